@@ -1,16 +1,118 @@
 // swift-tools-version: 6.0
+import CompilerPluginSupport
+import Foundation
 import PackageDescription
+
+// MARK: swift-syntax
+
+/// Where macro plug-ins get swift-syntax from: the copy that the toolchain ships, or the package when
+/// OPENCOREDATA_SWIFT_SYNTAX_PACKAGE=1 is set.
+enum SwiftSyntaxSource {
+    case toolchain(folder: String)
+    case package
+
+    static let current: SwiftSyntaxSource = {
+        let environment = ProcessInfo.processInfo.environment
+        if environment["OPENCOREDATA_SWIFT_SYNTAX_PACKAGE"] == "1" { return .package }
+        // Without a folder the build says that SwiftSyntax is missing, and Sources/CoreDataMacros/main.swift why.
+        return .toolchain(folder: toolchainFolder(searchPath: environment["PATH"] ?? "") ?? "")
+    }()
+
+    /// The `lib/swift/host` folder beside the first `swiftc` on the path that has one.
+    private static func toolchainFolder(searchPath: String) -> String? {
+        #if os(Windows)
+            let (separator, compiler): (Character, String) = (";", "swiftc.exe")
+        #else
+            let (separator, compiler): (Character, String) = (":", "swiftc")
+        #endif
+        for folder in searchPath.split(separator: separator) {
+            let link = URL(fileURLWithPath: String(folder)).appendingPathComponent(compiler)
+            guard FileManager.default.fileExists(atPath: link.path) else { continue }
+            let host = link.resolvingSymlinksInPath().deletingLastPathComponent().deletingLastPathComponent()
+                .appendingPathComponent("lib/swift/host")
+            if FileManager.default.fileExists(atPath: host.appendingPathComponent("SwiftSyntax.swiftmodule").path) {
+                return host.path
+            }
+        }
+        return nil
+    }
+
+    var packages: [Package.Dependency] {
+        switch self {
+        case .toolchain: []
+        case .package: [.package(url: "https://github.com/swiftlang/swift-syntax.git", "600.0.0"..<"700.0.0")]
+        }
+    }
+
+    func products(_ names: [String]) -> [Target.Dependency] {
+        switch self {
+        case .toolchain: []
+        case .package: names.map { .product(name: $0, package: "swift-syntax") }
+        }
+    }
+
+    var swiftSettings: [SwiftSetting] {
+        switch self {
+        case .toolchain(let folder): [.unsafeFlags(["-I", folder])]
+        case .package: [.define("SWIFT_SYNTAX_PACKAGE")]
+        }
+    }
+
+    var linkerSettings: [LinkerSetting] {
+        switch self {
+        case .toolchain(let folder): [.unsafeFlags(["-L", folder, "-Xlinker", "-rpath", "-Xlinker", folder])]
+        case .package: []
+        }
+    }
+}
+
+let swiftSyntax = SwiftSyntaxSource.current
+
+// MARK: Package
 
 let package = Package(
     name: "OpenCoreData",
+    platforms: [.macOS(.v15)],
     products: [
-        .library(name: "CoreData", targets: ["CoreData"])
+        .library(name: "CoreData", targets: ["CoreData"]),
+        .executable(name: "coredata", targets: ["CoreDataTool"]),
+        .executable(name: "inventory", targets: ["Inventory"]),
     ],
+    dependencies: swiftSyntax.packages,
     targets: [
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(name: "CSwiftRuntime"),
         .target(name: "Predicates"),
-        .target(name: "CoreData", dependencies: ["Predicates", "CSQLite", "CZlib"]),
+        .macro(
+            name: "CoreDataMacros",
+            dependencies: swiftSyntax.products([
+                "SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros",
+            ]),
+            swiftSettings: swiftSyntax.swiftSettings,
+            linkerSettings: swiftSyntax.linkerSettings),
+        .target(name: "CoreData", dependencies: ["CoreDataMacros", "Predicates", "CSQLite", "CSwiftRuntime", "CZlib"]),
+        .target(name: "CoreDataToolKit", dependencies: ["CoreData", "CSQLite"]),
+        .executableTarget(name: "CoreDataTool", dependencies: ["CoreDataToolKit"]),
+        .executableTarget(
+            name: "Inventory", dependencies: ["CoreData"], path: "Examples/Inventory",
+            resources: [.copy("Inventory.xcdatamodeld")]),
+        .testTarget(name: "CoreDataToolTests", dependencies: ["CoreDataToolKit", "CoreData", "CSQLite"]),
+        .executableTarget(name: "Benchmarks", dependencies: ["CoreData", "CSQLite"], path: "Benchmarks"),
+        .target(name: "TestSupport", dependencies: ["CoreData", "CSQLite"], path: "Tests/TestSupport"),
+        .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates"]),
+        .testTarget(name: "CoreDataModelTests", dependencies: ["CoreData", "CSQLite"]),
+        .testTarget(name: "CoordinatorTests", dependencies: ["CoreData"]),
+        .testTarget(name: "SQLiteStoreTests", dependencies: ["CoreData", "CSQLite"]),
+        .testTarget(name: "FixtureTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
+        .target(name: "ClassLookupFixtures", path: "Tests/ClassLookupFixtures"),
+        .testTarget(name: "ClassLookupTests", dependencies: ["CoreData", "ClassLookupFixtures"]),
+        .testTarget(
+            name: "CoreDataMacrosTests",
+            dependencies: ["CoreData", "CoreDataMacros"]
+                + swiftSyntax.products(["SwiftParser", "SwiftSyntax", "SwiftSyntaxMacroExpansion"]),
+            swiftSettings: swiftSyntax.swiftSettings,
+            linkerSettings: swiftSyntax.linkerSettings),
     ]
 )

@@ -1,0 +1,36 @@
+import Foundation
+
+// Compares the engine with the SQLite C API on the same files.
+//
+//     Benchmarks [CASE] [--runs N]     CASE is a part of a case's name, such as W3
+//
+// Prints a table of ratios and writes them to .build/bench.json.
+
+var arguments = Array(CommandLine.arguments.dropFirst())
+if arguments.first == "--memory", arguments.count == 3 {
+    let harness = try Harness(runs: 1, filter: nil)
+    try harness.runMemoryChild(arguments[1], arguments[2])
+    harness.cleanUp()
+    exit(0)
+}
+var runs = 7
+if let index = arguments.firstIndex(of: "--runs"), index + 1 < arguments.count {
+    runs = Int(arguments[index + 1]) ?? runs
+    arguments.removeSubrange(index...(index + 1))
+}
+let harness = try Harness(runs: runs, filter: arguments.first)
+print("case                                                    ratio   bound  engine / raw (medians of \(runs) runs)")
+try harness.fetchWide()
+try harness.insertWide()
+try harness.fetchMixed()
+try harness.createRelated()
+try harness.walkRelated()
+try harness.updateWide()
+try harness.lookUpByID()
+try harness.prefixQueries()
+try harness.memory()
+harness.cleanUp()
+let encoder = JSONEncoder()
+encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+try FileManager.default.createDirectory(atPath: ".build", withIntermediateDirectories: true)
+try encoder.encode(harness.measurements).write(to: URL(fileURLWithPath: ".build/bench.json"))

@@ -1,0 +1,39 @@
+# Every target sets up what it needs by itself: `make demo` and `make test` work on a fresh machine with Swift 6.
+
+.PHONY: help setup demo test test-deep bench lint format
+
+SWIFT ?= swift
+SOURCES := $(wildcard Sources Tests Examples Benchmarks Package.swift)
+
+help:
+	@echo 'make demo       build the example application and run it'
+	@echo 'make test       run all tests (debug)'
+	@echo 'make test-deep  run all tests with the long ones, in debug and in release'
+	@echo 'make bench      run the benchmarks (release)'
+	@echo 'make lint       check the format of all sources'
+	@echo 'make format     format all sources'
+	@echo 'make setup      install the system libraries that are missing'
+
+setup:
+	@Scripts/setup.sh
+
+demo: setup
+	@Scripts/demo.sh
+
+test: setup
+	$(SWIFT) test --parallel
+
+test-deep: setup
+	OPENCOREDATA_DEEP_TESTS=1 $(SWIFT) test --parallel
+	OPENCOREDATA_DEEP_TESTS=1 $(SWIFT) test --parallel -c release -Xswiftc -enable-testing
+
+bench: setup
+	$(SWIFT) run -c release Benchmarks
+
+lint:
+	@Scripts/setup.sh --swift-only
+	$(SWIFT) format lint --strict --recursive $(SOURCES)
+
+format:
+	@Scripts/setup.sh --swift-only
+	$(SWIFT) format --in-place --recursive $(SOURCES)

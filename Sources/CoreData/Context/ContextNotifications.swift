@@ -1,0 +1,69 @@
+import Foundation
+
+/// The key of inserted objects in a notification's user info: a set of managed objects.
+public let NSInsertedObjectsKey = "inserted"
+/// The key of updated objects.
+public let NSUpdatedObjectsKey = "updated"
+/// The key of deleted objects.
+public let NSDeletedObjectsKey = "deleted"
+/// The key of objects that were refreshed.
+public let NSRefreshedObjectsKey = "refreshed"
+/// The key of objects that were invalidated.
+public let NSInvalidatedObjectsKey = "invalidated"
+/// Present when all objects of the context were invalidated by a reset.
+public let NSInvalidatedAllObjectsKey = "invalidatedAll"
+/// The key of the IDs of inserted objects: a set of object IDs.
+public let NSInsertedObjectIDsKey = "inserted_objectIDs"
+/// The key of the IDs of updated objects.
+public let NSUpdatedObjectIDsKey = "updated_objectIDs"
+/// The key of the IDs of deleted objects.
+public let NSDeletedObjectIDsKey = "deleted_objectIDs"
+/// The key of the IDs of refreshed objects.
+public let NSRefreshedObjectIDsKey = "refreshed_objectIDs"
+/// The key of the IDs of invalidated objects.
+public let NSInvalidatedObjectIDsKey = "invalidated_objectIDs"
+
+extension NSManagedObjectContext {
+    /// Posted when pending changes were processed: sets of objects under `NSInsertedObjectsKey` and its siblings.
+    public static let didChangeObjectsNotification = Notification.Name("NSObjectsChangedInManagingContextNotification")
+    /// Posted before a save, without user info.
+    public static let willSaveObjectsNotification = Notification.Name("NSManagingContextWillSaveChangesNotification")
+    /// Posted after a save: sets of objects under inserted, updated and deleted. Use it on the context's queue.
+    public static let didSaveObjectsNotification = Notification.Name("NSManagingContextDidSaveChangesNotification")
+    /// Posted after a save: sets of object IDs, which may cross threads.
+    public static let didSaveObjectIDsNotification = Notification.Name("NSManagingContextDidSaveChangesObjectIDsNotification")
+    /// Posted after changes of another context were merged: sets of object IDs.
+    public static let didMergeChangesObjectIDsNotification = Notification.Name(
+        "NSManagedObjectContextDidMergeChangesObjectIDsNotification")
+
+    /// Keys of the context's notifications.
+    public enum NotificationKey: String, Sendable {
+        case sourceContext = "managedObjectContext"
+        case queryGeneration = "NSManagedObjectContextQueryGenerationKey"
+        case invalidatedAllObjects = "invalidatedAll"
+        case insertedObjects = "inserted"
+        case updatedObjects = "updated"
+        case deletedObjects = "deleted"
+        case refreshedObjects = "refreshed"
+        case invalidatedObjects = "invalidated"
+        case insertedObjectIDs = "inserted_objectIDs"
+        case updatedObjectIDs = "updated_objectIDs"
+        case deletedObjectIDs = "deleted_objectIDs"
+        case refreshedObjectIDs = "refreshed_objectIDs"
+        case invalidatedObjectIDs = "invalidated_objectIDs"
+    }
+}
+
+extension NSNotification.Name {
+    /// Posted when pending changes were processed.
+    public static let NSManagedObjectContextObjectsDidChange = NSManagedObjectContext.didChangeObjectsNotification
+    /// Posted before a save.
+    public static let NSManagedObjectContextWillSave = NSManagedObjectContext.willSaveObjectsNotification
+    /// Posted after a save.
+    public static let NSManagedObjectContextDidSave = NSManagedObjectContext.didSaveObjectsNotification
+    /// Posted after a save, with object IDs.
+    public static let NSManagedObjectContextDidSaveObjectIDs = NSManagedObjectContext.didSaveObjectIDsNotification
+    /// Posted after a merge, with object IDs.
+    public static let NSManagedObjectContextDidMergeChangesObjectIDs =
+        NSManagedObjectContext.didMergeChangesObjectIDsNotification
+}

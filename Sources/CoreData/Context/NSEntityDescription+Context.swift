@@ -1,0 +1,24 @@
+import Foundation
+
+extension NSEntityDescription {
+    /// The entity of a name in the model of a context's coordinator; nil when there is none.
+    public class func entity(forEntityName name: String, in context: NSManagedObjectContext) -> NSEntityDescription? {
+        guard let model = context.modelLayout else {
+            preconditionFailure(
+                "The context\(context.nameInMessages) has no persistent store coordinator, so no entity can be found in it.")
+        }
+        return model.layoutByName[name]?.entity
+    }
+
+    /// Makes an object of an entity and inserts it into a context. The result is of the class that the entity names.
+    ///
+    /// An unknown name is a programming error and stops the program with the names that there are.
+    public class func insertNewObject(forEntityName name: String, into context: NSManagedObjectContext) -> NSManagedObject {
+        guard let entity = entity(forEntityName: name, in: context), let layout = entity.cachedLayout else {
+            preconditionFailure(
+                "The context's model has no entity named \"\(name)\" (\(context.modelLayout?.layouts.map(\.name).joined(separator: ", ") ?? ""))."
+            )
+        }
+        return layout.managedObjectClass.init(entity: entity, insertInto: context)
+    }
+}

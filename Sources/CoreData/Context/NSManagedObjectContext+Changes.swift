@@ -1,0 +1,258 @@
+import Foundation
+
+// Processing pending changes: delete rules and the notification about changes.
+
+extension NSManagedObjectContext {
+    /// Applies delete rules to newly deleted objects and posts what changed since the last time. Called by `perform` at the
+    /// end of its block and by `save()`.
+    public func processPendingChanges() {
+        if isProcessingChanges { return }
+        isProcessingChanges = true
+        defer { isProcessingChanges = false }
+        if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
+        postChanges()
+    }
+
+    /// Applies the delete rules of deleted objects, and of those that they delete, until there are no more.
+    func propagateDeletes() {
+        while let object = pendingPropagation.popLast() {
+            if object.flags.contains(.propagated) { continue }
+            object.flags.insert(.propagated)
+            if object.flags.contains(.inaccessible) { continue }
+            object.fireFaultIfNeeded()
+            for slot in object.layout.relationshipSlots { applyDeleteRule(of: object, slot: object.layout.slots[slot]) }
+        }
+    }
+
+    private func applyDeleteRule(of object: NSManagedObject, slot: PropertySlot) {
+        switch slot.deleteRule {
+        case .noActionDeleteRule, .denyDeleteRule: return
+        case .cascadeDeleteRule:
+            // A destination that was never saved may have left the context already.
+            for destination in destinations(of: object, slot) where destination.registry === registry {
+                delete(destination)
+                if slot.inverseSlot >= 0, !destination.isDeleted {
+                    destination.removeFromInverse(of: slot, object)
+                }
+            }
+        case .nullifyDeleteRule:
+            guard slot.inverseSlot >= 0 else { return }
+            for destination in destinations(of: object, slot) where !destination.isDeleted {
+                destination.removeFromInverse(of: slot, object)
+            }
+        }
+    }
+
+    private func destinations(of object: NSManagedObject, _ slot: PropertySlot) -> ContiguousArray<NSManagedObject> {
+        if slot.kind == .toOne { return object.toOne(slot.index).map { [$0] } ?? [] }
+        return object.toManyMembers(slot.index).objects
+    }
+
+    static func set(of objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {
+        var set = Set<NSManagedObject>(minimumCapacity: objects.count)
+        for object in objects { set.insert(object) }
+        return set
+    }
+
+    private func postChanges() {
+        guard
+            !eventObjects.isEmpty || !eventRefreshed.isEmpty || !eventInvalidated.isEmpty || !eventMergedInserts.isEmpty
+                || !eventMergedDeletes.isEmpty
+        else { return }
+        let objects = eventObjects
+        eventObjects = []
+        var insertedObjects = ContiguousArray(eventMergedInserts)
+        var updatedObjects: ContiguousArray<NSManagedObject> = []
+        var deletedObjects = ContiguousArray(eventMergedDeletes)
+        var refreshed = eventRefreshed
+        let invalidated = eventInvalidated
+        eventRefreshed = []
+        eventInvalidated = []
+        eventMergedInserts = []
+        eventMergedDeletes = []
+        var discarded = false
+        for object in objects {
+            let flags = object.flags
+            object.flags.remove([.inEvent, .insertedInEvent])
+            if flags.contains(.discarded) {
+                discarded = true
+                if !flags.contains(.insertedInEvent) { deletedObjects.append(object) }
+            } else if flags.contains(.deleted) {
+                deletedObjects.append(object)
+            } else if flags.contains(.insertedInEvent) {
+                insertedObjects.append(object)
+            } else if flags.contains(.inserted) || flags.contains(.updated) {
+                updatedObjects.append(object)
+                if !refreshed.isEmpty { refreshed.remove(object) }
+            }
+        }
+        var userInfo: [AnyHashable: Any] = [:]
+        if !insertedObjects.isEmpty {
+            let set = Self.set(of: insertedObjects)
+            userInfo[NSInsertedObjectsKey] = set
+            lastEvent.inserted = (set, inserted.changeCount)
+        }
+        if !updatedObjects.isEmpty {
+            let set = Self.set(of: updatedObjects)
+            userInfo[NSUpdatedObjectsKey] = set
+            lastEvent.updated = (set, updated.changeCount)
+        }
+        if !deletedObjects.isEmpty { userInfo[NSDeletedObjectsKey] = Self.set(of: deletedObjects) }
+        if !refreshed.isEmpty { userInfo[NSRefreshedObjectsKey] = refreshed }
+        if !invalidated.isEmpty { userInfo[NSInvalidatedObjectsKey] = invalidated }
+        if !userInfo.isEmpty {
+            NotificationCenter.default.post(name: Self.didChangeObjectsNotification, object: self, userInfo: userInfo)
+        }
+        if discarded { for object in objects where object.flags.contains(.discarded) { finishDiscarding(object) } }
+        for object in objects where !object.flags.contains(.inEvent) {
+            object.extras?.eventMask.removeAll()
+        }
+    }
+
+    /// A new object that was deleted is no longer part of the context; it may be inserted again.
+    private func finishDiscarding(_ object: NSManagedObject) {
+        object.flags.remove([.inserted, .deleted, .discarded, .propagated, .changedInSave])
+        assignedStores[ObjectIdentifier(object)] = nil
+        if object.key != 0 { registry.unregister(object) }
+        if let objectID = object.extras?.objectID { temporaryObjects[objectID.identity] = nil }
+        object.registry = nil
+    }
+
+    // MARK: - Refreshing and rolling back
+
+    /// Turns an object into a fault, discarding its changes, or with `mergeChanges` reloads its row under its changes.
+    public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
+        guard object.registry === registry, !object.flags.contains(.inserted) else { return }
+        if mergeChanges, object.flags.contains(.updated) || object.flags.contains(.deleted) {
+            reload(object)
+            object.awake(fromSnapshotEvents: .refresh)
+        } else if mergeChanges, !object.flags.contains(.fault), object.extras?.transient != nil {
+            // Transient values survive: the row is read again at once.
+            reload(object)
+        } else {
+            if object.flags.contains(.updated) {
+                updated.remove(object)
+                object.flags.remove(.updated)
+            }
+            if object.flags.contains(.deleted) {
+                deleted.remove(object)
+                object.flags.remove([.deleted, .propagated])
+            }
+            turnIntoFault(object)
+        }
+        eventRefreshed.insert(object)
+    }
+
+    /// Turns all unchanged objects into faults and reloads the rows of changed ones under their changes.
+    public func refreshAllObjects() {
+        for object in registry.allObjects() {
+            if object.flags.isDisjoint(with: [.updated, .deleted]) {
+                turnIntoFault(object)
+                eventRefreshed.insert(object)
+            } else if object.flags.contains(.updated) {
+                reload(object)
+                eventRefreshed.insert(object)
+            }
+        }
+    }
+
+    /// Drops an object's values and relationships. The next access asks the row cache, then the store.
+    ///
+    /// The object keeps its page: the row cache holds a row as long as some object of the row lives, fault or not.
+    func turnIntoFault(_ object: NSManagedObject) {
+        if object.flags.contains(.fault) {
+            object.committedRow = nil
+            return
+        }
+        object.willTurnIntoFault()
+        object.row = nil
+        object.committedRow = nil
+        object.extras?.dropValues()
+        object.flags.remove([.inaccessible, .changedInSave])
+        object.flags.insert(.fault)
+        object.didTurnIntoFault()
+    }
+
+    /// Reads an object's row from the store again and keeps its pending changes.
+    func reload(_ object: NSManagedObject) {
+        guard let current = try? freshSnapshot(of: object) else { return }
+        adoptCommitted(current, object)
+    }
+
+    /// Replaces an object's committed row; pending changes stay, relationships without changes are read again when needed.
+    func adoptCommitted(_ current: Snapshot, _ object: NSManagedObject) {
+        object.committedRow = current.row
+        object.page = current.page
+        object.row = object.extras?.pending == nil && !object.flags.contains(.fault) ? current.row : nil
+        object.extras?.decoded.removeAll()
+        object.extras?.forgetDestinations()
+        for (slot, state) in object.extras?.allToMany ?? [] where !state.hasChanges {
+            object.extras?.setToMany(slot, nil)
+        }
+        for (slot, state) in object.extras?.allToMany ?? [] where state.hasChanges {
+            // Pending additions and removals are applied to the store's members when they are next asked for.
+            state.isLoaded = false
+            state.members.removeAll()
+            state.committedOrder = nil
+            _ = slot
+        }
+    }
+
+    /// Discards all unsaved changes: insertions, deletions and changed values. Nothing is read from the store.
+    public func rollback() {
+        let updatedObjects = updated.objects
+        let deletedObjects = deleted.objects
+        let insertedObjects = inserted.objects
+        updated.removeAll()
+        deleted.removeAll()
+        inserted.removeAll()
+        pendingPropagation.removeAll()
+        for object in insertedObjects {
+            object.listIndex = -1
+            object.flags.remove([.inserted, .updated])
+            object.flags.insert([.discarded])
+            if !object.flags.contains(.inEvent) { eventObjects.append(object) }
+            object.flags.insert(.inEvent)
+            object.flags.remove(.insertedInEvent)
+        }
+        for object in updatedObjects + deletedObjects {
+            object.listIndex = -1
+            object.flags.remove([.updated, .deleted, .propagated, .changedInSave])
+            restoreCommittedValues(object)
+            eventRefreshed.insert(object)
+        }
+        assignedStores.removeAll()
+        conflictChecks.removeAll()
+        processPendingChanges()
+    }
+
+    /// Takes back an object's unsaved values.
+    func restoreCommittedValues(_ object: NSManagedObject) {
+        guard let extras = object.extras else { return }
+        extras.pending = nil
+        extras.decoded.removeAll()
+        extras.forgetDestinations()
+        extras.tracked.removeAll()
+        for (slot, state) in extras.allToMany where state.hasChanges {
+            if !state.isLoaded {
+                extras.setToMany(slot, nil)
+                continue
+            }
+            let committed: [NSManagedObject]
+            if let order = state.committedOrder {
+                committed = order
+            } else {
+                var members: [NSManagedObject] = []
+                for member in state.members.objects where !state.added.contains(member) { members.append(member) }
+                committed = members + state.removed.objects
+            }
+            state.members.replaceAll(committed)
+            state.added.removeAll()
+            state.removed.removeAll()
+            state.committedOrder = nil
+            state.orderChanged = false
+        }
+        object.row = object.flags.contains(.fault) ? nil : object.committedRow
+        object.awake(fromSnapshotEvents: .rollback)
+    }
+}

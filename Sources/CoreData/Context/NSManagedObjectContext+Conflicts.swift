@@ -1,0 +1,287 @@
+import Foundation
+
+// Conflicts of a save: told to the merge policy, then resolved as its type says.
+
+extension NSManagedObjectContext {
+    /// Resolves the conflicts of one attempt to save, so that the next attempt can succeed, or throws.
+    func resolve(_ found: StoreConflicts) throws {
+        let policy = mergePolicy as? NSMergePolicy ?? .error
+        var list: [Any] = []
+        var rows: [(object: NSManagedObject, conflict: SaveConflicts.RowConflict)] = []
+        for conflict in found.conflicts.rows {
+            let object =
+                switch conflict.change {
+                case .update: found.batch.updated[conflict.index]
+                case .delete: found.batch.deleted[conflict.index]
+                case .check: found.batch.checked[conflict.index]
+                }
+            rows.append((object, conflict))
+            list.append(mergeConflict(conflict, object, found.store))
+        }
+        for violation in found.conflicts.violations { list.append(constraintConflict(violation, found)) }
+        try policy.resolve(mergeConflicts: list)
+        for (object, conflict) in rows { resolve(object, conflict, policy.mergeType) }
+        for violation in found.conflicts.violations { resolve(violation, found, policy.mergeType) }
+    }
+
+    /// What a merge policy is told about a row.
+    ///
+    /// When the coordinator knows the newer row already, because another context saved it, the conflict is between the
+    /// context and the coordinator's cache and has no persisted snapshot; otherwise it is between that cache and the store.
+    private func mergeConflict(
+        _ conflict: SaveConflicts.RowConflict, _ object: NSManagedObject, _ store: NSPersistentStore
+    ) -> NSMergeConflict {
+        let cached = store.snapshotStore?.rowCaches[object.layout.rootIndex].snapshot(for: object.key)
+        let isCached = cached?.version == conflict.current?.version
+        return NSMergeConflict(
+            source: object, newVersion: Int(conflict.current?.version ?? 0), oldVersion: Int(object.committedRow?.rowVersion ?? 0),
+            cachedSnapshot: cached.map { values(of: $0, near: object) },
+            persistedSnapshot: isCached ? nil : conflict.current.map { values(of: $0, near: object) })
+    }
+
+    /// A row's attributes and to-one destinations (as object IDs), as a merge policy sees them.
+    private func values(of snapshot: Snapshot, near object: NSManagedObject) -> [String: Any] {
+        var result: [String: Any] = [:]
+        for slot in snapshot.layout.slots where slot.index < snapshot.layout.storedCount {
+            let value = snapshot.value(slot.index)
+            switch value {
+            case .null: result[slot.name] = NSNull()
+            case .reference(let reference):
+                if let modelLayout, let store = registry.store(number: Int(object.storeNumber)) {
+                    result[slot.name] = NSManagedObjectID(
+                        key: reference.key, layout: modelLayout.layouts[reference.layoutIndex], store: store)
+                }
+            default: result[slot.name] = PropertyConversion.object(from: value, kind: slot.kind) ?? NSNull()
+            }
+        }
+        return result
+    }
+
+    private func constraintConflict(_ violation: SaveConflicts.ConstraintViolation, _ found: StoreConflicts)
+        -> NSConstraintConflict
+    {
+        let objects =
+            violation.inserts.map { found.batch.inserted[$0] } + violation.updates.map { found.batch.updated[$0] }
+        var databaseObject: NSManagedObject?
+        if let existing = violation.existing, let modelLayout, let store = registry.store(number: found.store.number) {
+            let layout = modelLayout.layouts[existing.row.rowLayoutIndex]
+            databaseObject = object(with: NSManagedObjectID(key: existing.key, layout: layout, store: store))
+        }
+        return NSConstraintConflict(
+            constraint: violation.constraint, database: databaseObject,
+            databaseSnapshot: violation.existing.map { snapshot in
+                databaseObject.map { values(of: snapshot, near: $0) } ?? [:]
+            },
+            conflicting: objects,
+            conflictingSnapshots: objects.map { object in
+                var snapshot: [AnyHashable: Any] = [:]
+                for slot in object.layout.slots where slot.index < object.layout.storedCount && slot.kind != .toOne {
+                    snapshot[slot.name] = object.objectValue(slot.index) ?? NSNull()
+                }
+                return snapshot
+            })
+    }
+
+    // MARK: - Rows
+
+    private func resolve(_ object: NSManagedObject, _ conflict: SaveConflicts.RowConflict, _ type: NSMergePolicyType) {
+        let objectWins = type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
+        guard let current = conflict.current else {
+            // Deleted by others.
+            switch conflict.change {
+            case .delete: finishDeletion(object)
+            case .update where objectWins: recreate(object)
+            default: finishDeletion(object)
+            }
+            return
+        }
+        let former = object.committedRow.map(Snapshot.init(retaining:))
+        switch conflict.change {
+        case .check:
+            adoptCommitted(current, object)
+        case .delete:
+            if !objectWins {
+                deleted.remove(object)
+                object.flags.remove([.deleted, .propagated])
+            }
+            adoptCommitted(current, object)
+        case .update:
+            mergeRow(current, former, object, type)
+        }
+        object.awake(fromSnapshotEvents: .mergePolicy)
+    }
+
+    private func mergeRow(
+        _ current: Snapshot, _ former: Snapshot?, _ object: NSManagedObject, _ type: NSMergePolicyType
+    ) {
+        let layout = object.layout
+        switch type {
+        case .rollbackMergePolicyType:
+            updated.remove(object)
+            object.flags.remove(.updated)
+            restoreCommittedValues(object)
+        case .mergeByPropertyStoreTrumpMergePolicyType:
+            if let former, let pending = object.extras?.pending {
+                for slot in 0..<layout.storedCount where pending.has(slot) {
+                    if !object.equals(current.value(slot), former.value(slot), layout.slots[slot]) {
+                        pending.remove(slot)
+                    }
+                }
+            }
+        case .overwriteMergePolicyType:
+            // The whole object as it is in memory is written.
+            if let former {
+                for slot in 0..<layout.storedCount where object.extras?.pending?.has(slot) != true {
+                    let value = former.value(slot)
+                    if !object.equals(current.value(slot), value, layout.slots[slot]) {
+                        object.store(value, slot: slot)
+                        object.extras?.tracked.insert(slot)
+                    }
+                }
+            }
+        default: break
+        }
+        adoptCommitted(current, object)
+    }
+
+    /// The row is gone, and so is the object.
+    private func finishDeletion(_ object: NSManagedObject) {
+        updated.remove(object)
+        deleted.remove(object)
+        registry.unregister(object)
+        object.flags.remove([.updated, .deleted])
+        object.flags.insert(.deletionSaved)
+        eventMergedDeletes.insert(object)
+    }
+
+    /// Saves a changed object whose row was deleted as a new row with the same key.
+    private func recreate(_ object: NSManagedObject) {
+        let values = (0..<object.layout.storedCount).map { object.currentValue($0) }
+        updated.remove(object)
+        object.flags.remove(.updated)
+        object.committedRow = nil
+        object.row = nil
+        object.page = nil
+        for (slot, value) in values.enumerated() { object.store(value, slot: slot) }
+        object.flags.insert(.inserted)
+        inserted.append(object)
+    }
+
+    // MARK: - Uniqueness
+
+    private func resolve(
+        _ violation: SaveConflicts.ConstraintViolation, _ found: StoreConflicts, _ type: NSMergePolicyType
+    ) {
+        let insertedObjects = violation.inserts.map { found.batch.inserted[$0] }
+        let updatedObjects = violation.updates.map { found.batch.updated[$0] }
+        let objectWins = type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
+        guard let existing = violation.existing else {
+            // All in this context: the first one stays.
+            for object in insertedObjects.dropFirst(updatedObjects.isEmpty ? 1 : 0) { discard(object) }
+            for object in updatedObjects.dropFirst() { withdraw(object) }
+            return
+        }
+        for (index, object) in insertedObjects.enumerated() {
+            if index == 0, objectWins, updatedObjects.isEmpty {
+                becomeRow(existing, object)
+            } else {
+                discard(object)
+            }
+        }
+        for object in updatedObjects {
+            if objectWins {
+                // The other record gives way to this one.
+                guard let store = registry.store(number: found.store.number), let modelLayout else { continue }
+                let other = self.object(
+                    with: NSManagedObjectID(
+                        key: existing.key, layout: modelLayout.layouts[existing.row.rowLayoutIndex], store: store))
+                if other !== object { delete(other) }
+            } else {
+                withdraw(object)
+            }
+        }
+        processPendingChanges()
+    }
+
+    /// A new object takes the place of the row that has its unique values: its values are written over that row's.
+    private func becomeRow(_ existing: Snapshot, _ object: NSManagedObject) {
+        let layout = object.layout
+        guard existing.row.rowLayoutIndex == layout.index else {
+            discard(object)
+            return
+        }
+        if let twin = registry.object(store: Int(object.storeNumber), root: layout.rootIndex, key: existing.key),
+            twin !== object
+        {
+            // Another object already stands for the row: it is the one that stays.
+            twin.fireFaultIfNeeded()
+            adoptCommitted(existing, twin)
+            for slot in 0..<layout.storedCount {
+                let value = object.currentValue(slot)
+                if !value.isNull, layout.slots[slot].kind != .toOne { twin.setTracked(value, slot: slot) }
+            }
+            moveRelationships(of: object, to: twin)
+            discard(object)
+            return
+        }
+        inserted.remove(object)
+        object.flags.remove(.inserted)
+        if let objectID = object.extras?.objectID {
+            temporaryObjects[objectID.identity] = nil
+            object.extras?.objectID = nil
+        }
+        object.key = existing.key
+        object.committedRow = existing.row
+        object.page = existing.page
+        object.row = nil
+        for slot in 0..<layout.storedCount where object.extras?.pending?.has(slot) == true {
+            object.extras?.tracked.insert(slot)
+        }
+        object.flags.insert(.updated)
+        updated.append(object)
+        registry.register(object)
+    }
+
+    /// What the new object was related to is related to the object that stays instead.
+    private func moveRelationships(of object: NSManagedObject, to twin: NSManagedObject) {
+        for slot in object.layout.relationshipSlots {
+            let property = object.layout.slots[slot]
+            switch property.kind {
+            case .toOne:
+                if let destination = object.toOne(slot) { twin.setValue(destination, forKey: property.name) }
+            case .orderedToMany:
+                let members = object.toManyMembers(slot).objects
+                twin.mutableOrderedSetValue(forKey: property.name).addObjects(from: Array(members))
+            default:
+                let members = object.toManyMembers(slot).objects
+                twin.mutableSetValue(forKey: property.name).addObjects(from: Array(members))
+            }
+        }
+    }
+
+    /// A new object leaves the context.
+    private func discard(_ object: NSManagedObject) {
+        guard object.flags.contains(.inserted) else { return }
+        for slot in object.layout.relationshipSlots {
+            let property = object.layout.slots[slot]
+            guard property.inverseSlot >= 0 else { continue }
+            if property.kind == .toOne {
+                object.toOne(slot)?.removeFromInverse(of: property, object)
+            } else {
+                for member in object.toManyMembers(slot).objects { member.removeFromInverse(of: property, object) }
+            }
+        }
+        inserted.remove(object)
+        object.flags.remove(.inserted)
+        object.flags.insert(.discarded)
+        eventMergedDeletes.insert(object)
+    }
+
+    /// A changed object gives up its changes.
+    private func withdraw(_ object: NSManagedObject) {
+        updated.remove(object)
+        object.flags.remove(.updated)
+        restoreCommittedValues(object)
+        eventRefreshed.insert(object)
+    }
+}

@@ -1,0 +1,556 @@
+import Foundation
+
+// Fetching: request -> plan -> store -> rows -> objects, with unsaved changes laid over.
+
+extension NSManagedObjectContext {
+    /// Fetches what the request describes.
+    ///
+    /// - Throws: errors that name the entity, the part of the predicate or the statement at fault.
+    public func fetch<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] {
+        let plan = try resolve(request)
+        switch request.resultType {
+        case .managedObjectIDResultType:
+            return try results(fetchObjectIDs(plan, request), request)
+        case .countResultType:
+            return try results([NSNumber(value: countMatches(plan, request))], request)
+        case .dictionaryResultType:
+            return try results(fetchDictionaries(plan, request).map { NSDictionary(dictionary: $0) }, request)
+        default:
+            let objects = try fetchObjects(plan, request)
+            return try results(objects, plan, request)
+        }
+    }
+
+    /// Fetches what the request describes, as `Any`.
+    public func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
+        let plan = try resolve(request)
+        switch request.resultType {
+        case .managedObjectIDResultType: return try fetchObjectIDs(plan, request)
+        case .countResultType: return try [NSNumber(value: countMatches(plan, request))]
+        case .dictionaryResultType: return try fetchDictionaries(plan, request).map { NSDictionary(dictionary: $0) }
+        default: return try fetchObjects(plan, request)
+        }
+    }
+
+    /// The number of objects that the request would give.
+    public func count<Result>(for request: NSFetchRequest<Result>) throws -> Int {
+        try countMatches(resolve(request), request)
+    }
+
+    // MARK: - Resolving
+
+    struct FetchPlan {
+        var layout: EntityLayout
+        var stores: [NSPersistentStore]
+        var store: StoreFetch
+    }
+
+    private func resolve<Result>(_ request: NSFetchRequest<Result>) throws -> FetchPlan {
+        let coordinator = try requireCoordinator("fetch")
+        guard let modelLayout else {
+            throw CoreDataErrors.make(.coreData, "The context\(nameInMessages) has no model.")
+        }
+        guard let name = request.entityName else {
+            throw CoreDataErrors.make(
+                .coreData, "The fetch request has no entity.", recovery: "Set its entity, or use init(entityName:).")
+        }
+        guard let layout = modelLayout.layoutByName[name] else {
+            throw CoreDataErrors.make(
+                .coreData, "The model has no entity named \"\(name)\".",
+                recovery: "Its entities are \(modelLayout.layouts.map(\.name).joined(separator: ", ")).")
+        }
+        var fetch = StoreFetch(entity: layout)
+        fetch.includesSubentities = request.includesSubentities
+        fetch.predicate = request.predicate
+        fetch.sortDescriptors = request.sortDescriptors ?? []
+        fetch.limit = request.fetchLimit
+        fetch.offset = request.fetchOffset
+        fetch.request = request
+        fetch.context = self
+        if request.resultType == .dictionaryResultType {
+            fetch.shape = .dictionaries
+            var columns = StoreFetch.DictionaryColumns(properties: request.propertiesToFetch ?? [])
+            if columns.properties.isEmpty {
+                columns.properties = layout.slots.filter { $0.isStored }.map(\.property)
+            }
+            columns.groupBy = request.propertiesToGroupBy ?? []
+            columns.having = request.havingPredicate
+            columns.isDistinct = request.returnsDistinctResults
+            if columns.having != nil, columns.groupBy.isEmpty {
+                throw CoreDataErrors.make(
+                    .coreData, "A fetch request with a havingPredicate needs propertiesToGroupBy (entity \(name)).")
+            }
+            try DictionaryResults.checkGrouping(columns, entity: name)
+            fetch.columns = columns
+        } else if !(request.propertiesToGroupBy ?? []).isEmpty {
+            throw CoreDataErrors.make(
+                .coreData, "propertiesToGroupBy needs the dictionary result type (entity \(name)).")
+        }
+        let stores = coordinator.snapshotStores(holding: layout, affected: request.affectedStores)
+        return FetchPlan(layout: layout, stores: stores, store: fetch)
+    }
+
+    // MARK: - Objects
+
+    private func fetchObjects<Result>(_ plan: FetchPlan, _ request: NSFetchRequest<Result>) throws -> [NSManagedObject] {
+        let overlay = request.includesPendingChanges && hasPendingChanges(affecting: plan)
+        var storePlan = plan.store
+        let needsMerging = plan.stores.count > 1 && (storePlan.limit > 0 || storePlan.offset > 0)
+        if overlay || needsMerging {
+            storePlan.limit = 0
+            storePlan.offset = 0
+        }
+        if !request.includesPropertyValues { storePlan.shape = .references }
+        var objects: [NSManagedObject] = []
+        for store in plan.stores {
+            guard let snapshotStore = store.snapshotStore else { continue }
+            switch try snapshotStore.fetch(storePlan) {
+            case .rows(let rows):
+                let fetched = materialize(
+                    rows, store: store.number, asFaults: request.returnsObjectsAsFaults,
+                    refreshing: request.shouldRefreshRefetchedObjects)
+                if objects.isEmpty { objects = fetched } else { objects += fetched }
+            case .references(let references):
+                objects += references.map { reference in
+                    let layout = plan.layout.model.layouts[reference.layoutIndex]
+                    return registry.object(store: store.number, root: layout.rootIndex, key: reference.key)
+                        ?? makeFault(layout: layout, key: reference.key, store: store.number)
+                }
+            default: break
+            }
+        }
+        if overlay { objects = overlayPendingChanges(on: objects, plan) }
+        if plan.stores.count > 1, !overlay, !plan.store.sortDescriptors.isEmpty {
+            objects = sorted(objects, plan.store.sortDescriptors)
+        }
+        if overlay || needsMerging { objects = slice(objects, plan.store) }
+        if let keyPaths = request.relationshipKeyPathsForPrefetching, !objects.isEmpty {
+            for keyPath in keyPaths { try prefetch(keyPath.split(separator: ".").map(String.init)[...], of: objects) }
+        }
+        return objects
+    }
+
+    private func slice(_ objects: [NSManagedObject], _ plan: StoreFetch) -> [NSManagedObject] {
+        var slice = objects[...]
+        if plan.offset > 0 { slice = slice.dropFirst(plan.offset) }
+        if plan.limit > 0 { slice = slice.prefix(plan.limit) }
+        return Array(slice)
+    }
+
+    /// Unique objects for fetched rows, in their order.
+    func materialize(_ rows: FetchedRows, store: Int, asFaults: Bool, refreshing: Bool = false) -> [NSManagedObject] {
+        // The rows are read by address: their pages must live until every object has its own reference.
+        defer { withExtendedLifetime(rows) {} }
+        guard let modelLayout, let first = rows.rows.first else { return [] }
+        let root = modelLayout.layouts[first.rowLayoutIndex].rootIndex
+        let count = rows.rows.count
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(count)
+
+        // Look-ups happen under the registry's lock, but objects are made outside of it: their initializers may be anyone's.
+        var existing: [NSManagedObject?] = []
+        registry.withTable(store: store, root: root) { table in
+            guard table.count > 0 else { return }
+            existing.reserveCapacity(count)
+            for row in rows.rows { existing.append(table.find(row.rowKey).flatMap { tryRetain($0) }) }
+        }
+        var lastLayout = modelLayout.layouts[first.rowLayoutIndex]
+        var objectClass = lastLayout.managedObjectClass
+        var madeAny = false
+        for index in 0..<count {
+            let row = rows.rows[index]
+            if !existing.isEmpty, let object = existing[index] {
+                takeOver(row, object, refreshing: refreshing)
+                objects.append(object)
+                continue
+            }
+            if row.rowLayoutIndex != lastLayout.index {
+                lastLayout = modelLayout.layouts[row.rowLayoutIndex]
+                objectClass = lastLayout.managedObjectClass
+            }
+            let object = objectClass.init(entity: lastLayout.entity, insertInto: nil)
+            object.flags = [.fault]
+            object.key = row.rowKey
+            object.storeNumber = Int16(truncatingIfNeeded: store)
+            object.committedRow = row
+            object.page = row.rowPage.takeUnretainedValue()
+            object.registry = registry
+            madeAny = true
+            objects.append(object)
+        }
+        if madeAny {
+            registry.withTable(store: store, root: root) { table in
+                table.reserve(table.count + count)
+                for index in 0..<count {
+                    let object = objects[index]
+                    if existing.isEmpty || existing[index] == nil {
+                        if let twin = table.find(object.key), twin.toOpaque() != Unmanaged.passUnretained(object).toOpaque() {
+                            // The same row twice in one result.
+                            if let twin = tryRetain(twin) {
+                                object.storeNumber = -1
+                                objects[index] = twin
+                                continue
+                            }
+                        }
+                        table.insert(.passUnretained(object), key: object.key)
+                    }
+                }
+            }
+            if retainsRegisteredObjects { retained.formUnion(objects) }
+        }
+        if !asFaults {
+            for object in objects where object.flags.contains(.fault) { fulfill(object) }
+        }
+        return objects
+    }
+
+    /// Gives a registered object a newer row if it has none, or when asked to refresh.
+    private func takeOver(_ row: RowPointer, _ object: NSManagedObject, refreshing: Bool) {
+        if object.flags.contains(.fault), !object.flags.contains(.deletionSaved) {
+            object.committedRow = row
+            object.page = row.rowPage.takeUnretainedValue()
+        } else if refreshing, !object.hasChanges, let committed = object.committedRow, committed != row {
+            object.committedRow = row
+            object.page = row.rowPage.takeUnretainedValue()
+            object.row = object.extras?.pending == nil ? row : nil
+            object.extras?.decoded.removeAll()
+            object.extras?.forgetDestinations()
+            eventRefreshed.insert(object)
+        }
+    }
+
+    // MARK: - Faults
+
+    /// Loads a fault for an accessor, which cannot throw.
+    func fulfillFault(_ object: NSManagedObject, triggeredBy slot: Int) {
+        do {
+            if try load(object) { return }
+        } catch {
+            preconditionFailure(
+                "\(object.layout.name) \(object.descriptionOfIdentity) could not be loaded: \(error.localizedDescription)")
+        }
+        let objectID = object.objectID
+        let property = slot < 0 ? nil : object.layout.slots[slot].property
+        guard shouldHandleInaccessibleFault(object, for: objectID, triggeredByProperty: property) else {
+            preconditionFailure(
+                "Core Data could not fulfill a fault for \(objectID.uriRepresentation().absoluteString): there is no such row. "
+                    + "It was deleted by someone else; existingObject(with:) tells, or leave shouldDeleteInaccessibleFaults on.")
+        }
+        object.flags.remove(.fault)
+        object.flags.insert([.inaccessible, .deleted])
+        if object.storeNumber >= 0 { deleted.append(object) }
+    }
+
+    /// Loads a fault. False when the row does not exist.
+    func load(_ object: NSManagedObject) throws -> Bool {
+        if !object.flags.contains(.fault) { return true }
+        if object.committedRow != nil, stalenessInterval != 0 {
+            fulfill(object)
+            return true
+        }
+        if object.flags.contains(.invalid) { return false }
+        guard object.storeNumber >= 0 else { return false }
+        guard let store = registry.store(number: Int(object.storeNumber)), let snapshotStore = store.snapshotStore else {
+            throw CoreDataErrors.make(
+                .coreData,
+                "\(object.layout.name) p\(object.key) was used after its store had been removed from the coordinator.")
+        }
+        let cached = stalenessInterval == 0 ? nil : snapshotStore.rowCaches[object.layout.rootIndex].snapshot(for: object.key)
+        if let cached {
+            object.committedRow = cached.row
+            object.page = cached.page
+        } else {
+            let read = try snapshotStore.readRows([object.key], of: object.layout)
+            defer { withExtendedLifetime(read) {} }
+            guard let row = read.rows.first else { return false }
+            object.committedRow = row
+            object.page = row.rowPage.takeUnretainedValue()
+        }
+        fulfill(object)
+        return true
+    }
+
+    /// Makes the committed row readable and tells the object.
+    func fulfill(_ object: NSManagedObject) {
+        object.flags.remove(.fault)
+        if let row = object.committedRow, row.rowLayoutIndex != object.layout.index, let modelLayout {
+            // A fault made through a relationship to a superentity turns out to be of a subentity.
+            object.layout = modelLayout.layouts[row.rowLayoutIndex]
+            object.accessorTable = object.layout.accessorTable
+        }
+        object.row = object.extras?.pending == nil ? object.committedRow : nil
+        object.flags.insert(.silent)
+        object.awakeFromFetch()
+        object.flags.remove(.silent)
+    }
+
+    /// The row as the store has it now, past all caches; nil when it is gone.
+    func freshSnapshot(of object: NSManagedObject) throws -> Snapshot? {
+        guard object.storeNumber >= 0, let store = registry.store(number: Int(object.storeNumber))?.snapshotStore else {
+            return nil
+        }
+        let read = try store.readRows([object.key], of: object.layout)
+        defer { withExtendedLifetime(read) {} }
+        return read.rows.first.map(Snapshot.init(retaining:))
+    }
+
+    // MARK: - Relationships
+
+    /// The objects that the store has in a to-many relationship.
+    func relatedObjects(to object: NSManagedObject, slot: Int) -> [NSManagedObject] {
+        guard let store = registry.store(number: Int(object.storeNumber)), let snapshotStore = store.snapshotStore else {
+            preconditionFailure(
+                "\(object.layout.name) p\(object.key) was used after its store had been removed from the coordinator.")
+        }
+        do {
+            let rows = try snapshotStore.relatedRows(
+                to: object.key, through: object.layout.slots[slot], of: object.layout)
+            return materialize(rows, store: store.number, asFaults: true)
+        } catch {
+            preconditionFailure(
+                "\(object.layout.name).\(object.layout.slots[slot].name) could not be loaded: \(error.localizedDescription)")
+        }
+    }
+
+    /// Loads the relationships of a key path for many objects, one fetch for each step.
+    func prefetch(_ path: ArraySlice<String>, of objects: [NSManagedObject]) throws {
+        guard let name = path.first else { return }
+        var destinations: [NSManagedObject] = []
+        let groups = Dictionary(grouping: objects.filter { $0.storeNumber >= 0 && !$0.flags.contains(.inserted) }) {
+            Int($0.storeNumber) << 32 | $0.layout.index
+        }
+        for group in groups.values {
+            let layout = group[0].layout
+            guard let index = layout.slotByName[name], layout.slots[index].relationship != nil else {
+                throw CoreDataErrors.make(
+                    .coreData, "The entity \(layout.name) has no relationship named \"\(name)\" to prefetch.")
+            }
+            guard let store = registry.store(number: Int(group[0].storeNumber)), let snapshotStore = store.snapshotStore
+            else { continue }
+            let slot = layout.slots[index]
+            if slot.kind == .toOne {
+                destinations += try prefetchToOne(slot, group, store, snapshotStore)
+            } else if slot.kind.isToMany {
+                let faults = group.filter { !($0.extras?.toMany(index)?.isLoaded ?? false) }
+                let related = try snapshotStore.relatedRows(toAll: faults.map(\.key), through: slot, of: layout)
+                let members = materialize(related.rows, store: store.number, asFaults: true)
+                destinations += members
+                var membersByOwner: [Int64: ContiguousArray<NSManagedObject>] = [:]
+                membersByOwner.reserveCapacity(faults.count)
+                var start = 0
+                // Rows of one owner usually stand together.
+                while start < members.count {
+                    let owner = related.ownerKeys[start]
+                    var end = start + 1
+                    while end < members.count, related.ownerKeys[end] == owner { end += 1 }
+                    membersByOwner[owner, default: []].append(contentsOf: members[start..<end])
+                    start = end
+                }
+                for object in faults {
+                    let state = object.toManyState(index)
+                    object.mergeLoaded(membersByOwner[object.key] ?? [], into: state)
+                }
+            }
+        }
+        if path.count > 1, !destinations.isEmpty { try prefetch(path.dropFirst(), of: destinations) }
+    }
+
+    private func prefetchToOne(
+        _ slot: PropertySlot, _ objects: [NSManagedObject], _ store: NSPersistentStore, _ snapshotStore: any SnapshotStore
+    ) throws -> [NSManagedObject] {
+        let destination = objects[0].layout.model.layouts[slot.destinationIndex]
+        var keys: Set<Int64> = []
+        for object in objects {
+            guard let row = object.committedRow else { continue }
+            if !object.layout.isNull(row, slot.index) { keys.insert(Int64(bitPattern: row[slot.index])) }
+        }
+        var held: [NSManagedObject] = []
+        var missing: [Int64] = []
+        for key in keys {
+            if let object = registry.object(store: store.number, root: destination.rootIndex, key: key) {
+                held.append(object)
+                if !object.flags.contains(.fault) || object.committedRow != nil { continue }
+            }
+            if let cached = snapshotStore.rowCaches[destination.rootIndex].snapshot(for: key) {
+                var rows = FetchedRows()
+                rows.rows = [cached.row]
+                rows.pages = [cached.page]
+                held += materialize(rows, store: store.number, asFaults: true)
+            } else {
+                missing.append(key)
+            }
+        }
+        if !missing.isEmpty {
+            held += materialize(
+                try snapshotStore.readRows(missing, of: destination), store: store.number, asFaults: true)
+        }
+        for object in objects where object.extras?.toOne(slot.index) == nil {
+            guard let row = object.committedRow, !object.layout.isNull(row, slot.index) else { continue }
+            if let target = registry.object(
+                store: store.number, root: destination.rootIndex, key: Int64(bitPattern: row[slot.index]))
+            {
+                object.makeExtras().setToOne(slot.index, target)
+            }
+        }
+        return held
+    }
+
+    // MARK: - Pending changes
+
+    private func hasPendingChanges(affecting plan: FetchPlan) -> Bool {
+        guard hasChanges else { return false }
+        func matches(_ object: NSManagedObject) -> Bool { belongs(object, plan) }
+        // A predicate may look across relationships, so a change of any entity may decide; only the plain case is cheap.
+        if plan.store.predicate == nil {
+            return inserted.objects.contains(where: matches) || deleted.objects.contains(where: matches)
+                || (!plan.store.sortDescriptors.isEmpty && updated.objects.contains(where: matches))
+        }
+        return true
+    }
+
+    private func belongs(_ object: NSManagedObject, _ plan: FetchPlan) -> Bool {
+        plan.store.includesSubentities ? object.layout.isKind(of: plan.layout) : object.layout === plan.layout
+    }
+
+    /// Removes deleted and no longer matching objects, adds new and changed ones that match now.
+    private func overlayPendingChanges(on fetched: [NSManagedObject], _ plan: FetchPlan) -> [NSManagedObject] {
+        let predicate = plan.store.predicate
+        func matches(_ object: NSManagedObject) -> Bool { predicate?.evaluate(with: object) ?? true }
+        var result: [NSManagedObject] = []
+        result.reserveCapacity(fetched.count)
+        var needsSorting = false
+        for object in fetched {
+            if object.flags.contains(.deleted) { continue }
+            if object.flags.contains(.updated) {
+                if !matches(object) { continue }
+                needsSorting = true
+            }
+            result.append(object)
+        }
+        var present: Set<ObjectIdentifier>?
+        for object in updated.objects where belongs(object, plan) && isIn(plan.stores, object) {
+            if present == nil { present = Set(result.map(ObjectIdentifier.init)) }
+            if present?.contains(ObjectIdentifier(object)) != true, predicate != nil, matches(object) {
+                result.append(object)
+                needsSorting = true
+            }
+        }
+        for object in inserted.objects where belongs(object, plan) && matches(object) && isIn(plan.stores, object) {
+            result.append(object)
+            needsSorting = true
+        }
+        if needsSorting, !plan.store.sortDescriptors.isEmpty { result = sorted(result, plan.store.sortDescriptors) }
+        return result
+    }
+
+    private func isIn(_ stores: [NSPersistentStore], _ object: NSManagedObject) -> Bool {
+        if let assigned = assignedStores[ObjectIdentifier(object)] { return stores.contains { $0 === assigned } }
+        if object.storeNumber >= 0 { return stores.contains { $0.number == Int(object.storeNumber) } }
+        guard let coordinator = persistentStoreCoordinator,
+            let store = try? coordinator.store(for: object.layout, assigned: nil)
+        else { return true }
+        return stores.contains { $0 === store }
+    }
+
+    func sorted(_ objects: [NSManagedObject], _ descriptors: [NSSortDescriptor]) -> [NSManagedObject] {
+        // Stable, so that equal objects keep the store's order.
+        objects.enumerated().sorted { first, second in
+            for descriptor in descriptors {
+                switch descriptor.compare(first.element, to: second.element) {
+                case .orderedAscending: return true
+                case .orderedDescending: return false
+                case .orderedSame: continue
+                }
+            }
+            return first.offset < second.offset
+        }.map(\.element)
+    }
+
+    // MARK: - Other shapes
+
+    private func fetchObjectIDs<Result>(_ plan: FetchPlan, _ request: NSFetchRequest<Result>) throws -> [NSManagedObjectID] {
+        if request.includesPendingChanges && hasPendingChanges(affecting: plan)
+            || plan.stores.count > 1
+        {
+            return try fetchObjects(plan, request).map(\.objectID)
+        }
+        var storePlan = plan.store
+        storePlan.shape = .references
+        var result: [NSManagedObjectID] = []
+        for store in plan.stores {
+            guard case .references(let references)? = try store.snapshotStore?.fetch(storePlan) else { continue }
+            result += references.map { reference in
+                NSManagedObjectID(
+                    key: reference.key, layout: plan.layout.model.layouts[reference.layoutIndex], store: store)
+            }
+        }
+        return result
+    }
+
+    private func countMatches<Result>(_ plan: FetchPlan, _ request: NSFetchRequest<Result>) throws -> Int {
+        if request.includesPendingChanges && hasPendingChanges(affecting: plan)
+            || plan.stores.count > 1 && (plan.store.limit > 0 || plan.store.offset > 0)
+        {
+            return try fetchObjects(plan, request).count
+        }
+        var storePlan = plan.store
+        storePlan.shape = .count
+        storePlan.sortDescriptors = []
+        var total = 0
+        for store in plan.stores {
+            if case .count(let count)? = try store.snapshotStore?.fetch(storePlan) { total += count }
+        }
+        return total
+    }
+
+    private func fetchDictionaries<Result>(_ plan: FetchPlan, _ request: NSFetchRequest<Result>) throws -> [[String: Any]] {
+        var storePlan = plan.store
+        let isJoined = plan.stores.count > 1
+        if isJoined {
+            storePlan.limit = 0
+            storePlan.offset = 0
+        }
+        var result: [[String: Any]] = []
+        for store in plan.stores {
+            if case .dictionaries(let rows)? = try store.snapshotStore?.fetch(storePlan) { result += rows }
+        }
+        return isJoined ? DictionaryResults.joined(result, plan.store) : result
+    }
+
+    // MARK: - Result types
+
+    private func results<Element: NSObject, Result>(_ values: [Element], _ request: NSFetchRequest<Result>) throws -> [Result] {
+        if let same = values as? [Result] { return same }
+        throw CoreDataErrors.make(
+            .coreData,
+            "The fetch request for \(request.entityName ?? "?") gives \(Element.self) (its resultType), but is declared for \(Result.self)."
+        )
+    }
+
+    private func results<Result>(
+        _ objects: [NSManagedObject], _ plan: FetchPlan, _ request: NSFetchRequest<Result>
+    ) throws -> [Result] {
+        if Result.self == NSManagedObject.self, let same = objects as? [Result] { return same }
+        if let wanted = Result.self as? NSManagedObject.Type {
+            let layouts = plan.layout.model.layouts
+            let fits = plan.layout.familyIndexes.allSatisfy { layouts[$0].managedObjectClass.isSubclass(of: wanted) }
+            if fits, type(of: plan.layout) == EntityLayout.self {
+                // Every object is an instance of `Result`, a class: both arrays hold the same references.
+                return unsafeBitCast(objects, to: [Result].self)
+            }
+        }
+        var result: [Result] = []
+        result.reserveCapacity(objects.count)
+        for object in objects {
+            guard let element = object as? Result else {
+                throw CoreDataErrors.make(
+                    .coreData,
+                    "The fetch request for \(plan.layout.name) is declared for \(Result.self), but an object is a \(Swift.type(of: object)).",
+                    recovery:
+                        "Check the class that the entity names in the model (\(object.layout.entity.managedObjectClassName ?? "none")).")
+            }
+            result.append(element)
+        }
+        return result
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import Synchronization
+
+// Taking over what other contexts saved.
+
+extension NSManagedObjectContext {
+    /// Takes over what another context of the same coordinator saved: refreshes changed objects, faults in inserted ones,
+    /// forgets deleted ones. Pending changes of this context survive.
+    ///
+    /// - Parameter notification: a `didSaveObjectsNotification` or `didSaveObjectIDsNotification`.
+    public func mergeChanges(fromContextDidSave notification: Notification) {
+        let info = notification.userInfo ?? [:]
+        merge(
+            SavedObjectIDs(
+                inserted: Self.objectIDs(info[NSInsertedObjectsKey]) + Self.objectIDs(info[NSInsertedObjectIDsKey]),
+                updated: Self.objectIDs(info[NSUpdatedObjectsKey]) + Self.objectIDs(info[NSUpdatedObjectIDsKey])
+                    + Self.objectIDs(info[NSRefreshedObjectsKey]) + Self.objectIDs(info[NSRefreshedObjectIDsKey]),
+                deleted: Self.objectIDs(info[NSDeletedObjectsKey]) + Self.objectIDs(info[NSDeletedObjectIDsKey])))
+    }
+
+    /// Merges changes known only by object IDs or their URIs into several contexts.
+    ///
+    /// - Parameter changeNotificationData: arrays or sets of IDs or URIs under `NSInsertedObjectsKey` and its siblings.
+    public class func mergeChanges(
+        fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
+    ) {
+        for context in contexts {
+            context.performAndWait {
+                func ids(_ keys: String...) -> [NSManagedObjectID] {
+                    keys.flatMap { objectIDs(changeNotificationData[$0], context.persistentStoreCoordinator) }
+                }
+                let changes = SavedObjectIDs(
+                    inserted: ids(NSInsertedObjectsKey, NSInsertedObjectIDsKey),
+                    updated: ids(
+                        NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey),
+                    deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey))
+                // The rows were changed behind the caches.
+                for objectID in changes.updated + changes.deleted {
+                    guard let key = objectID.key else { continue }
+                    objectID.persistentStore?.snapshotStore?.rowCaches[objectID.layout.rootIndex].remove(key)
+                }
+                context.merge(changes)
+            }
+        }
+    }
+
+    func merge(_ changes: SavedObjectIDs) {
+        var refreshedIDs: [NSManagedObjectID] = []
+        for objectID in changes.inserted where objectID.persistentStore != nil {
+            let object = object(with: objectID)
+            if object.hasChanges { continue }
+            eventMergedInserts.insert(object)
+        }
+        for objectID in changes.updated {
+            guard let object = registeredObject(for: objectID) else { continue }
+            let wasLoaded = !object.flags.contains(.fault)
+            takeNewestRow(object)
+            if wasLoaded {
+                eventRefreshed.insert(object)
+                refreshedIDs.append(objectID)
+            }
+        }
+        for objectID in changes.deleted {
+            guard let object = registeredObject(for: objectID) else { continue }
+            forgetDeleted(object)
+            eventMergedDeletes.insert(object)
+        }
+        processPendingChanges()
+        NotificationCenter.default.post(
+            name: Self.didMergeChangesObjectIDsNotification, object: self,
+            userInfo: [
+                NSInsertedObjectIDsKey: Set(changes.inserted), NSUpdatedObjectIDsKey: Set(changes.updated),
+                NSDeletedObjectIDsKey: Set(changes.deleted), NSRefreshedObjectIDsKey: Set(refreshedIDs),
+            ])
+    }
+
+    /// Gives an object the newest committed row under its pending changes; relationships are read again when needed.
+    private func takeNewestRow(_ object: NSManagedObject) {
+        if object.flags.contains(.fault) {
+            object.committedRow = nil
+            object.page = nil
+            return
+        }
+        let store = registry.store(number: Int(object.storeNumber))?.snapshotStore
+        guard let newest = store?.rowCaches[object.layout.rootIndex].snapshot(for: object.key) else {
+            if object.hasChanges { reload(object) } else { turnIntoFault(object) }
+            return
+        }
+        adoptCommitted(newest, object)
+    }
+
+    private func forgetDeleted(_ object: NSManagedObject) {
+        if object.flags.contains(.updated) { updated.remove(object) }
+        if object.flags.contains(.deleted) { deleted.remove(object) }
+        registry.unregister(object)
+        object.flags.remove([.updated, .deleted])
+        object.flags.insert([.deletionSaved])
+    }
+
+    private static func objectIDs(_ value: Any?, _ coordinator: NSPersistentStoreCoordinator? = nil) -> [NSManagedObjectID] {
+        func id(_ element: Any) -> NSManagedObjectID? {
+            switch element {
+            case let object as NSManagedObject: object.objectID
+            case let objectID as NSManagedObjectID: objectID
+            case let url as URL: coordinator?.managedObjectID(forURIRepresentation: url)
+            default: nil
+            }
+        }
+        switch value {
+        case let objects as Set<NSManagedObject>: return objects.map(\.objectID)
+        case let ids as Set<NSManagedObjectID>: return Array(ids)
+        case let array as [Any]: return array.compactMap(id)
+        case let set as NSSet: return set.allObjects.compactMap(id)
+        default: return []
+        }
+    }
+
+    func updateMergeObserver() {
+        ContextObservers.shared.remove(self)
+        if automaticallyMergesChangesFromParent, persistentStoreCoordinator != nil { ContextObservers.shared.add(self) }
+    }
+}
+
+/// The IDs of objects that one save changed: what may cross threads.
+struct SavedObjectIDs: Sendable {
+    var inserted: [NSManagedObjectID] = []
+    var updated: [NSManagedObjectID] = []
+    var deleted: [NSManagedObjectID] = []
+}
+
+/// The contexts that take over others' saves automatically.
+final class ContextObservers: Sendable {
+    static let shared = ContextObservers()
+
+    private struct Entry {
+        weak var context: NSManagedObjectContext?
+        let identity: ObjectIdentifier
+    }
+
+    /// Guards the list.
+    private let entries = Mutex<[Entry]>([])
+
+    func add(_ context: NSManagedObjectContext) {
+        entries.withLock { $0.append(Entry(context: context, identity: ObjectIdentifier(context))) }
+    }
+
+    func remove(_ context: NSManagedObjectContext) {
+        let identity = ObjectIdentifier(context)
+        entries.withLock { $0.removeAll { $0.identity == identity || $0.context == nil } }
+    }
+
+    /// Contexts other than `context` that merge what it saves.
+    func observers(of context: NSManagedObjectContext) -> [NSManagedObjectContext] {
+        guard let coordinator = context.persistentStoreCoordinator else { return [] }
+        return entries.withLock { entries in
+            entries.compactMap { entry in
+                guard let other = entry.context, other !== context, other.persistentStoreCoordinator === coordinator else {
+                    return nil
+                }
+                return other
+            }
+        }
+    }
+
+    func contextDidSave(
+        _ context: NSManagedObjectContext, _ inserted: ContiguousArray<NSManagedObject>,
+        _ updated: ContiguousArray<NSManagedObject>, _ deleted: ContiguousArray<NSManagedObject>
+    ) {
+        let observers = observers(of: context)
+        if observers.isEmpty { return }
+        let changes = SavedObjectIDs(
+            inserted: inserted.map(\.objectID), updated: updated.map(\.objectID), deleted: deleted.map(\.objectID))
+        for observer in observers { observer.perform { observer.merge(changes) } }
+    }
+}

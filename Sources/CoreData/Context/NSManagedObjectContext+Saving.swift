@@ -1,0 +1,617 @@
+import Foundation
+
+// Saving: hooks -> validation -> permanent keys -> one transaction per store -> snapshots -> hooks and notifications.
+
+extension NSManagedObjectContext {
+    private static let maximumWillSaveRounds = 1000
+    private static let maximumConflictRounds = 16
+
+    /// Saves all pending changes to the stores, or throws and leaves both the stores and the context as they were.
+    ///
+    /// - Throws: validation errors (1550 to 1680, several as 1560), conflicts (133020, 133021), and errors of the store.
+    public func save() throws {
+        if isSaving {
+            throw CoreDataErrors.make(
+                .coreData, "The context\(nameInMessages) is being saved already.",
+                recovery: "Do not call save() from willSave, didSave or an observer of the save's notifications.")
+        }
+        isSaving = true
+        defer { isSaving = false }
+        let coordinator = try requireCoordinator("save")
+        processPendingChanges()
+        NotificationCenter.default.post(name: Self.willSaveObjectsNotification, object: self, userInfo: nil)
+        processPendingChanges()
+        try callWillSave()
+        let objects = SavedObjects(
+            inserted: inserted.objects, updated: updated.objects, deleted: deleted.objects.filter { !$0.flags.contains(.inaccessible) },
+            inaccessible: deleted.objects.filter { $0.flags.contains(.inaccessible) })
+        try validate(objects)
+        let outcome = try write(objects, coordinator)
+        finish(outcome)
+    }
+
+    /// The objects that take part in one save.
+    struct SavedObjects {
+        var inserted: ContiguousArray<NSManagedObject>
+        var updated: ContiguousArray<NSManagedObject>
+        var deleted: ContiguousArray<NSManagedObject>
+        /// Objects whose row was gone already: nothing to write.
+        var inaccessible: ContiguousArray<NSManagedObject>
+    }
+
+    private func callWillSave() throws {
+        var round = 0
+        while true {
+            var called = false
+            for list in [inserted.objects, updated.objects, deleted.objects] {
+                for object in list where object.flags.contains(.changedInSave) {
+                    object.flags.remove(.changedInSave)
+                    called = true
+                    object.willSave()
+                }
+            }
+            if !called { return }
+            processPendingChanges()
+            round += 1
+            if round > Self.maximumWillSaveRounds {
+                let culprit = (inserted.objects + updated.objects + deleted.objects)
+                    .first { $0.flags.contains(.changedInSave) }
+                throw CoreDataErrors.make(
+                    .coreData,
+                    "willSave of \(culprit?.layout.name ?? "an object") \(culprit?.descriptionOfIdentity ?? "") changes the object each "
+                        + "time it is called: the save cannot come to an end.",
+                    recovery: "Compare before you set a property in willSave, or use setPrimitiveValue(_:forKey:).")
+            }
+        }
+    }
+
+    private func validate(_ objects: SavedObjects) throws {
+        var errors: [NSError] = []
+        func collect(_ body: () throws -> Void) {
+            do { try body() } catch { errors += ValidationErrors.flattened(error as NSError) }
+        }
+        for object in objects.deleted { collect { try object.validateForDelete() } }
+        for object in objects.inserted { collect { try object.validateForInsert() } }
+        for object in objects.updated { collect { try object.validateForUpdate() } }
+        // A failed save leaves the hooks to be called again.
+        if errors.isEmpty { return }
+        markUnsaved(objects)
+        if errors.count == 1 { throw errors[0] }
+        throw ValidationErrors.combined(errors)
+    }
+
+    private func markUnsaved(_ objects: SavedObjects) {
+        for object in objects.inserted { object.flags.insert(.changedInSave) }
+        for object in objects.updated { object.flags.insert(.changedInSave) }
+        for object in objects.deleted { object.flags.insert(.changedInSave) }
+    }
+
+    // MARK: - Writing
+
+    /// What was written, by store.
+    struct WrittenChanges {
+        var objects: SavedObjects
+        var stores: [(store: NSPersistentStore, batch: ObjectBatch, outcome: SaveOutcome)] = []
+    }
+
+    /// A save batch and the objects that its changes came from, index by index.
+    final class ObjectBatch {
+        let batch = SaveBatch()
+        @exclusivity(unchecked) var inserted: ContiguousArray<NSManagedObject> = []
+        @exclusivity(unchecked) var updated: ContiguousArray<NSManagedObject> = []
+        @exclusivity(unchecked) var deleted: ContiguousArray<NSManagedObject> = []
+        @exclusivity(unchecked) var checked: ContiguousArray<NSManagedObject> = []
+    }
+
+    private func write(_ initial: SavedObjects, _ coordinator: NSPersistentStoreCoordinator) throws -> WrittenChanges {
+        var objects = initial
+        var rounds = 0
+        while true {
+            do {
+                return try writeOnce(objects, coordinator)
+            } catch let conflicts as StoreConflicts {
+                rounds += 1
+                if rounds > Self.maximumConflictRounds {
+                    markUnsaved(objects)
+                    throw CoreDataErrors.make(
+                        .managedObjectMerge,
+                        "The save met conflicts again and again: other writers changed the same rows \(rounds) times meanwhile.")
+                }
+                do {
+                    try resolve(conflicts)
+                } catch {
+                    markUnsaved(objects)
+                    throw error
+                }
+                objects = SavedObjects(
+                    inserted: inserted.objects, updated: updated.objects,
+                    deleted: deleted.objects.filter { !$0.flags.contains(.inaccessible) }, inaccessible: objects.inaccessible)
+            } catch {
+                markUnsaved(objects)
+                throw error
+            }
+        }
+    }
+
+    /// Conflicts of one store with the objects they concern.
+    struct StoreConflicts: Error, @unchecked Sendable {
+        // Sendable: thrown and caught within one save, on one thread.
+        let store: NSPersistentStore
+        let batch: ObjectBatch
+        let conflicts: SaveConflicts
+    }
+
+    private func writeOnce(_ objects: SavedObjects, _ coordinator: NSPersistentStoreCoordinator) throws -> WrittenChanges {
+        try assignKeys(to: objects.inserted, coordinator)
+        var batches: [Int: ObjectBatch] = [:]
+        var order: [Int] = []
+        func batch(for object: NSManagedObject) -> ObjectBatch {
+            let number = Int(object.storeNumber)
+            if let batch = batches[number] { return batch }
+            let made = ObjectBatch()
+            made.batch.contextName = name
+            made.batch.transactionAuthor = transactionAuthor
+            batches[number] = made
+            order.append(number)
+            return made
+        }
+        for object in objects.inserted {
+            let batch = batch(for: object)
+            batch.batch.inserts.append(try insertion(of: object))
+            batch.inserted.append(object)
+            collectRelationshipChanges(of: object, into: batch.batch)
+        }
+        for object in objects.updated {
+            guard let change = try update(of: object) else { continue }
+            let batch = batch(for: object)
+            batch.batch.updates.append(change)
+            batch.updated.append(object)
+            collectRelationshipChanges(of: object, into: batch.batch)
+        }
+        for object in objects.deleted {
+            let batch = batch(for: object)
+            batch.batch.deletes.append(
+                RowChange(
+                    layout: object.layout, key: object.key, base: object.committedRow.map(Snapshot.init(retaining:)), values: nil))
+            batch.deleted.append(object)
+        }
+        // A fault has no values that could be outdated.
+        for object in conflictChecks where !object.hasChanges && object.storeNumber >= 0 && object.committedRow != nil {
+            let batch = batch(for: object)
+            batch.batch.versionChecks.append(
+                RowChange(
+                    layout: object.layout, key: object.key, base: object.committedRow.map(Snapshot.init(retaining:)), values: nil))
+            batch.checked.append(object)
+        }
+        var written = WrittenChanges(objects: objects)
+        for number in order {
+            guard let batch = batches[number] else { continue }
+            guard let store = registry.store(number: number), let snapshotStore = store.snapshotStore else {
+                throw removedStore(batch)
+            }
+            if store.isReadOnly {
+                throw CoreDataErrors.make(
+                    .persistentStoreSave,
+                    "The store at \(store.url?.path ?? "?") is read-only: its \(batch.batch.inserts.count) inserted, "
+                        + "\(batch.batch.updates.count) changed and \(batch.batch.deletes.count) deleted objects cannot be saved.",
+                    userInfo: [NSAffectedStoresErrorKey: [store]])
+            }
+            if snapshotStore.needsObjects {
+                batch.batch.context = self
+                batch.batch.insertedObjects = Array(batch.inserted)
+                batch.batch.updatedObjects = Array(batch.updated)
+                batch.batch.deletedObjects = Array(batch.deleted)
+                batch.batch.checkedObjects = Array(batch.checked)
+                for object in batch.inserted where object.objectID.isTemporaryID {
+                    object.makeExtras().objectID = NSManagedObjectID(key: object.key, layout: object.layout, store: store)
+                }
+            }
+            do {
+                let outcome = try snapshotStore.save(batch.batch)
+                written.stores.append((store, batch, outcome))
+            } catch let conflicts as SaveConflicts {
+                if written.stores.isEmpty { throw StoreConflicts(store: store, batch: batch, conflicts: conflicts) }
+                throw incomplete(written, failed: store, batch, reason: "it reported conflicts with other writers")
+            } catch {
+                if written.stores.isEmpty { throw error }
+                throw incomplete(written, failed: store, batch, reason: error.localizedDescription)
+            }
+        }
+        for added in coordinator.addedStores where !order.contains(added.store.number) && !added.store.isReadOnly {
+            try added.store.snapshotStore?.saveMetadata()
+        }
+        return written
+    }
+
+    private func removedStore(_ batch: ObjectBatch) -> NSError {
+        let object = batch.inserted.first ?? batch.updated.first ?? batch.deleted.first
+        return CoreDataErrors.make(
+            .coreData,
+            "The store of \(object?.layout.name ?? "an object") p\(object?.key ?? 0) was removed from the coordinator: its changes cannot be saved.",
+            userInfo: [NSAffectedObjectsErrorKey: Array(batch.inserted + batch.updated + batch.deleted)])
+    }
+
+    /// Some stores have saved, one has not: what is saved is finished, the rest stays pending.
+    private func incomplete(
+        _ written: WrittenChanges, failed store: NSPersistentStore, _ batch: ObjectBatch, reason: String
+    ) -> NSError {
+        finish(written)
+        return CoreDataErrors.make(
+            .persistentStoreIncompleteSave,
+            "The store at \(store.url?.path ?? "?") could not be saved (\(reason)), but \(written.stores.count) other store(s) were.",
+            recovery: "The changes that were not saved are still pending: resolve the cause and save again.",
+            userInfo: [
+                NSAffectedStoresErrorKey: [store],
+                NSAffectedObjectsErrorKey: Array(batch.inserted + batch.updated + batch.deleted),
+            ])
+    }
+
+    /// Gives every new object a store and a permanent key.
+    private func assignKeys(
+        to objects: some Collection<NSManagedObject>, _ coordinator: NSPersistentStoreCoordinator
+    ) throws {
+        var groups: [Int: (store: NSPersistentStore, root: EntityLayout, objects: ContiguousArray<NSManagedObject>)] = [:]
+        var order: [Int] = []
+        var lastLayout: EntityLayout?
+        var lastStore: NSPersistentStore?
+        var currentGroup = -1
+        var current: ContiguousArray<NSManagedObject> = []
+        func closeGroup() {
+            if !current.isEmpty { groups[currentGroup]?.objects.append(contentsOf: current) }
+            current.removeAll(keepingCapacity: true)
+        }
+        for object in objects where object.key == 0 {
+            let store: NSPersistentStore
+            if assignedStores.isEmpty, let lastStore, lastLayout === object.layout {
+                store = lastStore
+            } else {
+                store = try coordinator.store(for: object.layout, assigned: assignedStores[ObjectIdentifier(object)])
+                lastLayout = object.layout
+                lastStore = store
+            }
+            let root = object.layout.model.layouts[object.layout.rootIndex]
+            let group = store.number << 32 | root.index
+            if group == currentGroup {
+                current.append(object)
+                continue
+            }
+            closeGroup()
+            currentGroup = group
+            if groups[group] == nil {
+                groups[group] = (store, root, [])
+                order.append(group)
+            }
+            current.append(object)
+        }
+        closeGroup()
+        for group in order {
+            guard let (store, root, members) = groups[group], let snapshotStore = store.snapshotStore else { continue }
+            if store.isReadOnly {
+                throw CoreDataErrors.make(
+                    .persistentStoreSave,
+                    "The store at \(store.url?.path ?? "?") is read-only: new objects of \(root.name) cannot be saved in it.",
+                    userInfo: [NSAffectedStoresErrorKey: [store]])
+            }
+            if snapshotStore.needsObjects {
+                let keys = try snapshotStore.obtainKeys(for: Array(members), of: root)
+                for (object, key) in zip(members, keys) {
+                    object.key = key
+                    object.storeNumber = Int16(truncatingIfNeeded: store.number)
+                }
+                continue
+            }
+            var key = try snapshotStore.reserveKeys(members.count, for: root)
+            for object in members {
+                object.key = key
+                object.storeNumber = Int16(truncatingIfNeeded: store.number)
+                key += 1
+            }
+        }
+    }
+
+    /// Gives new objects permanent IDs before they are saved; objects that have one are left alone.
+    ///
+    /// - Throws: errors of the store that hands out the keys.
+    public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        let coordinator = try requireCoordinator("obtain permanent IDs")
+        let fresh = objects.filter { $0.registry === registry && $0.flags.contains(.inserted) && $0.key == 0 }
+        try assignKeys(to: fresh, coordinator)
+        for object in objects where object.flags.contains(.inserted) && object.storeNumber >= 0 {
+            guard object.extras?.objectID?.isTemporaryID ?? true else { continue }
+            guard let store = registry.store(number: Int(object.storeNumber)) else { continue }
+            if let former = object.extras?.objectID { temporaryObjects[former.identity] = nil }
+            object.makeExtras().objectID = NSManagedObjectID(key: object.key, layout: object.layout, store: store)
+            registry.register(object)
+        }
+    }
+
+    // MARK: Changes of rows
+
+    private func insertion(of object: NSManagedObject) throws -> RowChange {
+        let layout = object.layout
+        let extras = object.makeExtras()
+        let pending: PendingValues
+        if let existing = extras.pending {
+            pending = existing
+        } else {
+            pending = PendingValues(slotCount: layout.storedCount)
+            extras.pending = pending
+        }
+        if layout.hasDefaults {
+            for slot in 0..<layout.storedCount where !pending.has(slot) { pending[slot] = layout.defaultValue(slot) }
+        }
+        let values = try storeValues(pending, object, onlyChanged: false)
+        return RowChange(layout: layout, key: object.key, base: nil, values: values)
+    }
+
+    /// Nil when no persistent value differs from the store.
+    private func update(of object: NSManagedObject) throws -> RowChange? {
+        let layout = object.layout
+        guard let extras = object.extras else { return nil }
+        let base = object.committedRow.map(Snapshot.init(retaining:))
+        if let pending = extras.pending {
+            let values = try storeValues(pending, object, onlyChanged: true)
+            if !values.mask.isEmpty { return RowChange(layout: layout, key: object.key, base: base, values: values) }
+        }
+        for (slot, state) in extras.allToMany where state.hasChanges && !layout.slots[slot].isTransient {
+            var change = RowChange(layout: layout, key: object.key, base: base, values: nil)
+            change.touchesVersionOnly = true
+            return change
+        }
+        return nil
+    }
+
+    /// The pending values in the store's form; the same object when nothing needs converting.
+    private func storeValues(_ pending: PendingValues, _ object: NSManagedObject, onlyChanged: Bool) throws -> PendingValues {
+        let layout = object.layout
+        if !onlyChanged {
+            // A new object: only relationships and transformable values need converting.
+            var copy: PendingValues?
+            for slot in layout.convertedSlots where pending.has(slot) {
+                let value = pending[slot]
+                switch value {
+                case .object(let destination): try checkSaved(destination, from: object, slot)
+                case .custom: break
+                default: continue
+                }
+                let made = copy ?? pending.copy()
+                copy = made
+                made[slot] = try PropertyConversion.storeValue(value, slot: layout.slots[slot])
+            }
+            return copy ?? pending
+        }
+        var copy: PendingValues?
+        for slot in 0..<layout.storedCount where pending.has(slot) {
+            let value = pending[slot]
+            var converted: PropertyValue?
+            switch value {
+            case .object(let destination):
+                try checkSaved(destination, from: object, slot)
+                converted = try PropertyConversion.storeValue(value, slot: layout.slots[slot])
+            case .custom: converted = try PropertyConversion.storeValue(value, slot: layout.slots[slot])
+            default: break
+            }
+            if case .integer(let integer) = value, let row = object.committedRow, layout.slots[slot].kind.isInteger {
+                if Int64(bitPattern: row[slot]) != integer || layout.isNull(row, slot) { continue }
+            }
+            if object.equals(value, object.committedValue(slot), layout.slots[slot]) {
+                if copy == nil { copy = pending.copy() }
+                copy?.remove(slot)
+            } else if let converted {
+                if copy == nil { copy = pending.copy() }
+                copy?[slot] = converted
+            }
+        }
+        return copy ?? pending
+    }
+
+    /// A to-one destination must be a row of the same store by the end of this save.
+    private func checkSaved(_ destination: NSManagedObject, from object: NSManagedObject, _ slot: Int) throws {
+        if destination.storeNumber == object.storeNumber, destination.key != 0 { return }
+        let place = "\(object.layout.name).\(object.layout.slots[slot].name)"
+        if destination.storeNumber >= 0, object.storeNumber >= 0 {
+            throw CoreDataErrors.make(
+                .managedObjectExternalRelationship,
+                "\(place) of \(object.descriptionOfIdentity) leads to \(destination.descriptionOfIdentity), which is in another store.",
+                recovery: "Relationships cannot cross stores: use a fetched property, or assign both objects to one store.",
+                userInfo: [NSAffectedObjectsErrorKey: [object, destination]])
+        }
+        throw CoreDataErrors.make(
+            .managedObjectReferentialIntegrity,
+            "\(place) of \(object.descriptionOfIdentity) leads to a \(destination.layout.name) that is not part of the context and was never saved.",
+            recovery: "Insert the destination into the context, or set the relationship to nil.",
+            userInfo: [NSAffectedObjectsErrorKey: [object]])
+    }
+
+    private func collectRelationshipChanges(of object: NSManagedObject, into batch: SaveBatch) {
+        guard let extras = object.extras else { return }
+        let layout = object.layout
+        for (slot, state) in extras.allToMany where state.hasChanges {
+            let property = layout.slots[slot]
+            if property.isTransient { continue }
+            let isOrdered = property.kind == .orderedToMany
+            let hasToOneInverse = property.inverseSlot >= 0 && !property.inverseIsToMany
+            if hasToOneInverse, !isOrdered { continue }
+            var change = RelationshipChange(layout: layout, slot: slot, ownerKey: object.key)
+            if isOrdered, state.orderChanged, state.isLoaded {
+                change.order = state.members.objects.filter { !$0.isDeleted && $0.key != 0 }.map(reference)
+            }
+            if hasToOneInverse || isWritingSide(property, layout) {
+                change.added = state.added.objects.filter { !$0.isDeleted && $0.key != 0 }.map(reference)
+                change.removed = state.removed.objects.filter { $0.key != 0 }.map(reference)
+            }
+            if change.order != nil || !change.added.isEmpty || !change.removed.isEmpty {
+                batch.relationshipChanges.append(change)
+            }
+        }
+    }
+
+    private func reference(_ object: NSManagedObject) -> RowReference {
+        RowReference(key: object.key, layoutIndex: object.layout.index)
+    }
+
+    /// Of the two sides of a many-to-many relationship one reports additions and removals: the ordered one, or else the
+    /// one whose entity and slot come first.
+    private func isWritingSide(_ property: PropertySlot, _ layout: EntityLayout) -> Bool {
+        guard property.inverseSlot >= 0, property.destinationIndex >= 0 else { return true }
+        let inverse = layout.model.layouts[property.destinationIndex].slots[property.inverseSlot]
+        let isOrdered = property.kind == .orderedToMany
+        let inverseIsOrdered = inverse.kind == .orderedToMany
+        if isOrdered != inverseIsOrdered { return isOrdered }
+        // The declaring entities decide, so that objects of subentities agree.
+        let mine = (property.property.entity.name ?? "", property.name)
+        let theirs = (inverse.property.entity.name ?? "", inverse.name)
+        return mine <= theirs
+    }
+
+    // MARK: - After the transaction
+
+    private func finish(_ written: WrittenChanges) {
+        // Rows are read by address: their pages must live until every object has its own reference.
+        defer { withExtendedLifetime(written) {} }
+        // The sets of the last event are the saved objects if nothing joined or left since, and all were part of that event.
+        let savedSets = (
+            inserted: lastEvent.inserted.flatMap { $0.changeCount == inserted.changeCount ? $0.set : nil },
+            updated: lastEvent.updated.flatMap { $0.changeCount == updated.changeCount ? $0.set : nil }
+        )
+        lastEvent = LastEvent()
+        var insertedObjects: ContiguousArray<NSManagedObject> = []
+        var updatedObjects: ContiguousArray<NSManagedObject> = []
+        var deletedObjects: ContiguousArray<NSManagedObject> = []
+        for (store, batch, outcome) in written.stores {
+            insertedObjects += batch.inserted
+            updatedObjects += batch.updated
+            deletedObjects += batch.deleted
+            for (index, object) in batch.inserted.enumerated() {
+                adopt(outcome.inserted.rows[index], object)
+                inserted.remove(object)
+                if let objectID = object.extras?.objectID, objectID.isTemporaryID {
+                    temporaryObjects[objectID.identity] = nil
+                    object.extras?.objectID = nil
+                }
+            }
+            register(batch.inserted, store)
+            for (index, object) in batch.updated.enumerated() {
+                adopt(outcome.updated.rows[index], object)
+                updated.remove(object)
+            }
+            for object in batch.deleted {
+                deleted.remove(object)
+                store.snapshotStore?.rowCaches[object.layout.rootIndex].remove(object.key)
+                registry.unregister(object)
+                object.flags.remove([.deleted, .updated])
+                object.flags.insert(.deletionSaved)
+            }
+        }
+        for object in written.objects.inaccessible {
+            deleted.remove(object)
+            object.flags.remove(.deleted)
+            object.flags.insert(.deletionSaved)
+            registry.unregister(object)
+        }
+        // Objects that were touched without a persistent change are clean again, too.
+        for object in written.objects.updated where object.flags.contains(.updated) && !object.hasPersistentChanges {
+            guard object.extras?.allToMany.contains(where: { $0.state.hasChanges }) != true else { continue }
+            updated.remove(object)
+            object.flags.remove([.updated])
+            if let extras = object.extras {
+                extras.pending = nil
+                extras.tracked.removeAll()
+            }
+            object.row = object.flags.contains(.fault) ? nil : object.committedRow
+            updatedObjects.append(object)
+        }
+        assignedStores.removeAll()
+        conflictChecks.removeAll()
+        for object in written.objects.inserted where !object.flags.contains(.inserted) { object.didSave() }
+        for object in written.objects.updated where !object.flags.contains(.updated) { object.didSave() }
+        for object in written.objects.deleted { object.didSave() }
+        postDidSave(savedSets, insertedObjects, updatedObjects, deletedObjects)
+    }
+
+    /// The saved row becomes the object's committed row, and its pending changes are done.
+    private func adopt(_ row: RowPointer, _ object: NSManagedObject) {
+        object.committedRow = row
+        object.page = row.rowPage.takeUnretainedValue()
+        object.flags.remove([.inserted, .updated, .changedInSave])
+        guard let extras = object.extras else {
+            object.row = row
+            return
+        }
+        if let pending = extras.pending {
+            // Destinations stay reachable without a look-up, and transformable values keep their identity.
+            for slot in 0..<object.layout.storedCount where pending.has(slot) {
+                switch pending[slot] {
+                case .object(let destination): extras.setToOne(slot, destination)
+                case .custom(let custom): extras.decoded[slot] = custom.value
+                default: break
+                }
+            }
+            extras.pending = nil
+        }
+        extras.tracked.removeAll()
+        for (_, state) in extras.allToMany {
+            state.added.removeAll()
+            state.removed.removeAll()
+            state.committedOrder = nil
+            state.orderChanged = false
+        }
+        object.row = row
+    }
+
+    private func register(_ objects: ContiguousArray<NSManagedObject>, _ store: NSPersistentStore) {
+        var start = 0
+        while start < objects.count {
+            let root = objects[start].layout.rootIndex
+            var end = start + 1
+            while end < objects.count, objects[end].layout.rootIndex == root { end += 1 }
+            registry.withTable(store: store.number, root: root) { table in
+                table.reserve(table.count + end - start)
+                for index in start..<end { table.insert(.passUnretained(objects[index]), key: objects[index].key) }
+            }
+            start = end
+        }
+        if retainsRegisteredObjects { retained.formUnion(objects) }
+    }
+
+    private static func identifiers(of objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
+        var set = Set<NSManagedObjectID>(minimumCapacity: objects.count)
+        var token: StoreToken?
+        var number: Int16 = -1
+        for object in objects {
+            if let known = object.extras?.objectID {
+                set.insert(known)
+                continue
+            }
+            if object.storeNumber != number {
+                number = object.storeNumber
+                token = object.registry?.store(number: Int(number))?.token
+            }
+            guard let token else { continue }
+            set.insert(NSManagedObjectID(key: object.key, layout: object.layout, token: token))
+        }
+        return set
+    }
+
+    private func postDidSave(
+        _ savedSets: (inserted: Set<NSManagedObject>?, updated: Set<NSManagedObject>?),
+        _ insertedObjects: ContiguousArray<NSManagedObject>, _ updatedObjects: ContiguousArray<NSManagedObject>,
+        _ deletedObjects: ContiguousArray<NSManagedObject>
+    ) {
+        let insertedSet = savedSets.inserted.flatMap { $0.count == insertedObjects.count ? $0 : nil } ?? Self.set(of: insertedObjects)
+        let updatedSet = savedSets.updated.flatMap { $0.count == updatedObjects.count ? $0 : nil } ?? Self.set(of: updatedObjects)
+        NotificationCenter.default.post(
+            name: Self.didSaveObjectsNotification, object: self,
+            userInfo: [
+                NSInsertedObjectsKey: insertedSet, NSUpdatedObjectsKey: updatedSet,
+                NSDeletedObjectsKey: Self.set(of: deletedObjects),
+            ])
+        NotificationCenter.default.post(
+            name: Self.didSaveObjectIDsNotification, object: self,
+            userInfo: [
+                NSInsertedObjectIDsKey: Self.identifiers(of: insertedObjects), NSUpdatedObjectIDsKey: Self.identifiers(of: updatedObjects),
+                NSDeletedObjectIDsKey: Self.identifiers(of: deletedObjects),
+            ])
+        ContextObservers.shared.contextDidSave(self, insertedObjects, updatedObjects, deletedObjects)
+    }
+}

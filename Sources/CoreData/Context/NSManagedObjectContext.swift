@@ -1,0 +1,420 @@
+import Foundation
+
+/// A scratch pad of managed objects: fetches them, tracks their changes, and saves or discards these together.
+///
+/// A context works on one queue: the main queue or a private one. Use it and its objects inside `perform` or
+/// `performAndWait`. It keeps strong references only to objects with unsaved changes.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext>
+open class NSManagedObjectContext: NSObject, @unchecked Sendable {
+    // Sendable: a context is confined to its queue by contract, as on Apple's platforms; what other threads may touch
+    // (`perform`, the registry) is safe by itself.
+
+    let queue: DispatchQueue
+    /// How the context's work is scheduled.
+    public let concurrencyType: NSManagedObjectContextConcurrencyType
+    private(set) var registry: ObjectRegistry!
+
+    @exclusivity(unchecked) var inserted = ChangeList()
+    @exclusivity(unchecked) var updated = ChangeList()
+    @exclusivity(unchecked) var deleted = ChangeList()
+    /// Objects deleted since the delete rules were last applied.
+    @exclusivity(unchecked) var pendingPropagation: [NSManagedObject] = []
+    /// Objects changed since the last `processPendingChanges`.
+    @exclusivity(unchecked) var eventObjects: ContiguousArray<NSManagedObject> = []
+    var eventRefreshed: Set<NSManagedObject> = []
+    var eventInvalidated: Set<NSManagedObject> = []
+    /// Insertions and deletions that came from elsewhere by merging.
+    var eventMergedInserts: Set<NSManagedObject> = []
+    var eventMergedDeletes: Set<NSManagedObject> = []
+    /// The sets of the last notification about changes, so that a save of just these objects need not hash them again.
+    var lastEvent = LastEvent()
+    var isProcessingChanges = false
+    var isSaving = false
+    /// Objects by temporary ID, for those whose ID was asked for.
+    @exclusivity(unchecked) var temporaryObjects: [NSManagedObjectID.Identity: WeakObject] = [:]
+    /// Objects that `detectConflicts(for:)` named.
+    @exclusivity(unchecked) var conflictChecks: Set<NSManagedObject> = []
+    var retained: Set<NSManagedObject> = []
+    @exclusivity(unchecked) var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
+
+    /// Makes a context that works on the main queue or on a private one.
+    public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
+        self.concurrencyType = concurrencyType
+        queue =
+            concurrencyType == .mainQueueConcurrencyType
+            ? .main : DispatchQueue(label: "OpenCoreData.NSManagedObjectContext", qos: .userInitiated)
+        super.init()
+        registry = ObjectRegistry(context: self, modelLayout: nil, coordinator: nil)
+    }
+
+    /// Makes a context that works on the main queue or on a private one.
+    public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.rawValue) }
+
+    deinit {
+        releaseObjects()
+        registry.contextWillDeallocate()
+    }
+
+    /// Lets go of all objects and breaks the reference cycles among them.
+    func releaseObjects() {
+        var objects = registry.allObjects()
+        objects += inserted.objects
+        for object in objects {
+            object.row = nil
+            object.committedRow = nil
+            object.page = nil
+            object.flags = [.fault, .invalid]
+            object.extras?.dropValues()
+            object.listIndex = -1
+        }
+        inserted.removeAll()
+        updated.removeAll()
+        deleted.removeAll()
+        pendingPropagation.removeAll()
+        eventObjects.removeAll()
+        eventRefreshed.removeAll()
+        eventInvalidated.removeAll()
+        eventMergedInserts.removeAll()
+        eventMergedDeletes.removeAll()
+        temporaryObjects.removeAll()
+        conflictChecks.removeAll()
+        retained.removeAll()
+        registry.removeAll()
+    }
+
+    // MARK: - What the context works on
+
+    /// The coordinator that the context fetches from and saves to.
+    ///
+    /// Setting another coordinator resets the context; setting nil is a programming error.
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+        get { coordinator }
+        set {
+            guard let newValue else {
+                preconditionFailure("A context must have a persistent store coordinator: it cannot be set to nil.")
+            }
+            if coordinator === newValue { return }
+            releaseObjects()
+            coordinator = newValue
+            attach()
+        }
+    }
+    private var coordinator: NSPersistentStoreCoordinator?
+
+    private func attach() {
+        registry.contextWillDeallocate()
+        let coordinator = persistentStoreCoordinator
+        registry = ObjectRegistry(context: self, modelLayout: coordinator?.modelLayout, coordinator: coordinator)
+        registry.alwaysReadsStore = stalenessInterval == 0
+        updateMergeObserver()
+    }
+
+    var modelLayout: ModelLayout? { registry.modelLayout }
+
+    func requireCoordinator(_ action: String) throws -> NSPersistentStoreCoordinator {
+        guard let coordinator = persistentStoreCoordinator else {
+            throw CoreDataErrors.make(
+                .coreData, "The context\(nameInMessages) has no persistent store coordinator and cannot \(action).",
+                recovery: "Set persistentStoreCoordinator first.")
+        }
+        return coordinator
+    }
+
+    var nameInMessages: String { name.map { " \"\($0)\"" } ?? "" }
+
+    // MARK: - Settings
+
+    /// A name for people, also recorded in persistent history.
+    open var name: String?
+    /// Who makes the changes, recorded in persistent history.
+    open var transactionAuthor: String?
+    /// Values of the application's own.
+    public let userInfo = NSMutableDictionary()
+    /// How conflicts with the store are resolved: an `NSMergePolicy`; the error policy by default.
+    open var mergePolicy: Any = NSMergePolicy.error
+    /// How long cached rows are good, in seconds: negative for ever (the default), 0 never.
+    open var stalenessInterval: TimeInterval = -1 {
+        didSet { registry.alwaysReadsStore = stalenessInterval == 0 }
+    }
+    /// Whether delete rules are applied when pending changes are processed, or only by the save.
+    open var propagatesDeletesAtEndOfEvent = true
+    /// Whether the context keeps all its objects alive, not only changed ones.
+    open var retainsRegisteredObjects = false {
+        didSet { retained = retainsRegisteredObjects ? Set(registry.allObjects()) : [] }
+    }
+    /// Whether an object whose row is gone reads as nil and counts as deleted, instead of stopping the program.
+    open var shouldDeleteInaccessibleFaults = true
+    /// Whether what other contexts save is merged into this one automatically.
+    open var automaticallyMergesChangesFromParent = false {
+        didSet { updateMergeObserver() }
+    }
+    /// Whether to treat a row that cannot be found as deleted.
+    open func shouldHandleInaccessibleFault(
+        _ fault: NSManagedObject, for objectID: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
+    ) -> Bool {
+        shouldDeleteInaccessibleFaults
+    }
+
+    // MARK: - Changes
+
+    /// Objects to be inserted by the next save.
+    open var insertedObjects: Set<NSManagedObject> { Set(inserted.objects) }
+    /// Changed objects of the store.
+    open var updatedObjects: Set<NSManagedObject> { Set(updated.objects) }
+    /// Objects to be deleted by the next save.
+    open var deletedObjects: Set<NSManagedObject> { Set(deleted.objects) }
+    /// All objects that the context knows.
+    open var registeredObjects: Set<NSManagedObject> { Set(registry.allObjects()).union(inserted.objects) }
+    /// Whether there is anything to save.
+    open var hasChanges: Bool { inserted.count + updated.count + deleted.count > 0 }
+
+    /// Inserts an object that was made without a context.
+    open func insert(_ object: NSManagedObject) {
+        if object.registry === registry {
+            if object.flags.contains(.deleted) { undelete(object) }
+            return
+        }
+        precondition(
+            object.registry == nil,
+            "\(object.layout.name) \(object.descriptionOfIdentity) already belongs to another context.")
+        object.extras = object.extras ?? ObjectExtras(layout: object.layout, keeping: object.layout.model)
+        insertNew(object)
+    }
+
+    func insertNew(_ object: NSManagedObject) {
+        let layout = object.layout
+        if let modelLayout {
+            precondition(
+                layout.model === modelLayout,
+                "The entity \(layout.name) belongs to another model than the context's persistent store coordinator.")
+        }
+        precondition(!layout.isAbstract, "The entity \(layout.name) is abstract: objects are made of its subentities.")
+        object.registry = registry
+        object.flags.insert([.inserted, .inEvent, .insertedInEvent, .changedInSave])
+        inserted.append(object)
+        eventObjects.append(object)
+        object.awakeFromInsert()
+    }
+
+    private func undelete(_ object: NSManagedObject) {
+        deleted.remove(object)
+        object.flags.remove([.deleted, .propagated])
+        noteChanged(object)
+    }
+
+    /// Called when an object changes for the first time since pending changes were processed.
+    func noteChanged(_ object: NSManagedObject) {
+        // An object whose deletion was saved belongs to no context any more.
+        if object.flags.contains(.deletionSaved) { return }
+        if !object.flags.contains(.inEvent) {
+            object.flags.insert(.inEvent)
+            eventObjects.append(object)
+        }
+        if object.flags.isDisjoint(with: .known) {
+            object.flags.insert(.updated)
+            updated.append(object)
+        }
+    }
+
+    /// Marks an object for deletion by the next save. A new object just leaves the context.
+    open func delete(_ object: NSManagedObject) {
+        precondition(
+            object.registry === registry,
+            "\(object.layout.name) \(object.descriptionOfIdentity) does not belong to this context and cannot be deleted by it.")
+        if !object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) { return }
+        object.prepareForDeletion()
+        if object.flags.contains(.inserted) {
+            inserted.remove(object)
+            object.flags.insert(.discarded)
+        } else {
+            if object.flags.contains(.updated) {
+                updated.remove(object)
+                object.flags.remove(.updated)
+            }
+            deleted.append(object)
+        }
+        object.flags.insert([.deleted, .changedInSave])
+        if !object.flags.contains(.inEvent) {
+            object.flags.insert(.inEvent)
+            eventObjects.append(object)
+        }
+        pendingPropagation.append(object)
+    }
+
+    /// Makes a save check that the object's row has not changed, even if the object has not.
+    open func detectConflicts(for object: NSManagedObject) {
+        object.fireFaultIfNeeded()
+        conflictChecks.insert(object)
+    }
+
+    /// Puts new objects of an entity into a certain store.
+    open func assign(_ object: Any, to store: NSPersistentStore) {
+        guard let object = object as? NSManagedObject else { return }
+        precondition(
+            object.flags.contains(.inserted), "Only a new object can be assigned to a store: \(object.descriptionOfIdentity)")
+        assignedStores[ObjectIdentifier(object)] = store
+    }
+
+    // MARK: - Finding objects
+
+    /// The registered object with an ID, without any input or output; nil if the context has none.
+    open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+        guard let key = objectID.key else { return temporaryObjects[objectID.identity]?.object }
+        guard let number = objectID.anyStore?.number else { return nil }
+        return registry.object(store: number, root: objectID.layout.rootIndex, key: key)
+    }
+
+    /// The object with an ID: a registered one, or a fault. Does no input or output and does not check that it exists.
+    open func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+        if let object = registeredObject(for: objectID) { return object }
+        guard let key = objectID.key, let number = objectID.anyStore?.number else {
+            // A temporary ID of another context, or of an object that is gone: a fault that cannot be fulfilled.
+            let object = makeObject(of: objectID.layout)
+            object.flags = [.fault]
+            object.registry = registry
+            object.makeExtras().objectID = objectID
+            return object
+        }
+        return makeFault(layout: objectID.layout, key: key, store: number)
+    }
+
+    /// The object with an ID, loaded.
+    ///
+    /// - Throws: code 133000 when there is no such row.
+    open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        let object = object(with: objectID)
+        if object.flags.contains(.deletionSaved) { throw missingRow(objectID) }
+        if object.flags.contains(.fault) {
+            guard try load(object) else { throw missingRow(objectID) }
+        }
+        if object.flags.contains(.inaccessible) { throw missingRow(objectID) }
+        return object
+    }
+
+    func missingRow(_ objectID: NSManagedObjectID) -> NSError {
+        CoreDataErrors.make(
+            .managedObjectReferentialIntegrity,
+            "There is no \(objectID.layout.name) with the ID \(objectID.uriRepresentation().absoluteString) in the store.",
+            recovery: "The object was deleted, or the ID comes from another store.",
+            userInfo: [NSAffectedObjectsErrorKey: [objectID]])
+    }
+
+    func makeObject(of layout: EntityLayout) -> NSManagedObject {
+        layout.managedObjectClass.init(entity: layout.entity, insertInto: nil)
+    }
+
+    func makeFault(layout: EntityLayout, key: Int64, store: Int) -> NSManagedObject {
+        let object = makeObject(of: layout)
+        object.flags = [.fault]
+        object.registry = registry
+        object.key = key
+        object.storeNumber = Int16(truncatingIfNeeded: store)
+        registry.register(object)
+        if retainsRegisteredObjects { retained.insert(object) }
+        return object
+    }
+
+    /// The destination of a to-one relationship, in the store of `source`.
+    func object(for reference: RowReference, near source: NSManagedObject) -> NSManagedObject? {
+        guard let modelLayout, reference.layoutIndex < modelLayout.layouts.count else { return nil }
+        let layout = modelLayout.layouts[reference.layoutIndex]
+        if let object = registry.object(store: Int(source.storeNumber), root: layout.rootIndex, key: reference.key) {
+            return object
+        }
+        return makeFault(layout: layout, key: reference.key, store: Int(source.storeNumber))
+    }
+
+    // MARK: - Forgetting
+
+    /// Forgets all objects and changes; references that are still held must not be used any more.
+    open func reset() {
+        let objects = registry.allObjects()
+        releaseObjects()
+        NotificationCenter.default.post(
+            name: Self.didChangeObjectsNotification, object: self, userInfo: [NSInvalidatedAllObjectsKey: objects])
+    }
+}
+
+/// Sets of changed objects with the change count of the list they were complete for.
+struct LastEvent {
+    var inserted: (set: Set<NSManagedObject>, changeCount: Int)?
+    var updated: (set: Set<NSManagedObject>, changeCount: Int)?
+}
+
+/// How a context's work is scheduled.
+public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
+    /// No queue; for code that predates queues.
+    @available(*, deprecated, message: "Use a queue")
+    case confinementConcurrencyType = 0
+    /// A private serial queue.
+    case privateQueueConcurrencyType = 1
+    /// The main queue.
+    case mainQueueConcurrencyType = 2
+}
+
+extension NSManagedObjectContext {
+    /// How a context's work is scheduled.
+    public struct ConcurrencyType: RawRepresentable, Hashable, Sendable {
+        public var rawValue: NSManagedObjectContextConcurrencyType
+        public init(rawValue: NSManagedObjectContextConcurrencyType) { self.rawValue = rawValue }
+        /// A private serial queue.
+        public static let privateQueue = ConcurrencyType(rawValue: .privateQueueConcurrencyType)
+        /// The main queue.
+        public static let mainQueue = ConcurrencyType(rawValue: .mainQueueConcurrencyType)
+    }
+
+    /// When an asynchronous block runs.
+    public enum ScheduledTaskType: Sendable {
+        /// At once if the caller is on the context's queue already, else like `enqueued`.
+        case immediate
+        /// After the blocks enqueued before.
+        case enqueued
+    }
+}
+
+/// Objects in one kind of pending change, in order, with removal in constant time by the object's own index.
+struct ChangeList {
+    private var slots: ContiguousArray<NSManagedObject?> = []
+    private(set) var count = 0
+    /// Grows with every insertion and removal.
+    private(set) var changeCount = 0
+
+    mutating func append(_ object: NSManagedObject) {
+        changeCount += 1
+        object.listIndex = Int32(slots.count)
+        slots.append(object)
+        count += 1
+    }
+
+    mutating func remove(_ object: NSManagedObject) {
+        let index = Int(object.listIndex)
+        guard index >= 0, index < slots.count, slots[index] === object else { return }
+        slots[index] = nil
+        changeCount += 1
+        object.listIndex = -1
+        count -= 1
+        if count == 0 { slots.removeAll() }
+    }
+
+    mutating func removeAll() {
+        slots.removeAll()
+        changeCount += 1
+        count = 0
+    }
+
+    /// The objects in order of their change.
+    var objects: ContiguousArray<NSManagedObject> {
+        if slots.count == count {
+            // No gaps: every element is an object, and an optional reference is laid out like a reference.
+            return unsafeBitCast(slots, to: ContiguousArray<NSManagedObject>.self)
+        }
+        var result = ContiguousArray<NSManagedObject>()
+        result.reserveCapacity(count)
+        for case let object? in slots { result.append(object) }
+        return result
+    }
+
+    /// The same objects as an array, for callers that want one.
+    var array: [NSManagedObject] { Array(objects) }
+}

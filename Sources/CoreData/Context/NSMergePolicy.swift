@@ -1,0 +1,105 @@
+import Foundation
+
+/// How a policy resolves conflicts.
+public enum NSMergePolicyType: UInt, Sendable {
+    /// Refuses the save.
+    case errorMergePolicyType = 0
+    /// Merges property by property; where both sides changed, the store wins.
+    case mergeByPropertyStoreTrumpMergePolicyType = 1
+    /// Merges property by property; where both sides changed, the object wins.
+    case mergeByPropertyObjectTrumpMergePolicyType = 2
+    /// Writes the whole object over the store's version.
+    case overwriteMergePolicyType = 3
+    /// Drops the object's changes.
+    case rollbackMergePolicyType = 4
+}
+
+/// Decides what happens when objects to be saved were changed by others meanwhile, or would violate a uniqueness
+/// constraint.
+///
+/// A subclass overrides the `resolve` methods: it changes the objects of the conflicts and calls `super`, or throws to
+/// refuse the save.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsmergepolicy>
+open class NSMergePolicy: NSObject, @unchecked Sendable {
+    // Sendable: constant; a subclass with state must guard it, as several contexts may use one policy.
+
+    /// How the policy resolves conflicts.
+    public let mergeType: NSMergePolicyType
+
+    public init(merge type: NSMergePolicyType) {
+        mergeType = type
+        super.init()
+    }
+
+    private static let sharedError = NSMergePolicy(merge: .errorMergePolicyType)
+    private static let sharedStoreTrump = NSMergePolicy(merge: .mergeByPropertyStoreTrumpMergePolicyType)
+    private static let sharedObjectTrump = NSMergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+    private static let sharedOverwrite = NSMergePolicy(merge: .overwriteMergePolicyType)
+    private static let sharedRollback = NSMergePolicy(merge: .rollbackMergePolicyType)
+
+    /// Refuses the save with an error that lists the conflicts. The policy of a new context.
+    open class var error: NSMergePolicy { sharedError }
+    /// Merges property by property; where both sides changed, the store wins.
+    open class var mergeByPropertyStoreTrump: NSMergePolicy { sharedStoreTrump }
+    /// Merges property by property; where both sides changed, the object wins.
+    open class var mergeByPropertyObjectTrump: NSMergePolicy { sharedObjectTrump }
+    /// Writes the whole object over the store's version.
+    open class var overwrite: NSMergePolicy { sharedOverwrite }
+    /// Drops the object's changes.
+    open class var rollback: NSMergePolicy { sharedRollback }
+
+    /// Resolves all conflicts of a save: first those of optimistic locking, then those of uniqueness constraints.
+    ///
+    /// - Parameter list: `NSMergeConflict` and `NSConstraintConflict` objects.
+    /// - Throws: when the save must be refused.
+    open func resolve(mergeConflicts list: [Any]) throws {
+        try resolve(optimisticLockingConflicts: list.compactMap { $0 as? NSMergeConflict })
+        try resolve(constraintConflicts: list.compactMap { $0 as? NSConstraintConflict })
+    }
+
+    /// Resolves conflicts with others' changes of the same rows.
+    ///
+    /// - Throws: `CocoaError.managedObjectMerge` (133020) with the conflicts under
+    ///   `NSPersistentStoreSaveConflictsErrorKey`, if this is the error policy and there are any.
+    open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+        guard !list.isEmpty, mergeType == .errorMergePolicyType else { return }
+        let objects = list.map { "\($0.sourceObject.objectID.uriRepresentation())" }.joined(separator: ", ")
+        throw CoreDataErrors.make(
+            .managedObjectMerge,
+            "\(list.count == 1 ? "An object was" : "\(list.count) objects were") changed by others: \(objects).",
+            recovery: "Refresh the objects and save again, or set a merge policy that resolves conflicts.",
+            userInfo: [NSPersistentStoreSaveConflictsErrorKey: list])
+    }
+
+    /// Resolves violations of uniqueness constraints.
+    ///
+    /// - Throws: `CocoaError.managedObjectConstraintMerge` (133021) with the conflicts under
+    ///   `NSPersistentStoreSaveConflictsErrorKey`, if this is the error policy and there are any.
+    open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
+        guard !list.isEmpty, mergeType == .errorMergePolicyType else { return }
+        let texts = list.map { conflict in
+            let entity = (conflict.conflictingObjects.first ?? conflict.databaseObject)?.entity.name ?? "?"
+            let values = conflict.constraint.map { "\($0) = \(conflict.constraintValues[$0] ?? "nil")" }
+            return "\(entity) (\(values.joined(separator: ", ")))"
+        }
+        throw CoreDataErrors.make(
+            .managedObjectConstraintMerge,
+            "Objects would have the same values of a uniqueness constraint: \(texts.joined(separator: "; ")).",
+            recovery: "Change one of the objects, or set a merge policy that resolves conflicts.",
+            userInfo: [NSPersistentStoreSaveConflictsErrorKey: list])
+    }
+}
+
+// The five policies under their Objective-C names; a context's `mergePolicy` takes either form.
+
+/// Refuses the save with an error that lists the conflicts.
+public var NSErrorMergePolicy: AnyObject { NSMergePolicy.error }
+/// Merges property by property; where both sides changed, the store wins.
+public var NSMergeByPropertyStoreTrumpMergePolicy: AnyObject { NSMergePolicy.mergeByPropertyStoreTrump }
+/// Merges property by property; where both sides changed, the object wins.
+public var NSMergeByPropertyObjectTrumpMergePolicy: AnyObject { NSMergePolicy.mergeByPropertyObjectTrump }
+/// Writes the whole object over the store's version.
+public var NSOverwriteMergePolicy: AnyObject { NSMergePolicy.overwrite }
+/// Drops the object's changes.
+public var NSRollbackMergePolicy: AnyObject { NSMergePolicy.rollback }

@@ -1,0 +1,188 @@
+import Foundation
+import Synchronization
+
+/// A Core Data stack in one object: a model, a coordinator with its stores, a context for the main queue, and contexts for
+/// background work.
+///
+///     let container = NSPersistentContainer(name: "Inventory")
+///     container.loadPersistentStores { description, error in
+///         if let error { … }
+///     }
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nspersistentcontainer>
+open class NSPersistentContainer: NSObject, @unchecked Sendable {
+    // Sendable: everything but the descriptions is constant, and those lie behind the mutex.
+
+    /// The name of the container, of its first store's file, and of the model if that was looked for.
+    public let name: String
+
+    /// The context of the main queue, connected to the coordinator.
+    public let viewContext: NSManagedObjectContext
+
+    /// The model of the coordinator.
+    public let managedObjectModel: NSManagedObjectModel
+
+    /// The coordinator that `loadPersistentStores` adds the stores to.
+    public let persistentStoreCoordinator: NSPersistentStoreCoordinator
+
+    private struct Descriptions: @unchecked Sendable {
+        // Sendable: only reached through the mutex. A description that was handed out is the caller's to change, before
+        // the stores are loaded.
+        var list: [NSPersistentStoreDescription]
+    }
+
+    // Guards the list of descriptions.
+    private let descriptions: Mutex<Descriptions>
+
+    /// What `loadPersistentStores` adds: one SQLite store `NAME.sqlite` in `defaultDirectoryURL()` until changed.
+    open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
+        get { descriptions.withLock { Unchecked($0.list) }.value }
+        set {
+            let list = Unchecked(newValue)
+            descriptions.withLock { $0.list = list.value }
+        }
+    }
+
+    /// Makes a container with the model of that name in the main bundle (`NAME.momd`, `NAME.mom`, `NAME.xcdatamodeld`).
+    ///
+    /// - Precondition: the model exists; the message says where it was looked for. See `init(findingModelNamed:in:)`.
+    public convenience init(name: String) {
+        do {
+            try self.init(name: name, managedObjectModel: Self.model(named: name, in: .main))
+        } catch {
+            preconditionFailure(
+                "NSPersistentContainer(name: \"\(name)\"): \((error as NSError).localizedDescription)")
+        }
+    }
+
+    /// Makes a container with the model of that name, or throws when there is none.
+    ///
+    /// - Parameter bundle: where to look first.
+    /// - Throws: an error that says where the model was looked for, or why it cannot be read or used.
+    public convenience init(findingModelNamed name: String, in bundle: Bundle = .main) throws {
+        let model = try Self.model(named: name, in: bundle)
+        try NSPersistentStoreCoordinator.requireConsistency(of: model)
+        self.init(name: name, managedObjectModel: model)
+    }
+
+    /// Makes a container with a model. The model is frozen.
+    ///
+    /// - Precondition: the model is consistent.
+    public init(name: String, managedObjectModel model: NSManagedObjectModel) {
+        self.name = name
+        managedObjectModel = model
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        persistentStoreCoordinator = coordinator
+        viewContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        descriptions = Mutex(Descriptions(list: []))
+        super.init()
+        viewContext.persistentStoreCoordinator = coordinator
+        persistentStoreDescriptions = [
+            NSPersistentStoreDescription(
+                url: type(of: self).defaultDirectoryURL().appendingPathComponent("\(name).sqlite"))
+        ]
+    }
+
+    private static func model(named name: String, in bundle: Bundle) throws -> NSManagedObjectModel {
+        guard let url = NSManagedObjectModel.locate(named: name, in: [bundle]) else {
+            let files = ["momd", "mom", "xcdatamodeld", "xcdatamodel"].map { "\(name).\($0)" }
+            throw CoreDataErrors.make(
+                .coreData,
+                "There is no model named '\(name)': neither \(files.dropLast().joined(separator: ", ")) nor "
+                    + "\(files[files.count - 1]) is among the resources of \(bundle.bundlePath), beside the executable, or in "
+                    + "the resource bundles there.",
+                recovery: "Add the model to the target's resources, or make the container with a model of your own: "
+                    + "NSPersistentContainer(name:managedObjectModel:).")
+        }
+        return try NSManagedObjectModel(reading: url)
+    }
+
+    /// The directory for stores whose descriptions were not changed. A subclass may choose another.
+    ///
+    /// On Apple's platforms the application support directory. Elsewhere `$XDG_DATA_HOME`, or `~/.local/share` where that
+    /// is not set, with a directory of the program's name. It is made when a store is added there.
+    open class func defaultDirectoryURL() -> URL {
+        DefaultStoreDirectory.url(
+            programName: ProcessInfo.processInfo.processName, environment: ProcessInfo.processInfo.environment,
+            home: FileManager.default.homeDirectoryForCurrentUser)
+    }
+
+    // MARK: - Loading
+
+    /// Adds a store for each description.
+    ///
+    /// - Parameter block: called once for each description with the error, if any: before the method returns, or later on a
+    ///   background queue for descriptions that ask for adding asynchronously.
+    open func loadPersistentStores(
+        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    ) {
+        for description in persistentStoreDescriptions {
+            do {
+                try Self.makeDirectory(for: description)
+            } catch {
+                block(description, error)
+                continue
+            }
+            persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)
+        }
+    }
+
+    /// Makes the directory of a store's file; without it a first start would fail.
+    private static func makeDirectory(for description: NSPersistentStoreDescription) throws {
+        guard let url = description.url, url.isFileURL, url.path != "/dev/null", !description.isReadOnly,
+            description.type != NSInMemoryStoreType
+        else { return }
+        let directory = url.deletingLastPathComponent()
+        do {
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        } catch {
+            var userInfo = StoreOpeningErrors.userInfo(type: description.type, url: url)
+            userInfo[NSUnderlyingErrorKey] = error
+            throw CoreDataErrors.make(
+                .persistentStoreOpen,
+                "The store \(StoreName.text(type: description.type, url: url)) cannot be opened: its directory cannot be made: "
+                    + (error as NSError).localizedDescription,
+                recovery: "Choose another directory, or make this one writable.", userInfo: userInfo)
+        }
+    }
+
+    // MARK: - Contexts
+
+    /// A new context with a queue of its own, connected to the coordinator.
+    open func newBackgroundContext() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = persistentStoreCoordinator
+        return context
+    }
+
+    /// Runs a block on the queue of a new background context, later.
+    open func performBackgroundTask(_ block: @escaping (NSManagedObjectContext) -> Void) {
+        let context = newBackgroundContext()
+        context.perform { block(context) }
+    }
+
+    /// Runs a block on the queue of a new background context and gives its result.
+    public func performBackgroundTask<T, Failure: Error>(
+        _ block: @escaping (NSManagedObjectContext) throws(Failure) -> T
+    ) async throws(Failure) -> T {
+        let context = newBackgroundContext()
+        return try await context.perform { () throws(Failure) -> T in try block(context) }
+    }
+}
+
+/// Where a program keeps its stores if it does not say.
+enum DefaultStoreDirectory {
+    static func url(programName: String, environment: [String: String], home: URL) -> URL {
+        #if canImport(Darwin)
+            if let support = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first {
+                return support
+            }
+        #endif
+        // The specification of base directories ignores a relative path.
+        if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") {
+            return URL(fileURLWithPath: data, isDirectory: true).appendingPathComponent(programName, isDirectory: true)
+        }
+        return home.appendingPathComponent(".local/share", isDirectory: true)
+            .appendingPathComponent(programName, isDirectory: true)
+    }
+}

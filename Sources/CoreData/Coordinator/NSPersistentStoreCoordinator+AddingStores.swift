@@ -1,0 +1,232 @@
+import Foundation
+
+// Adding and removing stores.
+extension NSPersistentStoreCoordinator {
+    /// Opens a store, making it when there is none, and adds it.
+    ///
+    /// - Parameters:
+    ///   - type: the store's type.
+    ///   - configuration: the model configuration whose entities the store holds; nil for all.
+    ///   - url: where the store is. A store in memory keeps nothing there.
+    ///   - options: see `NSReadOnlyPersistentStoreOption` and its siblings.
+    /// - Throws: a `CocoaError`: `.persistentStoreInvalidType` for an unknown type, `.persistentStoreTypeMismatch` when the
+    ///   store is of another type, `.persistentStoreOpen` when it cannot be opened,
+    ///   `.persistentStoreIncompatibleVersionHash` when it was made with another version of the model,
+    ///   `.migrationMissingSourceModel` or `.migrationMissingMappingModel` when it should be migrated and cannot be, code
+    ///   134081 when it is added already, `.coreData` for an unknown configuration.
+    @discardableResult
+    public func addPersistentStore(
+        type: NSPersistentStore.StoreType, configuration: String? = nil, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws -> NSPersistentStore {
+        try add(type: type.rawValue, configuration: configuration, at: url, options: options)
+    }
+
+    /// Opens a store, making it when there is none, and adds it.
+    ///
+    /// - Parameter storeURL: where the store is; may be nil for a store in memory.
+    /// - Throws: see `addPersistentStore(type:configuration:at:options:)`.
+    @discardableResult
+    public func addPersistentStore(
+        ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
+        options: [AnyHashable: Any]? = nil
+    ) throws -> NSPersistentStore {
+        try add(type: storeType, configuration: configuration, at: storeURL, options: options)
+    }
+
+    /// Adds the store that a description describes.
+    ///
+    /// - Parameter block: called once with the description and the error, if any: before the method returns, or later on a
+    ///   background queue if the description asks for adding asynchronously.
+    public func addPersistentStore(
+        with storeDescription: NSPersistentStoreDescription,
+        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    ) {
+        guard storeDescription.shouldAddStoreAsynchronously else {
+            block(storeDescription, Result { try add(storeDescription) }.failure)
+            return
+        }
+        // The description and the block are handed over: the caller gets the description back in the block.
+        let handedOver = Unchecked((description: storeDescription, block: block))
+        DispatchQueue.global().async {
+            let (description, block) = handedOver.value
+            block(description, Result { try self.add(description) }.failure)
+        }
+    }
+
+    /// Adds the store that a description describes, away from the caller's thread.
+    ///
+    /// - Throws: see `addPersistentStore(type:configuration:at:options:)`.
+    @discardableResult
+    public func addPersistentStore(
+        with storeDescription: NSPersistentStoreDescription
+    ) async throws -> NSPersistentStore {
+        // The copy is used by this call alone.
+        let copy = Unchecked(storeDescription.copy() as? NSPersistentStoreDescription ?? storeDescription)
+        return try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try self.add(copy.value) })
+            }
+        }
+    }
+
+    @discardableResult
+    func add(_ description: NSPersistentStoreDescription) throws -> NSPersistentStore {
+        try add(
+            type: description.type, configuration: description.configuration, at: description.url,
+            options: description.options)
+    }
+
+    private func add(
+        type: String, configuration: String?, at url: URL?, options: [AnyHashable: Any]?
+    ) throws -> NSPersistentStore {
+        let store = try changingStores.withLock {
+            try addWhileLocked(type: type, configuration: configuration, at: url, options: options)
+        }
+        // Not under the lock: observers may wait for other threads.
+        post(.NSPersistentStoreCoordinatorStoresDidChange, [NSAddedPersistentStoresKey: [store]])
+        return store
+    }
+
+    private func addWhileLocked(
+        type: String, configuration: String?, at url: URL?, options: [AnyHashable: Any]?
+    ) throws -> NSPersistentStore {
+        let storeClass = try StoreTypeRegistry.storeClass(for: type, at: url)
+        let compatibility = StoreCompatibility(
+            model: managedObjectModel, configuration: configuration, type: type, url: url, options: options)
+        let entities = try compatibility.entities()
+        try compatibility.checkFeatures(of: entities, storeClass: storeClass)
+        let url = try self.url(url, for: storeClass, type: type)
+        if let other = persistentStore(for: url) { throw duplicate(other, of: type, at: url) }
+
+        let store = storeClass.init(
+            persistentStoreCoordinator: self, configurationName: configuration, at: url, options: options)
+        do {
+            store.modelLayout = modelLayout
+            store.number = takeStoreNumber()
+            try open(store, type: type, entities: entities, compatibility: compatibility)
+        } catch {
+            store.detach()
+            throw error
+        }
+        post(.NSPersistentStoreCoordinatorStoresWillChange, [NSAddedPersistentStoresKey: [store]])
+        list(store, holding: entities)
+        store.didAdd(to: self)
+        return store
+    }
+
+    /// Reads the store's metadata, checks them, and makes the store ready for requests.
+    private func open(
+        _ store: NSPersistentStore, type: String, entities: [NSEntityDescription], compatibility: StoreCompatibility
+    ) throws {
+        try store.loadMetadata()
+        var metadata: [String: Any] = store.metadata ?? [:]
+        if let storedType = metadata[NSStoreTypeKey] as? String, storedType != store.type {
+            throw CoreDataErrors.make(
+                .persistentStoreTypeMismatch,
+                "The store \(StoreName.path(store.url)) is of the type '\(storedType)', not '\(store.type)'.",
+                recovery: "Add it with the type '\(storedType)'.",
+                userInfo: StoreOpeningErrors.userInfo(type: type, url: store.url))
+        }
+        try compatibility.checkHashes(in: metadata, of: entities) { [url = store.url] in
+            StoreFiles.cachedModel(ofType: type, at: url)
+        }
+        if metadata[NSStoreTypeKey] == nil { metadata[NSStoreTypeKey] = store.type }
+        if metadata[NSStoreUUIDKey] == nil { metadata[NSStoreUUIDKey] = store.identifier ?? UUID().uuidString }
+        if metadata[NSStoreModelVersionHashesKey] == nil {
+            metadata[NSStoreModelVersionHashesKey] = Dictionary(
+                entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { first, _ in first })
+        }
+        if metadata[NSStoreModelVersionIdentifiersKey] == nil {
+            metadata[NSStoreModelVersionIdentifiersKey] =
+                managedObjectModel.versionIdentifiers.map { String(describing: $0) }.sorted()
+        }
+        store.metadata = metadata
+        let identifier = metadata[NSStoreUUIDKey] as? String ?? UUID().uuidString
+        store.identifier = identifier
+        if let other = self.store(identifier: identifier) { throw duplicate(other, of: type, at: store.url) }
+        try store.prepareForRequests()
+    }
+
+    /// The URL for a store; one of its own for a store in memory that was given none.
+    private func url(_ url: URL?, for storeClass: NSPersistentStore.Type, type: String) throws -> URL {
+        if let url { return url }
+        if storeClass is InMemoryStore.Type, let url = URL(string: "memory://\(UUID().uuidString)") { return url }
+        throw CoreDataErrors.make(
+            .persistentStoreOpen, "A store of the type '\(type)' needs a URL, and none was given.",
+            recovery: "Set the URL of the store, or of its description.",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: nil))
+    }
+
+    private func duplicate(_ store: NSPersistentStore, of type: String, at url: URL?) -> NSError {
+        CoreDataErrors.make(
+            .duplicateStore,
+            "The store \(StoreName.text(type: type, url: url)) is added to the coordinator already, as "
+                + "\(StoreName.text(type: store.type, url: store.url)) with the UUID \(store.identifier ?? "none").",
+            recovery: "Use the store that is there, or remove it first. Stores in memory need different URLs too.",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+
+    /// Closes a store and takes it off the list. Objects that came from it cannot be used any more.
+    ///
+    /// - Throws: `CocoaError.persistentStoreOperation` when the store is not one of the coordinator's.
+    public func remove(_ store: NSPersistentStore) throws {
+        try changingStores.withLock { try removeWhileLocked(store) }
+        post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]])
+    }
+
+    private func removeWhileLocked(_ store: NSPersistentStore) throws {
+        guard addedStores.contains(where: { $0.store === store }) else {
+            throw CoreDataErrors.make(
+                .persistentStoreOperation,
+                "The store \(StoreName.text(type: store.type, url: store.url)) cannot be removed: it does not belong to the "
+                    + "coordinator.", userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
+        }
+        post(.NSPersistentStoreCoordinatorStoresWillChange, [NSRemovedPersistentStoresKey: [store]])
+        post(.NSPersistentStoreCoordinatorWillRemoveStore, nil)
+        store.willRemove(from: self)
+        unlist(store)
+        store.detach()
+    }
+
+    func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]?) {
+        NotificationCenter.default.post(name: name, object: self, userInfo: userInfo)
+    }
+
+    // MARK: - Store classes
+
+    /// Registers a class that opens stores of a type; nil takes the type out.
+    ///
+    /// - Precondition: the class inherits from `NSPersistentStore`.
+    public class func registerStoreClass(_ storeClass: AnyClass?, type: NSPersistentStore.StoreType) {
+        registerStoreClass(storeClass, forStoreType: type.rawValue)
+    }
+
+    /// Registers a class that opens stores of a type; nil takes the type out.
+    ///
+    /// - Precondition: the class inherits from `NSPersistentStore`.
+    public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
+        guard let storeClass else { return StoreTypeRegistry.register(nil, for: storeType) }
+        guard let persistentStoreClass = storeClass as? NSPersistentStore.Type else {
+            preconditionFailure(
+                "The class \(storeClass) cannot open stores: it does not inherit from NSPersistentStore.")
+        }
+        StoreTypeRegistry.register(persistentStoreClass, for: storeType)
+    }
+
+    /// The registered classes by type. The values are the classes themselves, not boxed as on platforms with Objective-C.
+    public class var registeredStoreTypes: [String: AnyClass] { StoreTypeRegistry.classesByType }
+}
+
+extension Result {
+    /// The error of a failure.
+    fileprivate var failure: Failure? {
+        if case .failure(let error) = self { return error }
+        return nil
+    }
+}
+
+extension CocoaError.Code {
+    /// A store that the coordinator has already. (134081)
+    static var duplicateStore: CocoaError.Code { CocoaError.Code(rawValue: 134081) }
+}

@@ -1,0 +1,116 @@
+import Foundation
+
+// URLs and metadata of stores.
+extension NSPersistentStoreCoordinator {
+    /// The store that was added for a URL.
+    ///
+    /// Files are compared by their standardised paths.
+    public func persistentStore(for url: URL) -> NSPersistentStore? {
+        addedStores.first { $0.store.url.map { Self.isSame($0, url) } ?? false }?.store
+    }
+
+    private static func isSame(_ first: URL, _ second: URL) -> Bool {
+        guard first.isFileURL, second.isFileURL else { return first.absoluteString == second.absoluteString }
+        return first.standardizedFileURL.path == second.standardizedFileURL.path
+    }
+
+    /// Where a store is.
+    ///
+    /// - Precondition: the store has a URL; all stores that a coordinator added do.
+    public func url(for store: NSPersistentStore) -> URL {
+        guard let url = store.url else { preconditionFailure("The store \(store) has no URL.") }
+        return url
+    }
+
+    /// Moves a store to another place: an atomic store writes there from the next save on, a SQLite store goes on with the
+    /// database that is there.
+    ///
+    /// - Returns: false when the store does not belong to the coordinator or another one is at the URL already.
+    public func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
+        changingStores.withLock {
+            guard addedStores.contains(where: { $0.store === store }) else { return false }
+            if let other = persistentStore(for: url), other !== store { return false }
+            let former = store.url
+            store.url = url
+            do {
+                try store.reconnect()
+                return true
+            } catch {
+                store.url = former
+                // The former file was open a moment ago; should it be gone, the next request says so.
+                try? store.reconnect()
+                return false
+            }
+        }
+    }
+
+    /// The metadata of an open store.
+    public func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata ?? [:] }
+
+    /// Replaces the metadata of an open store. They are written with the next save of the store.
+    ///
+    /// The store's type, UUID and version hashes are kept when the new metadata does not name them.
+    public func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
+        let kept = (store.metadata ?? [:]).filter { Self.ownMetadataKeys.contains($0.key) }
+        store.metadata = kept.merging(metadata ?? [:]) { _, given in given }
+    }
+
+    /// The entries that a store cannot be without.
+    static let ownMetadataKeys: Set<String> = [
+        NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
+        NSPersistentStoreModelVersionChecksumKey, "NSStoreModelVersionHashesVersion", "NSStoreModelVersionHashesDigest",
+        "NSPersistenceFrameworkVersion", "_NSAutoVacuumLevel",
+    ]
+
+    // MARK: - Stores that are not open
+
+    /// The metadata of the store at a URL, read without opening it.
+    ///
+    /// - Throws: a `CocoaError` when the type is unknown or the store cannot be read.
+    public class func metadataForPersistentStore(
+        type: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> [String: Any] {
+        try metadataForPersistentStore(ofType: type.rawValue, at: url, options: options)
+    }
+
+    /// The metadata of the store at a URL, read without opening it.
+    ///
+    /// - Throws: a `CocoaError` when the type is unknown or the store cannot be read.
+    public class func metadataForPersistentStore(
+        ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> [String: Any] {
+        try StoreTypeRegistry.storeClass(for: storeType, at: url).metadataForPersistentStore(with: url)
+    }
+
+    /// The metadata of the store at a URL, whatever its type: the first registered class that can read it gives them.
+    ///
+    /// - Throws: `CocoaError.persistentStoreInvalidType` when no class can read the store.
+    public class func metadataForPersistentStore(with url: URL) throws -> [AnyHashable: Any] {
+        for (_, storeClass) in StoreTypeRegistry.classesByType.sorted(by: { $0.key < $1.key }) {
+            if let metadata = try? storeClass.metadataForPersistentStore(with: url) { return metadata }
+        }
+        throw CoreDataErrors.make(
+            .persistentStoreInvalidType,
+            "The file \(StoreName.path(url)) is not a store of any known type, or cannot be read.",
+            userInfo: StoreOpeningErrors.userInfo(type: nil, url: url))
+    }
+
+    /// Replaces the metadata of the store at a URL at once. The store must not be open.
+    ///
+    /// - Throws: a `CocoaError` when the type is unknown or the store cannot be written.
+    public class func setMetadata(
+        _ metadata: [String: Any]?, type: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws {
+        try setMetadata(metadata, forPersistentStoreOfType: type.rawValue, at: url, options: options)
+    }
+
+    /// Replaces the metadata of the store at a URL at once. The store must not be open.
+    ///
+    /// - Throws: a `CocoaError` when the type is unknown or the store cannot be written.
+    public class func setMetadata(
+        _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws {
+        try StoreTypeRegistry.storeClass(for: storeType, at: url).setMetadata(metadata, forPersistentStoreAt: url)
+    }
+}

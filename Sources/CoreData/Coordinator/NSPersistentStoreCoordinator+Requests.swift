@@ -1,0 +1,98 @@
+import Foundation
+
+// How contexts find the stores for their requests.
+extension NSPersistentStoreCoordinator {
+    /// The store that a new object of an entity goes to: the assigned one, or the first writable store that holds the
+    /// entity.
+    ///
+    /// - Throws: `CocoaError.coreData` when no store can take the object.
+    func store(for entity: EntityLayout, assigned: NSPersistentStore?) throws -> NSPersistentStore {
+        let stores = addedStores
+        if let assigned {
+            guard let added = stores.first(where: { $0.store === assigned }) else {
+                throw CoreDataErrors.make(
+                    .coreData,
+                    "An object of the entity '\(entity.name)' is assigned to the store \(describe(assigned)), which is not "
+                        + "among the coordinator's stores: \(describe(stores)).",
+                    recovery: "Assign the object to a store of its context's coordinator.",
+                    userInfo: [NSAffectedStoresErrorKey: [assigned]])
+            }
+            guard added.holds[entity.index] else {
+                throw CoreDataErrors.make(
+                    .coreData,
+                    "An object of the entity '\(entity.name)' is assigned to the store \(describe(assigned)), whose "
+                        + "configuration '\(assigned.configurationName)' does not have that entity.",
+                    recovery: "Assign the object to a store of another configuration, or add the entity to the "
+                        + "configuration in the model.",
+                    userInfo: [NSAffectedStoresErrorKey: [assigned]])
+            }
+            guard !assigned.isReadOnly else {
+                throw CoreDataErrors.make(
+                    .coreData,
+                    "An object of the entity '\(entity.name)' is assigned to the store \(describe(assigned)), which is "
+                        + "read-only.",
+                    recovery: "Add the store without NSReadOnlyPersistentStoreOption, or assign the object to another.",
+                    userInfo: [NSAffectedStoresErrorKey: [assigned]])
+            }
+            return assigned
+        }
+        for added in stores where added.holds[entity.index] && !added.store.isReadOnly { return added.store }
+        let reason =
+            if stores.isEmpty {
+                "The coordinator has no stores."
+            } else if stores.contains(where: { $0.holds[entity.index] }) {
+                "All stores that hold the entity are read-only: "
+                    + describe(stores.filter { $0.holds[entity.index] }) + "."
+            } else {
+                "No store's configuration has the entity: \(describe(stores))."
+            }
+        throw CoreDataErrors.make(
+            .coreData, "No store can take an object of the entity '\(entity.name)'. \(reason)",
+            recovery: "Add a writable store whose configuration has the entity before saving.",
+            userInfo: [NSAffectedStoresErrorKey: stores.map(\.store)])
+    }
+
+    /// The stores that a request for an entity goes to: those that hold it or one of its subentities, among `affected`
+    /// where that is given.
+    func snapshotStores(holding entity: EntityLayout, affected: [NSPersistentStore]?) -> [NSPersistentStore] {
+        addedStores.compactMap { added in
+            guard entity.familyIndexes.contains(where: { added.holds[$0] }) else { return nil }
+            if let affected, !affected.contains(where: { $0 === added.store }) { return nil }
+            return added.store
+        }
+    }
+
+    /// The store with a number that `NSPersistentStore.number` gave; nil once it was removed.
+    func store(number: Int) -> NSPersistentStore? {
+        addedStores.first { $0.store.number == number }?.store
+    }
+
+    /// The store with a UUID.
+    func store(identifier: String) -> NSPersistentStore? {
+        addedStores.first { $0.store.identifier == identifier }?.store
+    }
+
+    private func describe(_ stores: [AddedStore]) -> String {
+        stores.isEmpty ? "none" : stores.map { describe($0.store) }.joined(separator: ", ")
+    }
+
+    private func describe(_ store: NSPersistentStore) -> String {
+        StoreName.text(type: store.type, url: store.url, configuration: store.configurationName)
+    }
+}
+
+/// How messages name a store.
+enum StoreName {
+    static func text(type: String, url: URL?, configuration: String? = nil) -> String {
+        var text = "\(path(url)) (type \(type)"
+        if let configuration, configuration != NSPersistentStore.defaultConfigurationName {
+            text += ", configuration '\(configuration)'"
+        }
+        return text + ")"
+    }
+
+    static func path(_ url: URL?) -> String {
+        guard let url else { return "without a URL" }
+        return url.isFileURL ? url.path : url.absoluteString
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+
+// Copying, replacing and destroying whole stores.
+extension NSPersistentStoreCoordinator {
+    /// Empties the store at a URL: a SQLite database through its own locks, a file of another type by removing it.
+    ///
+    /// - Throws: a `CocoaError` when the type is unknown or the store cannot be destroyed.
+    public func destroyPersistentStore(
+        at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
+    ) throws {
+        try destroyPersistentStore(at: url, ofType: type.rawValue, options: options)
+    }
+
+    /// Empties the store at a URL: a SQLite database through its own locks, a file of another type by removing it.
+    ///
+    /// - Throws: a `CocoaError` when the type is unknown or the store cannot be destroyed.
+    public func destroyPersistentStore(
+        at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
+    ) throws {
+        try StoreFiles.destroy(type: storeType, at: url, options: options)
+    }
+
+    /// Copies a store with its journal over another one. The destination must not be added to a coordinator.
+    ///
+    /// - Throws: a `CocoaError` when the type is unknown or a store cannot be read or written.
+    public func replacePersistentStore(
+        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil, withPersistentStoreFrom sourceURL: URL,
+        sourceOptions: [AnyHashable: Any]? = nil, type: NSPersistentStore.StoreType
+    ) throws {
+        try replacePersistentStore(
+            at: destinationURL, destinationOptions: destinationOptions, withPersistentStoreFrom: sourceURL,
+            sourceOptions: sourceOptions, ofType: type.rawValue)
+    }
+
+    /// Copies a store with its journal over another one. The destination must not be added to a coordinator.
+    ///
+    /// - Throws: a `CocoaError` when the type is unknown or a store cannot be read or written.
+    public func replacePersistentStore(
+        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil, withPersistentStoreFrom sourceURL: URL,
+        sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
+    ) throws {
+        if let open = persistentStore(for: destinationURL) {
+            throw CoreDataErrors.make(
+                .persistentStoreOperation,
+                "The store \(StoreName.text(type: open.type, url: open.url)) cannot be replaced while the coordinator has it.",
+                recovery: "Remove the store from the coordinator first.",
+                userInfo: StoreOpeningErrors.userInfo(type: open.type, url: open.url))
+        }
+        try StoreFiles.replace(
+            type: storeType, at: destinationURL, destinationOptions: destinationOptions, from: sourceURL,
+            sourceOptions: sourceOptions)
+    }
+
+    /// Copies all objects of a store to a new store, possibly of another type, and puts the new one in the old one's place.
+    ///
+    /// The old store is removed from the coordinator; its file stays. Object IDs of the old store do not name objects of the
+    /// new one. The whole content passes through memory.
+    ///
+    /// - Throws: a `CocoaError` when the new store cannot be made or written; the old store then stays.
+    @discardableResult
+    public func migratePersistentStore(
+        _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil, type: NSPersistentStore.StoreType
+    ) throws -> NSPersistentStore {
+        try migratePersistentStore(store, to: url, options: options, withType: type.rawValue)
+    }
+
+    /// Copies all objects of a store to a new store, possibly of another type, and puts the new one in the old one's place.
+    ///
+    /// The old store is removed from the coordinator; its file stays. Object IDs of the old store do not name objects of the
+    /// new one. The whole content passes through memory.
+    ///
+    /// - Throws: a `CocoaError` when the new store cannot be made or written; the old store then stays.
+    @discardableResult
+    public func migratePersistentStore(
+        _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
+    ) throws -> NSPersistentStore {
+        try changingStores.withLock {
+            guard let added = addedStores.first(where: { $0.store === store }) else {
+                throw CoreDataErrors.make(
+                    .persistentStoreOperation,
+                    "The store \(StoreName.text(type: store.type, url: store.url)) cannot be migrated: it does not belong to "
+                        + "the coordinator.", userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
+            }
+            let configuration =
+                store.configurationName == NSPersistentStore.defaultConfigurationName ? nil : store.configurationName
+            let copy = try addPersistentStore(
+                ofType: storeType, configurationName: configuration, at: url, options: options)
+            do {
+                let entities = modelLayout.layouts.filter { added.holds[$0.index] }
+                try StoreCopy(from: store, to: copy, entities: entities).run()
+                setMetadata(
+                    (store.metadata ?? [:]).filter { !Self.ownMetadataKeys.contains($0.key) }, for: copy)
+            } catch {
+                // The copy is of no use; why it could not be made matters more than a failure to remove it.
+                try? remove(copy)
+                throw error
+            }
+            try remove(store)
+            return copy
+        }
+    }
+
+    /// The model that a store keeps in itself.
+    ///
+    /// - Throws: `CocoaError.migrationMissingSourceModel` when the store has none (only SQLite stores do).
+    public class func cachedModelForPersistentStore(
+        at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> NSManagedObjectModel {
+        if let model = StoreFiles.cachedModel(ofType: NSSQLiteStoreType, at: url) { return model }
+        throw CoreDataErrors.make(
+            .migrationMissingSourceModel, "The store \(StoreName.path(url)) keeps no model in itself.",
+            recovery: "Open it with the model that it was made with.",
+            userInfo: StoreOpeningErrors.userInfo(type: nil, url: url))
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+
+/// How to open one store: what a container or coordinator needs to add it.
+///
+/// A description is a SQLite store, writable, added synchronously, migrated automatically with an inferred mapping model,
+/// until told otherwise.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nspersistentstoredescription>
+open class NSPersistentStoreDescription: NSObject, NSCopying {
+    /// The store's type, `NSSQLiteStoreType` by default.
+    open var type = NSSQLiteStoreType
+
+    /// The model configuration whose entities the store holds; nil for all.
+    open var configuration: String?
+
+    /// Where the store is. nil for a store in memory, and for a new description.
+    open var url: URL?
+
+    /// The options the store will be added with.
+    open private(set) var options: [String: NSObject] = [:]
+
+    /// Whether `loadPersistentStores` returns before the store is added. False by default.
+    open var shouldAddStoreAsynchronously = false
+
+    /// A description of the store at a URL.
+    public init(url: URL) {
+        self.url = url
+        super.init()
+        setDefaultOptions()
+    }
+
+    /// A description without a URL.
+    public required override init() {
+        super.init()
+        setDefaultOptions()
+    }
+
+    /// A description of the store at a URL.
+    public class func persistentStoreDescription(with url: URL) -> Self {
+        let description = self.init()
+        description.url = url
+        return description
+    }
+
+    private func setDefaultOptions() {
+        shouldMigrateStoreAutomatically = true
+        shouldInferMappingModelAutomatically = true
+    }
+
+    // MARK: - Options
+
+    /// Sets an option of the store; nil removes it.
+    open func setOption(_ option: NSObject?, forKey key: String) {
+        options[key] = option
+    }
+
+    /// Whether saves of changes to the store are refused: `NSReadOnlyPersistentStoreOption`.
+    open var isReadOnly: Bool {
+        get { flag(NSReadOnlyPersistentStoreOption) }
+        set { setFlag(NSReadOnlyPersistentStoreOption, newValue) }
+    }
+
+    /// How many seconds to wait for a locked store: `NSPersistentStoreTimeoutOption`. 240 by default.
+    open var timeout: TimeInterval {
+        get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240 }
+        set { setOption(NSNumber(value: newValue), forKey: NSPersistentStoreTimeoutOption) }
+    }
+
+    /// Whether a store of another version of the model is migrated: `NSMigratePersistentStoresAutomaticallyOption`.
+    open var shouldMigrateStoreAutomatically: Bool {
+        get { flag(NSMigratePersistentStoresAutomaticallyOption) }
+        set { setFlag(NSMigratePersistentStoresAutomaticallyOption, newValue) }
+    }
+
+    /// Whether a missing mapping model is inferred: `NSInferMappingModelAutomaticallyOption`.
+    open var shouldInferMappingModelAutomatically: Bool {
+        get { flag(NSInferMappingModelAutomaticallyOption) }
+        set { setFlag(NSInferMappingModelAutomaticallyOption, newValue) }
+    }
+
+    /// The pragmas for the connections of a SQLite store: `NSSQLitePragmasOption`.
+    open var sqlitePragmas: [String: NSObject] {
+        guard let pragmas = options[NSSQLitePragmasOption] as? NSDictionary else { return [:] }
+        var result: [String: NSObject] = [:]
+        for (name, value) in pragmas {
+            guard let name = name as? String else { continue }
+            result[name] = Self.boxed(value)
+        }
+        return result
+    }
+
+    /// Sets a pragma for the connections of a SQLite store; nil removes it. SQLite takes all values as text.
+    open func setValue(_ value: NSObject?, forPragmaNamed name: String) {
+        var pragmas = sqlitePragmas
+        pragmas[name] = value
+        let dictionary = NSMutableDictionary()
+        for (name, value) in pragmas { dictionary.setObject(value, forKey: NSString(string: name)) }
+        setOption(pragmas.isEmpty ? nil : dictionary, forKey: NSSQLitePragmasOption)
+    }
+
+    private func flag(_ key: String) -> Bool { NSPersistentStore.flag(options, key) }
+
+    private func setFlag(_ key: String, _ value: Bool) {
+        setOption(NSNumber(value: value), forKey: key)
+    }
+
+    private static func boxed(_ value: Any) -> NSObject {
+        switch value {
+        case let string as String: NSString(string: string)
+        case let object as NSObject: object
+        default: NSString(string: "\(value)")
+        }
+    }
+
+    // MARK: - Copying and comparing
+
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = Swift.type(of: self).init()
+        copy.type = type
+        copy.configuration = configuration
+        copy.url = url
+        copy.options = options
+        copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
+        return copy
+    }
+
+    /// Descriptions are equal when they describe the same store with the same options.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSPersistentStoreDescription else { return false }
+        return type == other.type && configuration == other.configuration && url == other.url
+            && options == other.options && shouldAddStoreAsynchronously == other.shouldAddStoreAsynchronously
+    }
+
+    open override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(type)
+        hasher.combine(url)
+        return hasher.finalize()
+    }
+
+    open override var description: String {
+        "<\(Swift.type(of: self)): \(type) store at \(url?.absoluteString ?? "no URL")"
+            + (configuration.map { ", configuration \($0)" } ?? "") + ">"
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+
+/// The kinds of requests that go to stores.
+public enum NSPersistentStoreRequestType: UInt, Sendable {
+    /// `NSFetchRequest`
+    case fetchRequestType = 1
+    /// `NSSaveChangesRequest`
+    case saveRequestType = 2
+    /// `NSBatchInsertRequest`
+    case batchInsertRequestType = 5
+    /// `NSBatchUpdateRequest`
+    case batchUpdateRequestType = 6
+    /// `NSBatchDeleteRequest`
+    case batchDeleteRequestType = 7
+}
+
+/// What is asked of the stores of a coordinator: the base class of fetch, save, batch and history requests.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nspersistentstorerequest>
+open class NSPersistentStoreRequest: NSObject, NSCopying {
+    /// The only stores the request goes to; nil for all that can answer it.
+    open var affectedStores: [NSPersistentStore]?
+
+    public required override init() {
+        super.init()
+    }
+
+    /// The kind of the request. Subclasses override it.
+    open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
+
+    /// An independent request with the same settings. A subclass copies its own settings to what `super` returns.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = type(of: self).init()
+        copy.affectedStores = affectedStores
+        return copy
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+
+/// The changes that one save asks a store to write. Only custom incremental stores see this class.
+///
+/// A request in which all sets are nil asks only to write the store's metadata.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nssavechangesrequest>
+open class NSSaveChangesRequest: NSPersistentStoreRequest {
+    /// Objects that are not in the store yet; nil for none.
+    open private(set) var insertedObjects: Set<NSManagedObject>?
+    /// Objects with changed values; nil for none.
+    open private(set) var updatedObjects: Set<NSManagedObject>?
+    /// Objects to remove; nil for none.
+    open private(set) var deletedObjects: Set<NSManagedObject>?
+    /// Unchanged objects whose rows must not have changed either (`detectConflicts(for:)`); nil for none.
+    open private(set) var lockedObjects: Set<NSManagedObject>?
+
+    public init(
+        inserted insertedObjects: Set<NSManagedObject>?, updated updatedObjects: Set<NSManagedObject>?,
+        deleted deletedObjects: Set<NSManagedObject>?, locked lockedObjects: Set<NSManagedObject>?
+    ) {
+        self.insertedObjects = insertedObjects
+        self.updatedObjects = updatedObjects
+        self.deletedObjects = deletedObjects
+        self.lockedObjects = lockedObjects
+        super.init()
+    }
+
+    /// A request to write the metadata only.
+    public required init() {
+        super.init()
+    }
+
+    open override var requestType: NSPersistentStoreRequestType { .saveRequestType }
+
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = super.copy(with: zone)
+        if let request = copy as? NSSaveChangesRequest {
+            request.insertedObjects = insertedObjects
+            request.updatedObjects = updatedObjects
+            request.deletedObjects = deletedObjects
+            request.lockedObjects = lockedObjects
+        }
+        return copy
+    }
+}

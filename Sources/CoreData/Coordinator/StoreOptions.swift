@@ -1,0 +1,61 @@
+// Options for adding stores.
+//
+// Source: <https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/store-options>
+
+// MARK: For every store
+
+/// True: saves of changes to the store are refused, and its file is not written.
+public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
+
+/// How many seconds (number) to wait for a store that others have locked.
+public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
+
+/// True: the store is opened although its entities' version hashes differ from the model's.
+public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
+
+/// True: a store of another version of the model is migrated when it is added.
+public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
+
+/// True: where no mapping model is found for a migration, one is inferred.
+public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
+
+/// The staged migration manager that migrates the store.
+public let NSPersistentStoreStagedMigrationManagerOptionKey = "NSPersistentStoreStagedMigrationManagerOptionKey"
+
+/// True: the costly parts of a lightweight migration may wait for `finishDeferredLightweightMigration()`.
+public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
+    "NSPersistentStoreDeferredLightweightMigrationOptionKey"
+
+/// True: changes are recorded as persistent history.
+public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
+
+/// True: `NSPersistentStoreRemoteChange` is posted when the store changes, also by other processes.
+public let NSPersistentStoreRemoteChangeNotificationPostOptionKey = "NSPersistentStoreRemoteChangeNotificationOptionKey"
+
+// MARK: For SQLite stores
+
+/// Pragmas (`[String: String]`) for the connections of the store.
+public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
+
+/// True: the database's statistics are renewed when the store is added.
+public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
+
+/// True: the database is compacted when the store is added.
+public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
+
+/// How many connections (number) the store opens at most.
+public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
+
+/// True, for `destroyPersistentStore`: the store is destroyed even though it is in use or damaged.
+public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
+
+// MARK: For XML and binary stores
+
+/// True: an XML store is validated against its document type when it is added.
+public let NSValidateXMLStoreOption = "NSValidateXMLStoreOption"
+
+/// Classes that a binary store may decode besides the usual ones.
+public let NSBinaryStoreSecureDecodingClasses = "NSBinaryStoreSecureDecodingClasses"
+
+/// True: a binary store may decode any class.
+public let NSBinaryStoreInsecureDecodingCompatibilityOption = "NSBinaryStoreInsecureDecodingCompatibilityOption"

@@ -1,0 +1,48 @@
+import Foundation
+import Synchronization
+
+/// Which class opens which type of store, for the whole program.
+enum StoreTypeRegistry {
+    /// The types that need no registration.
+    private static let builtIn: [String: NSPersistentStore.Type] = [
+        NSSQLiteStoreType: SQLiteStore.self,
+        NSInMemoryStoreType: InMemoryStore.self,
+    ]
+
+    // Guards the table.
+    private static let table = Mutex(builtIn)
+
+    static var classesByType: [String: NSPersistentStore.Type] { table.withLock { $0 } }
+
+    /// Registers a class, or with nil takes a type out of the table.
+    static func register(_ storeClass: NSPersistentStore.Type?, for type: String) {
+        table.withLock { $0[type] = storeClass }
+    }
+
+    /// The class for a type.
+    ///
+    /// - Throws: `CocoaError.persistentStoreInvalidType` (134000) for an unknown type.
+    static func storeClass(for type: String, at url: URL?) throws -> NSPersistentStore.Type {
+        let classes = classesByType
+        if let storeClass = classes[type] { return storeClass }
+        throw CoreDataErrors.make(
+            .persistentStoreInvalidType,
+            "The store \(StoreName.path(url)) cannot be opened: there is no store class for the type '\(type)'. Known types "
+                + "are \(classes.keys.sorted().joined(separator: ", ")).",
+            recovery: "Use one of these types, or register a class with registerStoreClass(_:type:) first.",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+}
+
+/// The entries that errors about a store have in common.
+enum StoreOpeningErrors {
+    static func userInfo(type: String?, url: URL?) -> [String: Any] {
+        var entries: [String: Any] = [:]
+        if let type { entries[NSStoreTypeKey] = type }
+        if let url {
+            if url.isFileURL { entries[NSFilePathErrorKey] = url.path }
+            entries[NSURLErrorKey] = url
+        }
+        return entries
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+
+/// What a fetch may give: managed objects, object IDs, dictionaries or numbers.
+public protocol NSFetchRequestResult: NSObjectProtocol {}
+
+extension NSManagedObjectID: NSFetchRequestResult {}
+extension NSDictionary: NSFetchRequestResult {}
+extension NSNumber: NSFetchRequestResult {}
+
+/// In which form a fetch gives its results.
+public struct NSFetchRequestResultType: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    /// Managed objects.
+    public static var managedObjectResultType: NSFetchRequestResultType { [] }
+    /// Object IDs.
+    public static let managedObjectIDResultType = NSFetchRequestResultType(rawValue: 1)
+    /// Dictionaries of the values in `propertiesToFetch`.
+    public static let dictionaryResultType = NSFetchRequestResultType(rawValue: 2)
+    /// The number of matches.
+    public static let countResultType = NSFetchRequestResultType(rawValue: 4)
+}
+
+/// A description of what to fetch: entity, predicate, order, range and form of the results.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsfetchrequest>
+open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
+    // `ResultType` has no constraint, because off Apple's platforms `any NSFetchRequestResult` does not conform to its own
+    // protocol, and `NSFetchRequest<NSFetchRequestResult>` must be a type.
+
+    private var givenEntityName: String?
+
+    public required init() { super.init() }
+
+    /// A request for an entity by name; the name is looked up when the request is executed.
+    public init(entityName: String) {
+        givenEntityName = entityName
+        super.init()
+    }
+
+    open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
+
+    /// The entity whose objects are fetched.
+    open var entity: NSEntityDescription?
+
+    /// The name of the entity.
+    open var entityName: String? { givenEntityName ?? entity?.name }
+
+    func setEntityName(_ name: String) { givenEntityName = name }
+
+    /// Which objects match; nil for all.
+    open var predicate: NSPredicate?
+    /// The order of the results.
+    open var sortDescriptors: [NSSortDescriptor]?
+    /// The greatest number of results; 0 for all.
+    open var fetchLimit = 0
+    /// How many matches to skip.
+    open var fetchOffset = 0
+    /// How many rows to load at a time; 0 for all at once.
+    open var fetchBatchSize = 0
+    /// The form of the results.
+    open var resultType: NSFetchRequestResultType = .managedObjectResultType
+    /// Whether objects of subentities match too.
+    open var includesSubentities = true
+    /// Whether unsaved changes of the context count.
+    open var includesPendingChanges = true
+    /// Whether rows are read with the fetch; otherwise only IDs are.
+    open var includesPropertyValues = true
+    /// Whether objects come as faults whose rows are cached, or loaded.
+    open var returnsObjectsAsFaults = true
+    /// Whether objects that are loaded already and have no changes take over the fetched values.
+    open var shouldRefreshRefetchedObjects = false
+    /// Relationships to load together with the results, as key paths.
+    open var relationshipKeyPathsForPrefetching: [String]?
+    /// Properties of dictionary results: names or descriptions, attributes, to-one relationships and expressions.
+    open var propertiesToFetch: [Any]?
+    /// Properties that dictionary results are grouped by.
+    open var propertiesToGroupBy: [Any]?
+    /// Which groups to keep.
+    open var havingPredicate: NSPredicate?
+    /// Whether equal dictionaries are given once.
+    open var returnsDistinctResults = false
+
+    /// Executes the request in the context whose `perform` block is running.
+    ///
+    /// - Throws: what the fetch throws, and code 134060 outside of such a block.
+    open func execute() throws -> [ResultType] {
+        guard let context = CurrentContext.innermost else {
+            throw CoreDataErrors.make(
+                .coreData, "NSFetchRequest.execute() was called outside of a context's perform block.",
+                recovery: "Call context.fetch(request), or call execute() inside context.perform.")
+        }
+        return try context.fetch(self)
+    }
+
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = super.copy(with: zone)
+        if let copy = copy as? NSFetchRequest<ResultType> { copyValues(to: copy) }
+        return copy
+    }
+
+    /// Gives another request of any result type the same description.
+    func copyValues<Other>(to copy: NSFetchRequest<Other>) {
+        copy.affectedStores = affectedStores
+        copy.givenEntityName = givenEntityName
+        copy.entity = entity
+        copy.predicate = predicate
+        copy.sortDescriptors = sortDescriptors
+        copy.fetchLimit = fetchLimit
+        copy.fetchOffset = fetchOffset
+        copy.fetchBatchSize = fetchBatchSize
+        copy.resultType = resultType
+        copy.includesSubentities = includesSubentities
+        copy.includesPendingChanges = includesPendingChanges
+        copy.includesPropertyValues = includesPropertyValues
+        copy.returnsObjectsAsFaults = returnsObjectsAsFaults
+        copy.shouldRefreshRefetchedObjects = shouldRefreshRefetchedObjects
+        copy.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
+        copy.propertiesToFetch = propertiesToFetch
+        copy.propertiesToGroupBy = propertiesToGroupBy
+        copy.havingPredicate = havingPredicate
+        copy.returnsDistinctResults = returnsDistinctResults
+    }
+
+    open override var description: String {
+        var text = "<NSFetchRequest> (entity: \(entityName ?? "none"); predicate: (\(predicate?.predicateFormat ?? "none"))"
+        if let sortDescriptors, !sortDescriptors.isEmpty { text += "; sort: \(sortDescriptors)" }
+        if fetchLimit > 0 { text += "; limit: \(fetchLimit)" }
+        if fetchOffset > 0 { text += "; offset: \(fetchOffset)" }
+        return text + ")"
+    }
+}

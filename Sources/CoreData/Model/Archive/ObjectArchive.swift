@@ -1,0 +1,224 @@
+import Foundation
+
+/// A keyed archive taken apart: a table of objects that refer to each other by number.
+///
+/// Nothing is instantiated by class name; whoever reads asks each object for its class and for entries of known types.
+struct ObjectArchive {
+    /// An object of the table with a class.
+    struct Object {
+        /// Its number in the table: the same object has the same number.
+        let number: Int
+        let className: String
+        fileprivate let entries: [String: PropertyListValue]
+    }
+
+    /// The object table.
+    private let objects: [PropertyListValue]
+    /// The number of the archive's root object.
+    let root: Int
+
+    /// Takes an archive apart.
+    ///
+    /// - Throws: `ModelReadingError` when the data is not a keyed archive.
+    init(_ data: Data) throws {
+        guard case .dictionary(let archive) = try BinaryPropertyListReader.read(data),
+            case .array(let objects)? = archive["$objects"], case .dictionary(let top)? = archive["$top"],
+            case .string("NSKeyedArchiver")? = archive["$archiver"], case .uid(let root)? = top["root"]
+        else { throw ModelReadingError.damagedArchive("This is not a keyed archive.") }
+        self.objects = objects
+        self.root = root
+    }
+
+    /// A value of the table: a text, a number, nil for `$null`, or a dictionary, which is an object.
+    private func value(_ number: Int) throws -> PropertyListValue? {
+        guard objects.indices.contains(number) else {
+            throw ModelReadingError.damagedArchive("The archive refers to an object \(number) that it does not have.")
+        }
+        if number == 0 { return nil }
+        return objects[number]
+    }
+
+    /// An object of the table.
+    func object(_ number: Int) throws -> Object? {
+        switch try value(number) {
+        case nil: return nil
+        case .dictionary(let entries)?:
+            guard case .uid(let classNumber)? = entries["$class"],
+                case .dictionary(let description)? = try value(classNumber),
+                case .string(let className)? = description["$classname"]
+            else { throw ModelReadingError.damagedArchive("The archive's object \(number) has no class.") }
+            return Object(number: number, className: className, entries: entries)
+        default: throw ModelReadingError.damagedArchive("The archive's object \(number) is not of the expected kind.")
+        }
+    }
+
+    /// The number that an object's entry refers to; nil when there is no entry or it is `$null`.
+    func reference(_ key: String, of object: Object) throws -> Int? {
+        switch object.entries[key] {
+        case nil, .uid(0)?: return nil
+        case .uid(let number)?: return number
+        default: throw wrongEntry(key, of: object)
+        }
+    }
+
+    /// The object that an entry refers to.
+    func object(_ key: String, of object: Object) throws -> Object? {
+        try reference(key, of: object).flatMap { try self.object($0) }
+    }
+
+    /// The text that an entry refers to.
+    func text(_ key: String, of object: Object) throws -> String? {
+        try reference(key, of: object).flatMap { try text($0) }
+    }
+
+    /// The text at a number, which may be a plain one or an object of a string class.
+    func text(_ number: Int) throws -> String? {
+        switch try value(number) {
+        case nil: return nil
+        case .string(let text)?: return text
+        case .dictionary?:
+            guard let object = try self.object(number), ["NSString", "NSMutableString"].contains(object.className)
+            else {
+                throw ModelReadingError.damagedArchive("The archive's object \(number) is not a text.")
+            }
+            switch object.entries["NS.string"] {
+            case .string(let text)?: return text
+            case .uid(let inner)? where inner != number:
+                guard case .string(let text)? = try value(inner) else { return nil }
+                return text
+            default: return nil
+            }
+        default: throw ModelReadingError.damagedArchive("The archive's object \(number) is not a text.")
+        }
+    }
+
+    /// A number that stands in the object itself, nil when there is no such entry.
+    func integer(_ key: String, of object: Object) throws -> Int? {
+        switch object.entries[key] {
+        case nil: return nil
+        case .integer(let value)?: return Int(value)
+        case .boolean(let value)?: return value ? 1 : 0
+        case .real(let value)?: return Int(exactly: value.rounded())
+        default: throw wrongEntry(key, of: object)
+        }
+    }
+
+    /// A truth value that stands in the object itself, false when there is no such entry.
+    func boolean(_ key: String, of object: Object) throws -> Bool {
+        try integer(key, of: object) ?? 0 != 0
+    }
+
+    /// The numbers of the elements of a list or set that an entry refers to; nil when there is none.
+    func elements(_ key: String, of object: Object) throws -> [Int]? {
+        try self.object(key, of: object).map { try elements(of: $0) }
+    }
+
+    /// The numbers of the elements of a list or set.
+    func elements(of object: Object) throws -> [Int] {
+        guard ["NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSOrderedSet"].contains(object.className) else {
+            throw ModelReadingError.damagedArchive("The archive has a \(object.className) where it should have a list.")
+        }
+        return try references("NS.objects", of: object)
+    }
+
+    /// The keys and the numbers of the values of a dictionary that an entry refers to, in the order of the archive.
+    func dictionary(_ key: String, of object: Object) throws -> [(key: String, value: Int)]? {
+        try self.object(key, of: object).map { try dictionary($0) }
+    }
+
+    /// The keys and the numbers of the values of a dictionary.
+    func dictionary(_ object: Object) throws -> [(key: String, value: Int)] {
+        let keys: [Int]
+        let values: [Int]
+        switch object.className {
+        case "NSDictionary", "NSMutableDictionary":
+            keys = try references("NS.keys", of: object)
+            values = try references("NS.objects", of: object)
+        case "NSKnownKeysDictionary1":
+            guard let mapping = try self.object("searchMapping", of: object) else {
+                throw ModelReadingError.damagedArchive("The archive has a dictionary without keys.")
+            }
+            keys = try elements("keys", of: mapping) ?? []
+            values = try elements("values", of: object) ?? []
+        default:
+            throw ModelReadingError.damagedArchive(
+                "The archive has a \(object.className) where it should have a dictionary.")
+        }
+        guard keys.count == values.count else {
+            throw ModelReadingError.damagedArchive("The archive has a dictionary with more keys than values or fewer.")
+        }
+        let emptySlot = object.entries["emptyToken"]
+        return try zip(keys, values).compactMap { key, value in
+            guard .uid(value) != emptySlot, let text = try text(key) else { return nil }
+            return (text, value)
+        }
+    }
+
+    /// The value at a number as one of Foundation's: text, number, date, data, identifier, address or a collection.
+    ///
+    /// An object of any other class gives nil: an archive cannot make the reader instantiate anything.
+    func plainValue(_ number: Int, depth: Int = 0) throws -> Any? {
+        guard depth < 16 else { throw ModelReadingError.damagedArchive("The archive's values are nested too deeply.") }
+        switch try value(number) {
+        case nil, .null?, .uid?, .array?: return nil
+        case .boolean(let value)?: return NSNumber(value: value)
+        case .integer(let value)?: return NSNumber(value: value)
+        case .real(let value)?: return NSNumber(value: value)
+        case .date(let seconds)?: return Date(timeIntervalSinceReferenceDate: seconds)
+        case .data(let data)?: return data
+        case .string(let text)?: return text
+        case .dictionary?: return try object(number).flatMap { try plainValue($0, depth: depth) }
+        }
+    }
+
+    private func plainValue(_ object: Object, depth: Int) throws -> Any? {
+        switch object.className {
+        case "NSString", "NSMutableString": return try text(object.number)
+        case "NSDate":
+            guard case .real(let seconds)? = object.entries["NS.time"] else {
+                return try integer("NS.time", of: object).map { Date(timeIntervalSinceReferenceDate: Double($0)) }
+            }
+            return Date(timeIntervalSinceReferenceDate: seconds)
+        case "NSData", "NSMutableData":
+            switch object.entries["NS.data"] {
+            case .data(let data)?: return data
+            case .uid(let inner)?:
+                guard case .data(let data)? = try value(inner) else { return nil }
+                return data
+            default: return nil
+            }
+        case "NSUUID":
+            guard case .data(let data)? = object.entries["NS.uuidbytes"], data.count == 16 else { return nil }
+            return data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        case "NSURL":
+            guard let text = try text("NS.relative", of: object) else { return nil }
+            return URL(string: text)
+        case "NSDecimalNumber", "NSDecimalNumberPlaceholder": return try ArchivedDecimal.number(object, in: self)
+        case "NSArray", "NSMutableArray", "NSSet", "NSMutableSet":
+            return try elements(of: object).compactMap { try plainValue($0, depth: depth + 1) }
+        case "NSDictionary", "NSMutableDictionary":
+            var values: [String: Any] = [:]
+            for (key, number) in try dictionary(object) { values[key] = try plainValue(number, depth: depth + 1) }
+            return values
+        default: return nil
+        }
+    }
+
+    /// The bytes of an entry.
+    func data(_ key: String, of object: Object) throws -> Data? {
+        guard case .data(let data)? = object.entries[key] else { return nil }
+        return data
+    }
+
+    private func references(_ key: String, of object: Object) throws -> [Int] {
+        guard case .array(let values)? = object.entries[key] else { throw wrongEntry(key, of: object) }
+        return try values.map { value in
+            guard case .uid(let number) = value else { throw wrongEntry(key, of: object) }
+            return number
+        }
+    }
+
+    private func wrongEntry(_ key: String, of object: Object) -> ModelReadingError {
+        ModelReadingError.damagedArchive("The archive has a \(object.className) whose '\(key)' is missing or wrong.")
+    }
+}

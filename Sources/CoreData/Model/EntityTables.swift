@@ -1,0 +1,31 @@
+import Foundation
+
+/// What an entity can answer without computing once its model is in use.
+struct EntityTables {
+    /// All properties, inherited ones first.
+    let properties: [NSPropertyDescription]
+    let propertiesByName: [String: NSPropertyDescription]
+    let attributesByName: [String: NSAttributeDescription]
+    let relationshipsByName: [String: NSRelationshipDescription]
+    let versionHash: [UInt8]
+
+    init(of entity: NSEntityDescription) {
+        properties = Self.properties(of: entity)
+        propertiesByName = Self.byName(properties)
+        attributesByName = Self.byName(properties.compactMap { $0 as? NSAttributeDescription })
+        relationshipsByName = Self.byName(properties.compactMap { $0 as? NSRelationshipDescription })
+        versionHash = VersionHash.entity(entity)
+    }
+
+    /// All properties of an entity, those of the root first; one that a subentity declares again stands in its place.
+    static func properties(of entity: NSEntityDescription) -> [NSPropertyDescription] {
+        guard let superentity = entity.superentity else { return entity.ownProperties }
+        let own = Set(entity.ownProperties.map(\.name))
+        return properties(of: superentity).filter { !own.contains($0.name) } + entity.ownProperties
+    }
+
+    /// Properties by name; of two with one name the first.
+    static func byName<Property: NSPropertyDescription>(_ properties: [Property]) -> [String: Property] {
+        Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+/// Copies of entities whose links (hierarchy, destinations, inverses, indexes) lead to copies.
+///
+/// Every link is replaced by its counterpart, found by identity or, where models are merged, by name; a link to an
+/// entity that is not copied is dropped.
+struct ModelCopier {
+    /// The copies, in the order of the originals.
+    let entities: [NSEntityDescription]
+    private let entityCopies: [ObjectIdentifier: NSEntityDescription]
+
+    /// Copies entities.
+    ///
+    /// - Parameter names: which original stands for all entities of a name.
+    init(_ originals: [NSEntityDescription], findingByName names: [String: NSEntityDescription] = [:]) {
+        var entityCopies: [ObjectIdentifier: NSEntityDescription] = [:]
+        var propertyCopies: [ObjectIdentifier: NSPropertyDescription] = [:]
+        var copies: [NSEntityDescription] = []
+        for original in originals {
+            let (copy, properties) = original.copyWithProperties()
+            copies.append(copy)
+            entityCopies[ObjectIdentifier(original)] = copy
+            propertyCopies.merge(properties) { first, _ in first }
+        }
+        func counterpart(of entity: NSEntityDescription) -> NSEntityDescription? {
+            entityCopies[ObjectIdentifier(entity)]
+                ?? entity.name.flatMap { names[$0] }.flatMap { entityCopies[ObjectIdentifier($0)] }
+        }
+        func counterpart(of relationship: NSRelationshipDescription) -> NSRelationshipDescription? {
+            propertyCopies[ObjectIdentifier(relationship)] as? NSRelationshipDescription
+                ?? relationship.owningEntity.flatMap { counterpart(of: $0) }
+                .flatMap { $0.ownProperties.first { $0.name == relationship.name } as? NSRelationshipDescription }
+        }
+        for (original, copy) in zip(originals, copies) {
+            copy.subentities = original.subentities.compactMap { counterpart(of: $0) }
+            for case let relationship as NSRelationshipDescription in copy.ownProperties {
+                relationship.destinationEntity = relationship.destinationEntity.flatMap { counterpart(of: $0) }
+                relationship.inverseRelationship = relationship.inverseRelationship.flatMap { counterpart(of: $0) }
+            }
+        }
+        for (original, copy) in zip(originals, copies) {
+            copy.indexes = original.indexes.map { index in
+                index.copy(replacing: { propertyCopies[ObjectIdentifier($0)] ?? $0 })
+            }
+        }
+        entities = copies
+        self.entityCopies = entityCopies
+    }
+
+    /// The copy of an entity, or the entity itself when it was not copied.
+    func replacement(of entity: NSEntityDescription) -> NSEntityDescription {
+        entityCopies[ObjectIdentifier(entity)] ?? entity
+    }
+}

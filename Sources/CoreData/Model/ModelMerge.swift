@@ -1,0 +1,59 @@
+import Foundation
+
+/// Makes one model of several.
+enum ModelMerge {
+    /// Unites models; nil when two entities of one name have different version hashes.
+    static func merged(_ models: [NSManagedObjectModel]) -> NSManagedObjectModel? {
+        merged(models) { _ in true }
+    }
+
+    /// Unites those entities whose hashes a store's metadata names; nil when one of these is missing.
+    static func merged(
+        _ models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]
+    ) -> NSManagedObjectModel? {
+        guard let hashes = StoreMetadataHashes.hashes(in: metadata) else { return nil }
+        guard let model = merged(models, including: { hashes[$0.name ?? ""] == $0.versionHash }),
+            Set(model.entitiesByName.keys) == Set(hashes.keys)
+        else { return nil }
+        return model
+    }
+
+    /// Copies of the models' wanted entities in one model.
+    ///
+    /// Links are followed by name: a copy's relationships and hierarchy lead to the merged model's entities.
+    private static func merged(
+        _ models: [NSManagedObjectModel], including isWanted: (NSEntityDescription) -> Bool
+    ) -> NSManagedObjectModel? {
+        var chosen: [String: NSEntityDescription] = [:]
+        var order: [NSEntityDescription] = []
+        for entity in models.flatMap(\.entities) where isWanted(entity) {
+            guard let name = entity.name else { continue }
+            if let previous = chosen[name] {
+                guard previous.versionHash == entity.versionHash else { return nil }
+                continue
+            }
+            chosen[name] = entity
+            order.append(entity)
+        }
+        let result = NSManagedObjectModel()
+        let copier = ModelCopier(order, findingByName: chosen)
+        result.entities = copier.entities
+        for model in models {
+            for configuration in model.configurations {
+                let members = model.entities(forConfigurationName: configuration) ?? []
+                let previous = result.entities(forConfigurationName: configuration) ?? []
+                let added = members.compactMap { $0.name.flatMap { result.entitiesByName[$0] } }
+                    .filter { entity in !previous.contains { $0 === entity } }
+                result.setEntities(previous + added, forConfigurationName: configuration)
+            }
+            for (name, template) in model.fetchRequestTemplates where result.fetchRequestTemplates[name] == nil {
+                result.fetchRequestTemplates[name] = template
+            }
+            result.versionIdentifiers.formUnion(model.versionIdentifiers)
+            if let texts = model.localizationDictionary {
+                result.localizationDictionary = (result.localizationDictionary ?? [:]).merging(texts) { old, _ in old }
+            }
+        }
+        return result
+    }
+}

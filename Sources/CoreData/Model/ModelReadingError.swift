@@ -1,0 +1,81 @@
+import Foundation
+
+/// Why a model could not be read: what is wrong, where, and what to do.
+///
+/// Bridges to an `NSError` in `NSCocoaErrorDomain`: `NSFileReadNoSuchFileError` when there is no file, otherwise
+/// `NSFileReadCorruptFileError`.
+public struct ModelReadingError: Error, Sendable, Hashable {
+    /// The kinds of failure.
+    public enum Kind: Sendable, Hashable {
+        /// There is no file or folder at the given place.
+        case missing
+        /// The file is not what its name says, is cut off or damaged.
+        case damaged
+        /// The file can be read, but what it describes is not a model that can be used.
+        case inconsistent
+    }
+
+    /// The kind of failure.
+    public let kind: Kind
+    /// What is wrong, as a sentence.
+    public let problem: String
+    /// What to do about it, as a sentence.
+    public let advice: String
+    /// The file that was read, if it was one.
+    public internal(set) var file: String?
+    /// The line in a text file, from 1.
+    public internal(set) var line: Int?
+    /// The entity concerned.
+    public internal(set) var entity: String?
+    /// The property concerned.
+    public internal(set) var property: String?
+
+    init(
+        _ kind: Kind, _ problem: String, advice: String, file: String? = nil, line: Int? = nil, entity: String? = nil,
+        property: String? = nil
+    ) {
+        self.kind = kind
+        self.problem = problem
+        self.advice = advice
+        self.file = file
+        self.line = line
+        self.entity = entity
+        self.property = property
+    }
+
+    /// An archive that does not follow its own format.
+    static func damagedArchive(_ problem: String) -> ModelReadingError {
+        ModelReadingError(
+            .damaged, problem, advice: "Compile the model again, or use an intact copy of the file or store.")
+    }
+}
+
+extension ModelReadingError: CustomStringConvertible, LocalizedError, CustomNSError {
+    /// File, line, entity and property, the problem and the advice in one line.
+    public var description: String {
+        var place: [String] = []
+        if let file { place.append(line.map { "\(file):\($0)" } ?? file) }
+        if let entity { place.append(property.map { "\(entity).\($0)" } ?? entity) }
+        let prefix = place.isEmpty ? "" : place.joined(separator: ": ") + ": "
+        return "\(prefix)\(problem) \(advice)"
+    }
+
+    /// The same as `description`.
+    public var errorDescription: String? { description }
+    /// What to do.
+    public var recoverySuggestion: String? { advice }
+    /// `NSCocoaErrorDomain`.
+    public static var errorDomain: String { NSCocoaErrorDomain }
+    /// The code of the kind in `NSCocoaErrorDomain`.
+    public var errorCode: Int {
+        kind == .missing ? CocoaError.fileReadNoSuchFile.rawValue : CocoaError.fileReadCorruptFile.rawValue
+    }
+    /// The file's path and the texts.
+    public var errorUserInfo: [String: Any] {
+        var info: [String: Any] = [
+            NSLocalizedDescriptionKey: description, NSLocalizedRecoverySuggestionErrorKey: advice,
+        ]
+        if let file { info[NSFilePathErrorKey] = file }
+        return info
+    }
+}

@@ -1,0 +1,22 @@
+import Foundation
+
+/// What a model can answer without computing once it is in use.
+struct ModelTables {
+    let entitiesByName: [String: NSEntityDescription]
+    let versionHashes: [String: Data]
+
+    init(of entities: [NSEntityDescription]) {
+        entitiesByName = Self.byName(entities)
+        versionHashes = Self.versionHashes(of: entities)
+    }
+
+    /// Entities by name; of two with one name the first.
+    static func byName(_ entities: [NSEntityDescription]) -> [String: NSEntityDescription] {
+        Dictionary(entities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The version hashes by entity name.
+    static func versionHashes(of entities: [NSEntityDescription]) -> [String: Data] {
+        byName(entities).mapValues(\.versionHash)
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+
+/// An attribute of an entity: a property that holds a value.
+///
+/// (developer.apple.com/documentation/coredata/nsattributedescription)
+open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
+    /// Makes an optional attribute of undefined type.
+    public required init() {
+        super.init()
+    }
+
+    /// The kind of value, `undefinedAttributeType` unless set. The same value as `type`.
+    open var attributeType: NSAttributeType = .undefinedAttributeType {
+        willSet { requireEditable("attributeType") }
+    }
+
+    /// The kind of value, `undefined` unless set.
+    open var type: AttributeType {
+        get { AttributeType(rawValue: attributeType) }
+        set { attributeType = newValue.rawValue }
+    }
+
+    private var explicitValueClassName: String?
+
+    /// The name of the class of the values.
+    ///
+    /// It follows from the type (`NSString` for a string) unless set; only transformable attributes need to set it.
+    open var attributeValueClassName: String? {
+        get { explicitValueClassName ?? attributeType.valueClassName }
+        set {
+            requireEditable("attributeValueClassName")
+            explicitValueClassName = newValue
+        }
+    }
+
+    private var givenDefaultValue: Any?
+
+    /// The value of a new object's attribute; nil unless set. Not part of the version hash.
+    ///
+    /// It is retained, not copied. Numbers read back as `NSNumber`, those of a decimal attribute as `NSDecimalNumber`;
+    /// text, dates, data, identifiers and addresses as `String`, `Date`, `Data`, `UUID` and `URL`.
+    open var defaultValue: Any? {
+        get { givenDefaultValue.map { AttributeValue.normalized($0, for: attributeType) } }
+        set {
+            requireEditable("defaultValue")
+            givenDefaultValue = newValue
+        }
+    }
+
+    /// The registered name of the transformer between a transformable attribute's value and its stored data.
+    open var valueTransformerName: String? {
+        willSet { requireEditable("valueTransformerName") }
+    }
+
+    /// Whether large binary values may be stored in files beside the store. Part of the version hash.
+    open var allowsExternalBinaryDataStorage: Bool = false {
+        willSet { requireEditable("allowsExternalBinaryDataStorage") }
+    }
+
+    /// Whether the value of a deleted object stays in the history as its tombstone. Part of the version hash.
+    open var preservesValueInHistoryOnDeletion: Bool = false {
+        willSet { requireEditable("preservesValueInHistoryOnDeletion") }
+    }
+
+    /// Whether values should be encrypted in CloudKit. Kept with the model; has no effect here.
+    open var allowsCloudEncryption: Bool = false {
+        willSet { requireEditable("allowsCloudEncryption") }
+    }
+
+    /// The hash by which a store recognises this attribute's version: 32 bytes.
+    open override var versionHash: Data {
+        Data(VersionHash.attribute(self))
+    }
+
+    override func takeState(of other: NSPropertyDescription) {
+        super.takeState(of: other)
+        guard let other = other as? NSAttributeDescription else { return }
+        attributeType = other.attributeType
+        explicitValueClassName = other.explicitValueClassName
+        givenDefaultValue = other.givenDefaultValue
+        valueTransformerName = other.valueTransformerName
+        allowsExternalBinaryDataStorage = other.allowsExternalBinaryDataStorage
+        preservesValueInHistoryOnDeletion = other.preservesValueInHistoryOnDeletion
+        allowsCloudEncryption = other.allowsCloudEncryption
+    }
+
+    override var kindName: String { "attribute" }
+}

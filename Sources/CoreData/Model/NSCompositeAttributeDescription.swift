@@ -1,0 +1,52 @@
+import Foundation
+
+/// An attribute that is a structure of named attributes; its value is a dictionary of its elements' values.
+///
+/// (developer.apple.com/documentation/coredata/nscompositeattributedescription)
+open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
+    /// Makes a composite attribute without elements.
+    public required init() {
+        super.init()
+        attributeType = .compositeAttributeType
+    }
+
+    /// The attributes that make up the value; may be composite themselves.
+    ///
+    /// - Precondition: no element is of undefined or object ID type or allows external storage.
+    open var elements: [NSAttributeDescription] = [] {
+        willSet {
+            requireEditable("elements")
+            for element in newValue {
+                if let problem = element.problemAsCompositeElement { preconditionFailure(problem) }
+            }
+        }
+    }
+
+    override func takeState(of other: NSPropertyDescription) {
+        super.takeState(of: other)
+        guard let other = other as? NSCompositeAttributeDescription else { return }
+        elements = other.elements.compactMap { $0.copy() as? NSAttributeDescription }
+    }
+
+    override func freeze() {
+        super.freeze()
+        for element in elements { element.freeze() }
+    }
+
+    override var kindName: String { "composite attribute" }
+}
+
+extension NSAttributeDescription {
+    /// Why this attribute cannot be an element of a composite attribute; nil when it can.
+    var problemAsCompositeElement: String? {
+        switch attributeType {
+        case .undefinedAttributeType:
+            "\(diagnosticName) has no type and so cannot be an element of a composite attribute; give it one first"
+        case .objectIDAttributeType:
+            "\(diagnosticName) holds an object ID and so cannot be an element of a composite attribute"
+        default:
+            allowsExternalBinaryDataStorage
+                ? "\(diagnosticName) allows external storage and so cannot be an element of a composite attribute" : nil
+        }
+    }
+}

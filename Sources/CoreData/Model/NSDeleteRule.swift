@@ -1,0 +1,11 @@
+/// What happens to the objects at the other end of a relationship when an object is deleted.
+public enum NSDeleteRule: UInt, Sendable, Hashable, CaseIterable {
+    /// Nothing; the other objects keep a reference to an object that no longer exists.
+    case noActionDeleteRule = 0
+    /// The other objects' inverse relationships are cleared. The rule of a new relationship.
+    case nullifyDeleteRule = 1
+    /// The other objects are deleted too.
+    case cascadeDeleteRule = 2
+    /// The deletion fails in validation while there are other objects.
+    case denyDeleteRule = 3
+}

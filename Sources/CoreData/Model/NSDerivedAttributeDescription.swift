@@ -1,0 +1,27 @@
+import Predicates
+
+/// An attribute whose value the store computes from other properties at each save.
+///
+/// (developer.apple.com/documentation/coredata/nsderivedattributedescription)
+open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
+    /// Makes a derived attribute without an expression.
+    public required init() {
+        super.init()
+    }
+
+    /// What computes the value.
+    ///
+    /// Key paths through to-one relationships, `canonical:`, `uppercase:` and `lowercase:` of one, `@count` and `@sum`
+    /// of a to-many relationship, and `now()`. It alone makes the attribute's version hash.
+    open var derivationExpression: NSExpression? {
+        willSet { requireEditable("derivationExpression") }
+    }
+
+    override func takeState(of other: NSPropertyDescription) {
+        super.takeState(of: other)
+        guard let other = other as? NSDerivedAttributeDescription else { return }
+        derivationExpression = other.derivationExpression
+    }
+
+    override var kindName: String { "derived attribute" }
+}

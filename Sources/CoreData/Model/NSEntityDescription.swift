@@ -1,0 +1,320 @@
+import Foundation
+
+/// A kind of managed object: its name, class, properties and place in the hierarchy.
+///
+/// Build the hierarchy from the top by assigning `subentities`. An entity can be changed until its model is in use by a
+/// persistent store coordinator; a change after that stops the program. Two descriptions are equal only when they are
+/// the same object. (developer.apple.com/documentation/coredata/nsentitydescription)
+open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
+    // Sendable: `tables` is set, under the model's lock, before the model is shared; from then on every setter stops
+    // the program, so that all stored values are constant. Weak references are read atomically by the runtime.
+
+    /// What is computed once the model is in use, and never changes then; nil before.
+    private(set) var tables: EntityTables?
+
+    /// The model that lists this entity.
+    weak var owningModel: NSManagedObjectModel?
+
+    /// The entity's layout while the model's layouts exist; `ModelLayout` sets and clears it.
+    unowned(unsafe) final var cachedLayout: EntityLayout?
+
+    /// Makes an entity without name or properties whose class is `NSManagedObject`.
+    public required override init() {
+        super.init()
+    }
+
+    /// The name, unique in the model.
+    open var name: String? {
+        willSet { requireEditable("name") }
+    }
+
+    /// Whether there are no objects of exactly this entity. False unless set.
+    open var isAbstract: Bool = false {
+        willSet { requireEditable("isAbstract") }
+    }
+
+    private var explicitClassName: String?
+
+    /// The name of the class of the entity's objects, `NSManagedObject` unless set; nil restores that.
+    open var managedObjectClassName: String! {
+        get { explicitClassName ?? "NSManagedObject" }
+        set {
+            requireEditable("managedObjectClassName")
+            explicitClassName = newValue
+        }
+    }
+
+    /// Facts of the application's own about the entity. Not part of the version hash.
+    open var userInfo: [AnyHashable: Any]? = [:] {
+        willSet { requireEditable("userInfo") }
+    }
+
+    /// A text that makes the version hash differ although the entity looks the same.
+    open var versionHashModifier: String? {
+        willSet { requireEditable("versionHashModifier") }
+    }
+
+    private var explicitRenamingIdentifier: String?
+
+    /// The name by which migration finds this entity's predecessor in an older model; the name unless set.
+    open var renamingIdentifier: String? {
+        get { explicitRenamingIdentifier ?? name }
+        set {
+            requireEditable("renamingIdentifier")
+            explicitRenamingIdentifier = newValue
+        }
+    }
+
+    /// An expression for the text that Spotlight shows. Kept with the description only; has no effect here.
+    open var coreSpotlightDisplayNameExpression: NSExpression? {
+        willSet { requireEditable("coreSpotlightDisplayNameExpression") }
+    }
+
+    // MARK: Hierarchy
+
+    /// The entity this one inherits from. Set by assigning the other's `subentities`.
+    public private(set) weak var superentity: NSEntityDescription?
+
+    private var storedSubentities: [NSEntityDescription] = []
+
+    /// The entities that inherit from this one. Assigning sets their `superentity` and drops the hierarchy's indexes.
+    ///
+    /// - Precondition: no entity becomes its own ancestor.
+    open var subentities: [NSEntityDescription] {
+        get { storedSubentities }
+        set {
+            requireEditable("subentities")
+            for entity in newValue {
+                entity.requireEditable("superentity")
+                precondition(
+                    !isKindOf(entity: entity),
+                    "the entity '\(entity.name ?? "")' cannot inherit from itself through '\(name ?? "")'")
+            }
+            hierarchyDidChange()
+            for entity in storedSubentities where entity.superentity === self { entity.superentity = nil }
+            storedSubentities = []
+            for entity in newValue where !storedSubentities.contains(where: { $0 === entity }) {
+                if let previous = entity.superentity, previous !== self {
+                    previous.storedSubentities.removeAll { $0 === entity }
+                }
+                entity.superentity = self
+                storedSubentities.append(entity)
+            }
+            hierarchyDidChange()
+        }
+    }
+
+    /// The direct subentities by name.
+    open var subentitiesByName: [String: NSEntityDescription] {
+        Dictionary(storedSubentities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Whether this is the given entity or inherits from it, directly or through others. O(depth of the hierarchy).
+    open func isKindOf(entity: NSEntityDescription) -> Bool {
+        var next: NSEntityDescription? = self
+        while let current = next {
+            if current === entity { return true }
+            next = current.superentity
+        }
+        return false
+    }
+
+    // MARK: Properties
+
+    /// The entity's own properties, without the inherited ones, in the order in which they were given.
+    private(set) var ownProperties: [NSPropertyDescription] = []
+
+    /// All properties, the inherited ones first. Assigning sets the entity's own and drops the hierarchy's indexes.
+    ///
+    /// Properties that belong to a superentity stay there when they are among the assigned ones, so that what was read
+    /// can be extended and assigned. O(number of properties) until the model is in use, then constant.
+    ///
+    /// - Precondition: no assigned property belongs to an unrelated entity.
+    open var properties: [NSPropertyDescription] {
+        get { tables?.properties ?? EntityTables.properties(of: self) }
+        set {
+            requireEditable("properties")
+            let own = newValue.filter { property in
+                guard let owner = property.owningEntity, owner !== self else { return true }
+                precondition(
+                    isKindOf(entity: owner),
+                    "the \(property.diagnosticName) cannot be given to entity '\(name ?? "")' too; copy it first")
+                return false
+            }
+            for property in ownProperties { property.owningEntity = nil }
+            for property in own {
+                property.requireEditable("entity")
+                property.owningEntity = self
+            }
+            ownProperties = own
+            hierarchyDidChange()
+        }
+    }
+
+    /// All properties, own and inherited, by name. Cost as for `properties`.
+    open var propertiesByName: [String: NSPropertyDescription] {
+        tables?.propertiesByName ?? EntityTables.byName(properties)
+    }
+
+    /// All attributes, own and inherited, by name. Cost as for `properties`.
+    open var attributesByName: [String: NSAttributeDescription] {
+        tables?.attributesByName ?? EntityTables.byName(properties.compactMap { $0 as? NSAttributeDescription })
+    }
+
+    /// All relationships, own and inherited, by name. Cost as for `properties`.
+    open var relationshipsByName: [String: NSRelationshipDescription] {
+        tables?.relationshipsByName ?? EntityTables.byName(properties.compactMap { $0 as? NSRelationshipDescription })
+    }
+
+    /// The relationships, own and inherited, whose destination is the given entity or one that it inherits from.
+    open func relationships(forDestination entity: NSEntityDescription) -> [NSRelationshipDescription] {
+        properties.compactMap { $0 as? NSRelationshipDescription }.filter { relationship in
+            relationship.destinationEntity.map { entity.isKindOf(entity: $0) } ?? false
+        }
+    }
+
+    // MARK: Indexes and constraints
+
+    private var storedIndexes: [NSFetchIndexDescription] = []
+
+    /// The indexes a store keeps for this entity.
+    ///
+    /// Changing the properties or the hierarchy drops the indexes of the whole hierarchy: set them last.
+    open var indexes: [NSFetchIndexDescription] {
+        get { storedIndexes }
+        set {
+            requireEditable("indexes")
+            for index in storedIndexes where index.entity === self { index.entity = nil }
+            for index in newValue { index.entity = self }
+            storedIndexes = newValue
+        }
+    }
+
+    /// The uniqueness constraints as lists of attribute names.
+    var uniquenessConstraintNames: [[String]] = []
+
+    /// Combinations of attributes whose values no two objects may share.
+    ///
+    /// Accepts attribute descriptions or names; always returns names (`String`). Part of the version hash.
+    ///
+    /// - Precondition: every element is a `String` or an `NSPropertyDescription`.
+    open var uniquenessConstraints: [[Any]] {
+        get { uniquenessConstraintNames }
+        set {
+            requireEditable("uniquenessConstraints")
+            uniquenessConstraintNames = newValue.map { constraint in
+                constraint.map { element in
+                    switch element {
+                    case let name as String: return name
+                    case let property as NSPropertyDescription: return property.name
+                    default:
+                        preconditionFailure(
+                            "a uniqueness constraint of entity '\(name ?? "")' holds \(element), which is neither an "
+                                + "attribute nor the name of one")
+                    }
+                }
+            }
+        }
+    }
+
+    /// Indexes over several properties, as lists of names. Superseded by `indexes`; kept, without effect.
+    open var compoundIndexes: [[Any]] = [] {
+        willSet { requireEditable("compoundIndexes") }
+    }
+
+    // MARK: Model and version
+
+    /// The model that lists this entity.
+    ///
+    /// - Precondition: the entity is in a model's `entities` and that model still exists.
+    open var managedObjectModel: NSManagedObjectModel {
+        guard let owningModel else {
+            preconditionFailure(
+                "the entity '\(name ?? "")' belongs to no model: put it into a model's 'entities' first")
+        }
+        return owningModel
+    }
+
+    /// The hash by which a store recognises this entity's version: 32 bytes.
+    ///
+    /// It depends on name, abstract flag, superentity, properties, uniqueness constraints and modifier, and on nothing
+    /// else. Hashes all properties at each call until the model is in use, then constant.
+    open var versionHash: Data {
+        Data(tables?.versionHash ?? VersionHash.entity(self))
+    }
+
+    // MARK: Copying
+
+    /// Returns an editable copy with copies of its own properties and indexes.
+    ///
+    /// The copy belongs to no model and no hierarchy; its relationships still lead to the original's destinations. Copy
+    /// the model to copy entities together with their links.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        copyWithProperties().entity
+    }
+
+    /// Copies the entity and says which property became which.
+    func copyWithProperties() -> (
+        entity: NSEntityDescription, properties: [ObjectIdentifier: NSPropertyDescription]
+    ) {
+        let copy = type(of: self).init()
+        copy.name = name
+        copy.isAbstract = isAbstract
+        copy.explicitClassName = explicitClassName
+        copy.userInfo = userInfo
+        copy.versionHashModifier = versionHashModifier
+        copy.explicitRenamingIdentifier = explicitRenamingIdentifier
+        copy.coreSpotlightDisplayNameExpression = coreSpotlightDisplayNameExpression
+        copy.uniquenessConstraintNames = uniquenessConstraintNames
+        copy.compoundIndexes = compoundIndexes
+        var replacements: [ObjectIdentifier: NSPropertyDescription] = [:]
+        copy.properties = ownProperties.compactMap { property in
+            let replacement = property.copy() as? NSPropertyDescription
+            replacements[ObjectIdentifier(property)] = replacement
+            return replacement
+        }
+        copy.indexes = indexes.map { index in
+            index.copy(replacing: { replacements[ObjectIdentifier($0)] ?? $0 })
+        }
+        return (copy, replacements)
+    }
+
+    // MARK: Freezing
+
+    /// Whether this entity may still be changed.
+    var isEditable: Bool { tables == nil }
+
+    /// The renaming identifier, nil when it has never been set.
+    var renamingIdentifierIfSet: String? { explicitRenamingIdentifier }
+
+    /// Forbids every further change and computes the tables that many threads then read.
+    func freeze() {
+        guard tables == nil else { return }
+        for property in ownProperties { property.freeze() }
+        for index in storedIndexes { index.freeze() }
+        tables = EntityTables(of: self)
+    }
+
+    /// Stops the program when the entity's model is in use.
+    func requireEditable(_ member: StaticString) {
+        precondition(
+            tables == nil,
+            "\(type(of: self)).\(member): the entity '\(name ?? "")' is in use by a persistent store coordinator and "
+                + "cannot be changed; copy its model first")
+    }
+
+    /// Drops the indexes of the whole hierarchy, which a change of properties or of the hierarchy may have made wrong.
+    private func hierarchyDidChange() {
+        var root = self
+        while let parent = root.superentity { root = parent }
+        root.dropIndexes()
+    }
+
+    private func dropIndexes() {
+        if !storedIndexes.isEmpty { indexes = [] }
+        for entity in storedSubentities { entity.dropIndexes() }
+    }
+
+    /// The entity's class and name.
+    open override var description: String { "<\(type(of: self)): entity '\(name ?? "")'>" }
+}

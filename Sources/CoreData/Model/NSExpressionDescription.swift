@@ -1,0 +1,36 @@
+import Predicates
+
+/// A column of a fetch's dictionary results, or an element of an index, that is computed by an expression.
+///
+/// (developer.apple.com/documentation/coredata/nsexpressiondescription)
+open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
+    /// Makes a description without an expression.
+    public required init() {
+        super.init()
+    }
+
+    /// What computes the value.
+    open var expression: NSExpression? {
+        willSet { requireEditable("expression") }
+    }
+
+    /// The kind of the value. The same value as `resultType`.
+    open var expressionResultType: NSAttributeType = .undefinedAttributeType {
+        willSet { requireEditable("expressionResultType") }
+    }
+
+    /// The kind of the value.
+    open var resultType: NSAttributeDescription.AttributeType {
+        get { NSAttributeDescription.AttributeType(rawValue: expressionResultType) }
+        set { expressionResultType = newValue.rawValue }
+    }
+
+    override func takeState(of other: NSPropertyDescription) {
+        super.takeState(of: other)
+        guard let other = other as? NSExpressionDescription else { return }
+        expression = other.expression
+        expressionResultType = other.expressionResultType
+    }
+
+    override var kindName: String { "expression" }
+}

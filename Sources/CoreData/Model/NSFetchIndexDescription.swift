@@ -1,0 +1,80 @@
+import Predicates
+
+/// An index of an entity that a store keeps for faster fetches. Not part of the version hash.
+///
+/// (developer.apple.com/documentation/coredata/nsfetchindexdescription)
+open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
+    // Sendable: as for NSPropertyDescription, everything is constant once `isFrozen` is set.
+
+    /// Whether the model is in use, after which nothing in this object changes.
+    var isFrozen = false
+
+    /// The entity that lists this index.
+    public internal(set) weak var entity: NSEntityDescription?
+
+    /// The index's name, unique in its entity.
+    open var name: String {
+        willSet { requireEditable("name") }
+    }
+
+    private var storedElements: [NSFetchIndexElementDescription] = []
+
+    /// What is indexed, most significant first.
+    ///
+    /// - Precondition: all elements are kept in the same way (all binary or all R-tree).
+    open var elements: [NSFetchIndexElementDescription] {
+        get { storedElements }
+        set {
+            requireEditable("elements")
+            if let problem = Self.problem(in: newValue) { preconditionFailure("index '\(name)': \(problem)") }
+            for element in storedElements where element.indexDescription === self { element.indexDescription = nil }
+            for element in newValue { element.indexDescription = self }
+            storedElements = newValue
+        }
+    }
+
+    /// Which rows the index holds; all of them when nil.
+    open var partialIndexPredicate: NSPredicate? {
+        willSet { requireEditable("partialIndexPredicate") }
+    }
+
+    /// Makes an index that belongs to no entity.
+    public init(name: String, elements: [NSFetchIndexElementDescription]?) {
+        self.name = name
+        super.init()
+        self.elements = elements ?? []
+    }
+
+    /// Returns an editable copy that belongs to no entity, with copies of the elements.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        copy(replacing: { $0 })
+    }
+
+    /// Copies the index with other properties in place of its own.
+    func copy(replacing replacement: (NSPropertyDescription) -> NSPropertyDescription) -> NSFetchIndexDescription {
+        let copy = NSFetchIndexDescription(name: name, elements: elements.map { $0.copy(replacing: replacement) })
+        copy.partialIndexPredicate = partialIndexPredicate
+        return copy
+    }
+
+    /// Why these elements cannot form one index; nil when they can.
+    static func problem(in elements: [NSFetchIndexElementDescription]) -> String? {
+        guard let first = elements.first, elements.contains(where: { $0.collationType != first.collationType }) else {
+            return nil
+        }
+        return "R-tree and binary elements cannot be mixed; make two indexes"
+    }
+
+    /// Forbids every further change.
+    func freeze() {
+        isFrozen = true
+        for element in storedElements { element.freeze() }
+    }
+
+    private func requireEditable(_ member: StaticString) {
+        precondition(
+            !isFrozen,
+            "\(type(of: self)).\(member): the index '\(name)' of entity '\(entity?.name ?? "")' is in use by a "
+                + "persistent store coordinator and cannot be changed; copy its model first")
+    }
+}

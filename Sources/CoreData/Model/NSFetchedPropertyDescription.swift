@@ -1,0 +1,24 @@
+import Foundation
+
+/// A property whose value is the result of a fetch request.
+///
+/// (developer.apple.com/documentation/coredata/nsfetchedpropertydescription)
+open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
+    /// Makes a fetched property without a request.
+    public required init() {
+        super.init()
+    }
+
+    /// The request as the model stores it.
+    var fetchRequestTemplate: FetchRequestTemplate? {
+        willSet { requireEditable("fetchRequest") }
+    }
+
+    override func takeState(of other: NSPropertyDescription) {
+        super.takeState(of: other)
+        guard let other = other as? NSFetchedPropertyDescription else { return }
+        fetchRequestTemplate = other.fetchRequestTemplate
+    }
+
+    override var kindName: String { "fetched property" }
+}

@@ -1,0 +1,24 @@
+import Foundation
+
+extension NSManagedObjectModel {
+    /// Reads the model that a store carries in `Z_MODELCACHE`: a compressed keyed archive.
+    ///
+    /// - Throws: `ModelReadingError` when the data is damaged or does not describe a model.
+    static func decode(modelCache data: Data) throws -> NSManagedObjectModel {
+        try ModelArchiveReader.model(from: RawDeflate.inflate(data))
+    }
+
+    /// The data for `Z_MODELCACHE`. Cost: O(size of the model).
+    ///
+    /// - Throws: `ModelReadingError` when a predicate cannot be archived.
+    func encodedModelCache() throws -> Data {
+        try RawDeflate.deflate(archivedModel())
+    }
+
+    /// The keyed archive of the model, as a `.mom` file holds it.
+    ///
+    /// - Throws: `ModelReadingError` when a predicate cannot be archived.
+    func archivedModel() throws -> Data {
+        try ModelArchiveWriter.data(of: self)
+    }
+}

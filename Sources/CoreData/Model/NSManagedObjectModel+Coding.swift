@@ -1,0 +1,16 @@
+import Foundation
+
+extension NSManagedObjectModel {
+    /// True: reading a model makes model descriptions and plain values only.
+    public class var supportsSecureCoding: Bool { true }
+
+    static let codingKey = "OpenCoreDataModel"
+
+    /// Writes the model into an archive of the application's own, as one block of data.
+    ///
+    /// A model whose predicates hold closures cannot be archived and is written as nothing.
+    public func encode(with coder: NSCoder) {
+        guard let data = try? archivedModel() else { return }
+        coder.encode(data as NSData, forKey: Self.codingKey)
+    }
+}

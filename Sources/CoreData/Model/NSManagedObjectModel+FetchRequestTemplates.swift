@@ -1,0 +1,74 @@
+import Foundation
+import Predicates
+
+extension NSManagedObjectModel {
+    /// The fetch requests the model stores, by name. Each is a new object.
+    public var fetchRequestTemplatesByName: [String: NSFetchRequest<any NSFetchRequestResult>] {
+        fetchRequestTemplates.mapValues { $0.makeFetchRequest() }
+    }
+
+    /// A stored fetch request, nil when there is none of that name. Each call returns a new object.
+    public func fetchRequestTemplate(forName name: String) -> NSFetchRequest<any NSFetchRequestResult>? {
+        fetchRequestTemplates[name]?.makeFetchRequest()
+    }
+
+    /// A stored fetch request with every `$VARIABLE` of its predicate replaced, nil when there is none of that name.
+    ///
+    /// - Parameter variables: the values by variable name without the dollar sign; `NSNull` stands for nil.
+    /// - Precondition: every variable has a value.
+    public func fetchRequestFromTemplate(
+        withName name: String, substitutionVariables variables: [String: Any]
+    ) -> NSFetchRequest<any NSFetchRequestResult>? {
+        fetchRequestTemplates[name]?.substituting(variables).makeFetchRequest()
+    }
+
+    /// Stores a copy of a fetch request under a name; nil removes it.
+    public func setFetchRequestTemplate(
+        _ fetchRequestTemplate: NSFetchRequest<any NSFetchRequestResult>?, forName name: String
+    ) {
+        fetchRequestTemplates[name] = fetchRequestTemplate.map(FetchRequestTemplate.init(copying:))
+    }
+}
+
+extension NSFetchedPropertyDescription {
+    /// The request whose result is the property's value. Reading returns a new object, assigning copies.
+    public var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? {
+        get { fetchRequestTemplate?.makeFetchRequest() }
+        set { fetchRequestTemplate = newValue.map(FetchRequestTemplate.init(copying:)) }
+    }
+}
+
+extension FetchRequestTemplate {
+    /// Takes over what a model stores of a fetch request.
+    init(copying request: NSFetchRequest<any NSFetchRequestResult>) {
+        self.init(entityName: request.entityName ?? "")
+        predicate = request.predicate
+        sortDescriptors = request.sortDescriptors ?? []
+        fetchLimit = request.fetchLimit
+        fetchOffset = request.fetchOffset
+        fetchBatchSize = request.fetchBatchSize
+        resultType = request.resultType.rawValue
+        includesSubentities = request.includesSubentities
+        includesPropertyValues = request.includesPropertyValues
+        includesPendingChanges = request.includesPendingChanges
+        returnsObjectsAsFaults = request.returnsObjectsAsFaults
+        returnsDistinctResults = request.returnsDistinctResults
+    }
+
+    /// Makes the fetch request that the model stores.
+    func makeFetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
+        let request = NSFetchRequest<any NSFetchRequestResult>(entityName: entityName)
+        request.predicate = predicate
+        request.sortDescriptors = sortDescriptors.isEmpty ? nil : sortDescriptors
+        request.fetchLimit = fetchLimit
+        request.fetchOffset = fetchOffset
+        request.fetchBatchSize = fetchBatchSize
+        request.resultType = NSFetchRequestResultType(rawValue: resultType)
+        request.includesSubentities = includesSubentities
+        request.includesPropertyValues = includesPropertyValues
+        request.includesPendingChanges = includesPendingChanges
+        request.returnsObjectsAsFaults = returnsObjectsAsFaults
+        request.returnsDistinctResults = returnsDistinctResults
+        return request
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+extension NSManagedObjectModel {
+    /// Makes one model of several. The result is editable and independent of them.
+    ///
+    /// An entity that several models have with the same version hash is taken once; configurations, fetch request
+    /// templates and version identifiers are united. nil merges the main bundle's models. The result is nil when two
+    /// entities of one name differ.
+    public convenience init?(byMerging models: [NSManagedObjectModel]?) {
+        self.init()
+        let models = models ?? ModelLocator.models(in: [.main])
+        guard let merged = ModelMerge.merged(models) else { return nil }
+        takeState(ofModels: [merged])
+    }
+
+    /// Makes one model of those entities of several that a store was written with.
+    ///
+    /// nil when the models lack an entity of the version that the metadata's hashes name.
+    public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
+        self.init()
+        guard let merged = ModelMerge.merged(models, forStoreMetadata: metadata) else { return nil }
+        takeState(ofModels: [merged])
+    }
+
+    /// Merges all models found in bundles, the main bundle for nil. nil when there are none or they contradict.
+    ///
+    /// Of a bundle with several versions the current one is used.
+    public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
+        let models = ModelLocator.models(in: bundles ?? [.main])
+        return models.isEmpty ? nil : NSManagedObjectModel(byMerging: models)
+    }
+
+    /// Merges those entities of all models found in bundles, in all their versions, that a store was written with.
+    public class func mergedModel(
+        from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
+    ) -> NSManagedObjectModel? {
+        NSManagedObjectModel(
+            byMerging: ModelLocator.models(in: bundles ?? [.main], allVersions: true), forStoreMetadata: metadata)
+    }
+
+    /// Where the model of a name is: a `.momd`, `.mom`, `.xcdatamodeld` or `.xcdatamodel`, in this order.
+    ///
+    /// Looked for in the bundles' resources, the executable's folder, the resource bundles (`*.resources`, `*.bundle`)
+    /// beside it, and the bundles inside these. nil when it is nowhere.
+    public class func locate(named name: String, in bundles: [Bundle] = [.main]) -> URL? {
+        ModelLocator.url(named: name, in: bundles)
+    }
+}

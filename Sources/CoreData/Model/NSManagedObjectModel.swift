@@ -1,0 +1,207 @@
+import Foundation
+import Synchronization
+
+/// The entities of an application's data, their configurations and fetch request templates.
+///
+/// Read from a file (`init(contentsOf:)`, `init(reading:)`), merged from several, or built in code. A model and
+/// everything in it can be changed until it is in use by a persistent store coordinator; a change after that stops the
+/// program. A copy can be changed again. (developer.apple.com/documentation/coredata/nsmanagedobjectmodel)
+open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    // Sendable: `freeze()` computes `tables` under `freezing` before the model is shared; from then on every setter
+    // stops the program, so that all stored values are constant.
+
+    /// Guards the transition to use, which several coordinators may ask for at once.
+    private let freezing = Mutex<Bool>(false)
+
+    /// What is computed once the model is in use, and never changes then; nil before.
+    private(set) var tables: ModelTables?
+
+    /// Makes a model without entities.
+    public required override init() {
+        super.init()
+    }
+
+    /// Reads a model that `encode(with:)` wrote; nil when it is damaged.
+    public required convenience init?(coder: NSCoder) {
+        self.init()
+        guard let data = coder.decodeObject(of: NSData.self, forKey: Self.codingKey),
+            let model = try? ModelArchiveReader.model(from: data as Data)
+        else { return nil }
+        takeState(ofModels: [model])
+    }
+
+    private var storedEntities: [NSEntityDescription] = []
+
+    /// The entities, subentities included. Assigning makes this model the entities' owner.
+    ///
+    /// Entities that are no longer listed disappear from the configurations.
+    ///
+    /// - Precondition: no assigned entity belongs to another model; copy that model instead.
+    open var entities: [NSEntityDescription] {
+        get { storedEntities }
+        set {
+            requireEditable("entities")
+            for entity in newValue {
+                entity.requireEditable("managedObjectModel")
+                precondition(
+                    entity.owningModel == nil || entity.owningModel === self,
+                    "the entity '\(entity.name ?? "")' belongs to another model; copy that model or the entity first")
+            }
+            for entity in storedEntities { entity.owningModel = nil }
+            for entity in newValue { entity.owningModel = self }
+            storedEntities = newValue
+            for (name, members) in entitiesByConfiguration {
+                entitiesByConfiguration[name] = members.filter { $0.owningModel === self }
+            }
+        }
+    }
+
+    /// The entities by name. O(number of entities) until the model is in use, then constant.
+    open var entitiesByName: [String: NSEntityDescription] {
+        tables?.entitiesByName ?? ModelTables.byName(storedEntities)
+    }
+
+    /// Texts for people, by "Entity/Name", "Property/Name", "Property/Name/Entity/EntityName" or "ErrorString/Text".
+    open var localizationDictionary: [String: String]? {
+        willSet { requireEditable("localizationDictionary") }
+    }
+
+    /// The developer's own names of this version, such as "1.2". Not part of the version hashes.
+    open var versionIdentifiers: Set<AnyHashable> = [] {
+        willSet { requireEditable("versionIdentifiers") }
+    }
+
+    // MARK: Configurations
+
+    private var entitiesByConfiguration: [String: [NSEntityDescription]] = [:]
+
+    /// The names of the configurations in ascending order.
+    open var configurations: [String] { entitiesByConfiguration.keys.sorted() }
+
+    /// The entities of a configuration, all entities for nil; nil when there is no such configuration.
+    open func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
+        guard let configuration else { return storedEntities }
+        return entitiesByConfiguration[configuration]
+    }
+
+    /// Makes or replaces a configuration.
+    ///
+    /// - Precondition: all entities belong to this model.
+    open func setEntities(_ entities: [NSEntityDescription], forConfigurationName configuration: String) {
+        requireEditable("setEntities(_:forConfigurationName:)")
+        for entity in entities {
+            precondition(
+                entity.owningModel === self,
+                "the entity '\(entity.name ?? "")' is not in this model and cannot be in its configuration "
+                    + "'\(configuration)'"
+            )
+        }
+        entitiesByConfiguration[configuration] = entities
+    }
+
+    // MARK: Fetch request templates
+
+    /// The fetch requests the model stores, by name.
+    var fetchRequestTemplates: [String: FetchRequestTemplate] = [:] {
+        willSet { requireEditable("fetchRequestTemplates") }
+    }
+
+    // MARK: Version
+
+    /// The version hash of each entity, by name. Hashes everything at each call until the model is in use.
+    open var entityVersionHashesByName: [String: Data] {
+        tables?.versionHashes ?? ModelTables.versionHashes(of: storedEntities)
+    }
+
+    /// The base64 text of a hash of all entities' version hashes. Equal for models that fit the same stores.
+    open var versionChecksum: String {
+        VersionHash.checksum(ofEntityHashes: entityVersionHashesByName)
+    }
+
+    /// Whether a store with this metadata can be opened with the entities of a configuration.
+    ///
+    /// Compares the metadata's hashes with those of the configuration's entities (all entities for nil): the names and
+    /// the hashes must be the same. False when there is no such configuration or the metadata has no hashes.
+    open func isConfiguration(
+        withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
+    ) -> Bool {
+        guard let entities = entities(forConfigurationName: configuration),
+            let expected = StoreMetadataHashes.hashes(in: metadata)
+        else { return false }
+        return expected == ModelTables.versionHashes(of: entities)
+    }
+
+    // MARK: Copying
+
+    /// Returns an independent, editable copy of the model and everything in it, all links leading within the copy.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = type(of: self).init()
+        copy.takeState(ofModels: [self])
+        return copy
+    }
+
+    /// Fills an empty model with copies of everything in other models, whose entities have distinct names.
+    func takeState(ofModels models: [NSManagedObjectModel]) {
+        let copier = ModelCopier(models.flatMap(\.storedEntities))
+        entities = copier.entities
+        for model in models {
+            for (name, members) in model.entitiesByConfiguration {
+                entitiesByConfiguration[name, default: []] += members.map(copier.replacement)
+            }
+            for (name, template) in model.fetchRequestTemplates where fetchRequestTemplates[name] == nil {
+                fetchRequestTemplates[name] = template
+            }
+            versionIdentifiers.formUnion(model.versionIdentifiers)
+            if let texts = model.localizationDictionary {
+                localizationDictionary = (localizationDictionary ?? [:]).merging(texts) { first, _ in first }
+            }
+        }
+    }
+
+    // MARK: Freezing
+
+    /// Whether this model may still be changed.
+    var isEditable: Bool { tables == nil }
+
+    /// Forbids every further change to the model and everything in it, and computes what many threads then read.
+    ///
+    func freeze() {
+        freezing.withLock { isFrozen in
+            guard !isFrozen else { return }
+            for entity in storedEntities { entity.freeze() }
+            tables = ModelTables(of: storedEntities)
+            isFrozen = true
+        }
+    }
+
+    private struct WeakLayout {
+        weak var layout: ModelLayout?
+    }
+
+    /// Guards the making of layouts.
+    private let currentLayout = Mutex(WeakLayout())
+
+    /// The layouts of all entities, made when there are none; freezes the model. They keep the model alive.
+    func layout() -> ModelLayout {
+        freeze()
+        return currentLayout.withLock { current in
+            if let layout = current.layout { return layout }
+            let made = ModelLayout(model: self)
+            current.layout = made
+            return made
+        }
+    }
+
+    /// Stops the program when the model is in use.
+    private func requireEditable(_ member: StaticString) {
+        precondition(
+            tables == nil,
+            "\(type(of: self)).\(member): the model of \(storedEntities.compactMap(\.name).sorted()) is in use by a "
+                + "persistent store coordinator and cannot be changed; copy it first")
+    }
+
+    /// The model's class and the names of its entities.
+    open override var description: String {
+        "<\(type(of: self)): entities \(storedEntities.compactMap(\.name).sorted().joined(separator: ", "))>"
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+
+/// A property of an entity: what attributes, relationships and fetched properties have in common.
+///
+/// A property belongs to at most one entity. It can be changed until its model is in use by a persistent store
+/// coordinator; a change after that stops the program.
+/// (developer.apple.com/documentation/coredata/nspropertydescription)
+open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
+    // Sendable: `isFrozen` is set, under the model's lock, before the model is shared; from then on every setter stops
+    // the program, so that all stored values are constant. Weak references are read atomically by the runtime.
+
+    /// Whether the model is in use, after which nothing in this object changes.
+    var isFrozen = false
+
+    /// The entity that lists this property as its own.
+    weak var owningEntity: NSEntityDescription?
+
+    /// Makes a property without name or entity.
+    public required override init() {
+        super.init()
+    }
+
+    /// The property's name, unique in its entity.
+    open var name: String = "" {
+        willSet { requireEditable("name") }
+    }
+
+    /// Whether the property may be without a value when the object is saved. True unless set.
+    open var isOptional: Bool = true {
+        willSet { requireEditable("isOptional") }
+    }
+
+    /// Whether the property is kept in memory only and never stored. False unless set.
+    open var isTransient: Bool = false {
+        willSet { requireEditable("isTransient") }
+    }
+
+    /// Whether a store should index the property. Superseded by `NSEntityDescription.indexes`.
+    open var isIndexed: Bool = false {
+        willSet { requireEditable("isIndexed") }
+    }
+
+    /// Whether Spotlight should index the property. Kept with the model; has no effect here.
+    open var isIndexedBySpotlight: Bool = false {
+        willSet { requireEditable("isIndexedBySpotlight") }
+    }
+
+    /// Facts of the application's own about the property. Not part of the version hash.
+    open var userInfo: [AnyHashable: Any]? = [:] {
+        willSet { requireEditable("userInfo") }
+    }
+
+    /// A text that makes the version hash differ although the property looks the same.
+    open var versionHashModifier: String? {
+        willSet { requireEditable("versionHashModifier") }
+    }
+
+    private var explicitRenamingIdentifier: String?
+
+    /// The name by which migration finds this property's predecessor in an older model; the name unless set.
+    open var renamingIdentifier: String? {
+        get { explicitRenamingIdentifier ?? name }
+        set {
+            requireEditable("renamingIdentifier")
+            explicitRenamingIdentifier = newValue
+        }
+    }
+
+    /// The entity that has this property.
+    ///
+    /// - Precondition: the property has been put into an entity's `properties` and that entity still exists.
+    open var entity: NSEntityDescription {
+        guard let owningEntity else {
+            preconditionFailure("\(diagnosticName) belongs to no entity: put it into an entity's 'properties' first")
+        }
+        return owningEntity
+    }
+
+    /// Predicates that a value must satisfy; `SELF` is the value. In step with `validationWarnings`.
+    public private(set) var validationPredicates: [NSPredicate] = []
+
+    /// For each validation predicate what a failure is reported with: an error code (`NSNumber`) or a text.
+    public private(set) var validationWarnings: [Any] = []
+
+    /// Sets the predicates that a value must satisfy and, in the same order, the texts of their failures.
+    ///
+    /// - Precondition: both arrays have the same number of elements.
+    open func setValidationPredicates(
+        _ validationPredicates: [NSPredicate]?, withValidationWarnings validationWarnings: [String]?
+    ) {
+        setValidation(predicates: validationPredicates ?? [], warnings: validationWarnings ?? [])
+    }
+
+    /// Sets the validation with warnings that are error codes or texts.
+    func setValidation(predicates: [NSPredicate], warnings: [Any]) {
+        requireEditable("validationPredicates")
+        precondition(
+            predicates.count == warnings.count,
+            "\(diagnosticName) is given \(predicates.count) validation predicates but \(warnings.count) warnings")
+        validationPredicates = predicates
+        validationWarnings = warnings
+    }
+
+    /// The hash by which a store recognises this property's version: 32 bytes.
+    ///
+    /// It depends on name, optional and transient flags and the modifier. Computed at each call: O(length of the name).
+    open var versionHash: Data {
+        Data(VersionHash.propertyBase(of: self))
+    }
+
+    /// Returns an editable copy that belongs to no entity.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = type(of: self).init()
+        copy.takeState(of: self)
+        return copy
+    }
+
+    /// Takes over everything except the owner from a property of the same class.
+    func takeState(of other: NSPropertyDescription) {
+        name = other.name
+        isOptional = other.isOptional
+        isTransient = other.isTransient
+        isIndexed = other.isIndexed
+        isIndexedBySpotlight = other.isIndexedBySpotlight
+        userInfo = other.userInfo
+        versionHashModifier = other.versionHashModifier
+        explicitRenamingIdentifier = other.explicitRenamingIdentifier
+        validationPredicates = other.validationPredicates
+        validationWarnings = other.validationWarnings
+    }
+
+    /// Whether this property may still be changed.
+    var isEditable: Bool { !isFrozen }
+
+    /// Forbids every further change.
+    func freeze() {
+        isFrozen = true
+    }
+
+    /// The renaming identifier, nil when it has never been set.
+    var renamingIdentifierIfSet: String? { explicitRenamingIdentifier }
+
+    /// What messages call this kind of property.
+    var kindName: String { "property" }
+
+    /// The property in a sentence: kind, name and entity.
+    var diagnosticName: String {
+        let own = "\(kindName) '\(name)'"
+        guard let entityName = owningEntity?.name else { return own }
+        return "\(own) of entity '\(entityName)'"
+    }
+
+    /// Stops the program when the property's model is in use.
+    func requireEditable(_ member: StaticString) {
+        precondition(
+            !isFrozen,
+            "\(type(of: self)).\(member): \(diagnosticName) is in use by a persistent store coordinator and cannot be "
+                + "changed; copy its model first")
+    }
+
+    /// The property's class, kind, name and entity.
+    open override var description: String { "<\(type(of: self)): \(diagnosticName)>" }
+}

@@ -1,0 +1,62 @@
+import Foundation
+
+/// A relationship of an entity to objects of another.
+///
+/// (developer.apple.com/documentation/coredata/nsrelationshipdescription)
+open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
+    /// Makes an optional, unbounded, unordered to-many relationship with the nullify rule.
+    public required init() {
+        super.init()
+    }
+
+    /// The entity at the other end. Not retained: its model keeps it.
+    open weak var destinationEntity: NSEntityDescription? {
+        willSet { requireEditable("destinationEntity") }
+    }
+
+    /// The relationship that leads back. Not retained; both sides must be set.
+    open weak var inverseRelationship: NSRelationshipDescription? {
+        willSet { requireEditable("inverseRelationship") }
+    }
+
+    /// The greatest number of objects; 0, the default, means no limit. 1 makes a to-one relationship.
+    open var maxCount: Int = 0 {
+        willSet { requireEditable("maxCount") }
+    }
+
+    /// The least number of objects; 0 unless set.
+    open var minCount: Int = 0 {
+        willSet { requireEditable("minCount") }
+    }
+
+    /// What deleting an object does to the objects at the other end; nullify unless set.
+    open var deleteRule: NSDeleteRule = .nullifyDeleteRule {
+        willSet { requireEditable("deleteRule") }
+    }
+
+    /// Whether the related objects have an order. False unless set.
+    open var isOrdered: Bool = false {
+        willSet { requireEditable("isOrdered") }
+    }
+
+    /// Whether the relationship leads to several objects: `maxCount` is not 1.
+    open var isToMany: Bool { maxCount != 1 }
+
+    /// The hash by which a store recognises this relationship's version: 32 bytes.
+    open override var versionHash: Data {
+        Data(VersionHash.relationship(self))
+    }
+
+    override func takeState(of other: NSPropertyDescription) {
+        super.takeState(of: other)
+        guard let other = other as? NSRelationshipDescription else { return }
+        destinationEntity = other.destinationEntity
+        inverseRelationship = other.inverseRelationship
+        maxCount = other.maxCount
+        minCount = other.minCount
+        deleteRule = other.deleteRule
+        isOrdered = other.isOrdered
+    }
+
+    override var kindName: String { "relationship" }
+}

@@ -1,0 +1,33 @@
+import Predicates
+
+/// The form in which derivation expressions are stored and hashed.
+///
+/// Key paths that end in a collection operator become function calls: `pages.@count` is stored as the function `count:`
+/// of `pages` and hashed as `count:(pages)`.
+enum DerivationExpression {
+    /// The stored form of an expression as it was written.
+    static func compiled(_ expression: NSExpression) -> NSExpression {
+        guard expression.expressionType == .keyPath else { return expression }
+        let parts = expression.keyPath.split(separator: ".").map(String.init)
+        if let last = parts.last, last == "@count", parts.count > 1 {
+            return function("count:", of: parts.dropLast())
+        }
+        if let index = parts.firstIndex(of: "@sum"), index > 0 {
+            return function("sum:", of: parts[..<index] + parts[(index + 1)...])
+        }
+        return expression
+    }
+
+    /// The text that goes into the version hash.
+    static func text(of expression: NSExpression) -> String {
+        let compiled = compiled(expression)
+        guard compiled.expressionType == .function else { return compiled.description }
+        let arguments = (compiled.arguments ?? []).map { text(of: $0) }
+        return "\(compiled.function)(\(arguments.joined(separator: ", ")))"
+    }
+
+    private static func function(_ name: String, of path: some Collection<String>) -> NSExpression {
+        NSExpression(
+            forFunction: name, arguments: [NSExpression(forKeyPath: path.joined(separator: "."))])
+    }
+}

@@ -1,0 +1,94 @@
+import Predicates
+
+/// The hashes by which stores recognise versions of entities (metadata "hashes version" 3).
+///
+/// Found by comparing models with the hashes in stores written for them. Strings are hashed as UTF-8 without length,
+/// integers little-endian. Several uniqueness constraints follow one another in ascending order (shown by a store with
+/// two constraints an entity, given in descending order).
+///
+/// Two rules are this project's choice, because no known store shows Apple's: an entity's own modifier comes last,
+/// after its uniqueness constraints, and a composite attribute's elements follow its type in ascending order of name.
+enum VersionHash {
+    /// What all properties have in common: name, flags, modifier.
+    static func propertyBase(of property: NSPropertyDescription) -> [UInt8] {
+        var hash = SHA256()
+        hash.update(property.name)
+        hash.update([(property.isOptional ? 1 : 0) | (property.isTransient ? 2 : 0), 0])
+        hash.update(property.versionHashModifier ?? "")
+        return hash.finalize()
+    }
+
+    /// An attribute's hash; a derived one's depends on its expression alone.
+    static func attribute(_ attribute: NSAttributeDescription) -> [UInt8] {
+        var hash = SHA256()
+        if let expression = (attribute as? NSDerivedAttributeDescription)?.derivationExpression {
+            hash.update(DerivationExpression.text(of: expression))
+            return hash.finalize()
+        }
+        hash.update(propertyBase(of: attribute))
+        hash.update(bytes(of: UInt32(attribute.attributeType.rawValue)))
+        if attribute.preservesValueInHistoryOnDeletion { hash.update([1]) }
+        if attribute.allowsExternalBinaryDataStorage { hash.update([1]) }
+        if let composite = attribute as? NSCompositeAttributeDescription {
+            for element in composite.elements.sorted(by: { ascending($0.name, $1.name) }) {
+                hash.update(Array(element.versionHash))
+            }
+        }
+        return hash.finalize()
+    }
+
+    /// A relationship's hash: what is common, destination, inverse, counts, order.
+    static func relationship(_ relationship: NSRelationshipDescription) -> [UInt8] {
+        var hash = SHA256()
+        hash.update(propertyBase(of: relationship))
+        hash.update(relationship.destinationEntity?.name ?? "")
+        hash.update(relationship.inverseRelationship?.name ?? "")
+        hash.update(bytes(of: UInt32(truncatingIfNeeded: relationship.maxCount)))
+        hash.update(bytes(of: UInt32(truncatingIfNeeded: relationship.minCount)))
+        if relationship.isOrdered { hash.update([1, 0]) }
+        return hash.finalize()
+    }
+
+    /// An entity's hash: name, abstract flag, superentity, all stored properties, own constraints, modifier.
+    static func entity(_ entity: NSEntityDescription) -> [UInt8] {
+        var hash = SHA256()
+        hash.update(entity.name ?? "")
+        hash.update([entity.isAbstract ? 1 : 0])
+        if let superentity = entity.superentity { hash.update(Array(superentity.versionHash)) }
+        let stored = entity.properties.filter { !$0.isTransient && !($0 is NSFetchedPropertyDescription) }
+        for property in stored.sorted(by: { ascending($0.name, $1.name) }) {
+            hash.update(Array(property.versionHash))
+        }
+        for constraint in entity.uniquenessConstraintNames.map({ $0.joined(separator: ".") }).sorted(by: ascending) {
+            hash.update(constraint)
+        }
+        hash.update(entity.versionHashModifier ?? "")
+        return hash.finalize()
+    }
+
+    /// The checksum of a model: base64 of the SHA-256 of the entities' hashes in order of name.
+    static func checksum(ofEntityHashes hashes: [String: Data]) -> String {
+        var hash = SHA256()
+        for (_, value) in hashes.sorted(by: { ascending($0.key, $1.key) }) { hash.update(Array(value)) }
+        return Data(hash.finalize()).base64EncodedString()
+    }
+
+    /// The digest in a store's metadata: base64 of the SHA-512 of the entities' names and hashes in order of name.
+    static func digest(ofEntityHashes hashes: [String: Data]) -> String {
+        var hash = SHA512()
+        for (name, value) in hashes.sorted(by: { ascending($0.key, $1.key) }) {
+            hash.update(name)
+            hash.update(Array(value))
+        }
+        return Data(hash.finalize()).base64EncodedString()
+    }
+
+    /// The order of names: by UTF-16 code units, as Foundation compares strings literally.
+    private static func ascending(_ first: String, _ second: String) -> Bool {
+        first.utf16.lexicographicallyPrecedes(second.utf16)
+    }
+
+    private static func bytes(of value: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
+}

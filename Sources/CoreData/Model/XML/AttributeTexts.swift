@@ -1,0 +1,129 @@
+import Predicates
+
+/// The texts with which a model file gives an attribute's default and the limits of its values.
+struct AttributeTexts {
+    let type: NSAttributeType
+
+    /// A limit as the predicate that values satisfy and the error code of a value that does not.
+    struct Limit {
+        let predicate: NSPredicate
+        let code: Int
+    }
+
+    /// Makes an error of a problem and an advice.
+    typealias Failure = (_ problem: String, _ advice: String) -> ModelReadingError
+
+    /// The default value, nil when the element gives none.
+    func defaultValue(of element: ModelElement, failure: Failure) throws -> Any? {
+        if type == .dateAttributeType {
+            return try element.text("defaultDateTimeInterval").map { try date($0, "default", failure) }
+        }
+        guard let text = element.attributes["defaultValueString"] else { return nil }
+        switch type {
+        case .stringAttributeType: return text
+        case .booleanAttributeType:
+            return text.isEmpty ? nil : NSNumber(value: ["yes", "true", "1"].contains(text.lowercased()))
+        case .UUIDAttributeType:
+            if text.isEmpty { return nil }
+            guard let value = UUID(uuidString: text) else { throw wrong(text, "default", failure) }
+            return value
+        case .URIAttributeType:
+            if text.isEmpty { return nil }
+            guard let value = URL(string: text) else { throw wrong(text, "default", failure) }
+            return value
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
+            .doubleAttributeType, .floatAttributeType:
+            return text.isEmpty ? nil : try number(text, "default", failure)
+        case .undefinedAttributeType, .binaryDataAttributeType, .transformableAttributeType, .objectIDAttributeType,
+            .compositeAttributeType, .dateAttributeType:
+            return nil
+        }
+    }
+
+    /// The limits that the element gives.
+    func limits(of element: ModelElement, failure: Failure) throws -> [Limit] {
+        switch type {
+        case .stringAttributeType: return try textLimits(of: element, failure: failure)
+        case .dateAttributeType:
+            let least = try element.text("minDateTimeInterval").map { try date($0, "minimum", failure) }
+            let greatest = try element.text("maxDateTimeInterval").map { try date($0, "maximum", failure) }
+            return range(
+                .expressionForEvaluatedObject(), least, greatest, below: ValidationCode.dateTooSoon,
+                above: ValidationCode.dateTooLate)
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
+            .doubleAttributeType, .floatAttributeType:
+            let least = try element.text("minValueString").map { try number($0, "minimum", failure) }
+            let greatest = try element.text("maxValueString").map { try number($0, "maximum", failure) }
+            return range(
+                .expressionForEvaluatedObject(), least, greatest, below: ValidationCode.numberTooSmall,
+                above: ValidationCode.numberTooLarge)
+        case .undefinedAttributeType, .booleanAttributeType, .binaryDataAttributeType, .UUIDAttributeType,
+            .URIAttributeType, .transformableAttributeType, .objectIDAttributeType, .compositeAttributeType:
+            return []
+        }
+    }
+
+    private func textLimits(of element: ModelElement, failure: Failure) throws -> [Limit] {
+        let least = try element.text("minValueString").map { try length($0, "minimum", failure) }
+        let greatest = try element.text("maxValueString").map { try length($0, "maximum", failure) }
+        var limits = range(
+            NSExpression(forKeyPath: "length"), least, greatest, below: ValidationCode.stringTooShort,
+            above: ValidationCode.stringTooLong)
+        if let pattern = element.text("regularExpressionString") {
+            let predicate = NSComparisonPredicate(
+                leftExpression: .expressionForEvaluatedObject(),
+                rightExpression: NSExpression(forConstantValue: pattern), modifier: .direct, type: .matches)
+            limits.append(Limit(predicate: predicate, code: ValidationCode.patternMatching))
+        }
+        return limits
+    }
+
+    private func range(_ subject: NSExpression, _ least: Any?, _ greatest: Any?, below: Int, above: Int) -> [Limit] {
+        var limits: [Limit] = []
+        if let least {
+            limits.append(Limit(predicate: compare(subject, .greaterThanOrEqualTo, least), code: below))
+        }
+        if let greatest {
+            limits.append(Limit(predicate: compare(subject, .lessThanOrEqualTo, greatest), code: above))
+        }
+        return limits
+    }
+
+    private func compare(_ subject: NSExpression, _ type: NSComparisonPredicate.Operator, _ limit: Any) -> NSPredicate {
+        NSComparisonPredicate(
+            leftExpression: subject, rightExpression: NSExpression(forConstantValue: limit), modifier: .direct,
+            type: type)
+    }
+
+    private func length(_ text: String, _ role: String, _ failure: Failure) throws -> NSNumber {
+        guard let value = Int(text), value >= 0 else { throw wrong(text, role, failure) }
+        return NSNumber(value: value)
+    }
+
+    private func date(_ text: String, _ role: String, _ failure: Failure) throws -> Date {
+        guard let seconds = Double(text), seconds.isFinite else { throw wrong(text, role, failure) }
+        return Date(timeIntervalSinceReferenceDate: seconds)
+    }
+
+    private func number(_ text: String, _ role: String, _ failure: Failure) throws -> NSNumber {
+        switch type {
+        case .decimalAttributeType:
+            guard let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")), !value.isNaN else {
+                throw wrong(text, role, failure)
+            }
+            return NSDecimalNumber(decimal: value)
+        case .doubleAttributeType, .floatAttributeType:
+            guard let value = Double(text) else { throw wrong(text, role, failure) }
+            return type == .floatAttributeType ? NSNumber(value: Float(value)) : NSNumber(value: value)
+        default:
+            guard let value = Int64(text) ?? Double(text).flatMap({ Int64(exactly: $0) }) else {
+                throw wrong(text, role, failure)
+            }
+            return NSNumber(value: value)
+        }
+    }
+
+    private func wrong(_ text: String, _ role: String, _ failure: Failure) -> ModelReadingError {
+        failure("The \(role) '\(text)' is not a value of the attribute's type.", "Correct the value or the type.")
+    }
+}

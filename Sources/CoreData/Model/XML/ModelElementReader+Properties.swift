@@ -1,0 +1,144 @@
+import Predicates
+
+/// Reading attributes, relationships and fetched properties.
+extension ModelElementReader {
+    func property(from element: ModelElement, entity: String) throws -> NSPropertyDescription? {
+        let property: NSPropertyDescription
+        switch element.name {
+        case "attribute": property = try attribute(from: element, entity: entity, depth: 0)
+        case "relationship": property = try relationship(from: element, entity: entity)
+        case "fetchedProperty":
+            let fetched = NSFetchedPropertyDescription()
+            fetched.isTransient = true
+            fetched.fetchRequestTemplate = try element.children("fetchRequest").first.map {
+                try fetchRequest(from: $0, entity: entity)
+            }
+            property = fetched
+        default: return nil
+        }
+        try readCommon(element, into: property, entity: entity)
+        return property
+    }
+
+    func readCommon(_ element: ModelElement, into property: NSPropertyDescription, entity: String) throws {
+        guard let name = element.text("name") else {
+            throw error("A property has no name.", "Give it one.", at: element, entity: entity)
+        }
+        property.name = name
+        property.isOptional = element.flag("optional")
+        if element.flag("transient") { property.isTransient = true }
+        property.isIndexed = element.flag("indexed")
+        property.isIndexedBySpotlight = element.flag("spotlightIndexingEnabled")
+        property.versionHashModifier = element.text("versionHashModifier")
+        if let identifier = element.text("elementID") { property.renamingIdentifier = identifier }
+        property.userInfo = userInfo(of: element)
+    }
+
+    func relationship(from element: ModelElement, entity: String) throws -> NSRelationshipDescription {
+        let relationship = NSRelationshipDescription()
+        let isToMany = element.flag("toMany")
+        relationship.maxCount = try count("maxCount", of: element, entity: entity) ?? (isToMany ? 0 : 1)
+        if !isToMany { relationship.maxCount = 1 }
+        relationship.minCount = try count("minCount", of: element, entity: entity) ?? 0
+        relationship.isOrdered = element.flag("ordered")
+        switch element.text("deletionRule") {
+        case "Cascade"?: relationship.deleteRule = .cascadeDeleteRule
+        case "Deny"?: relationship.deleteRule = .denyDeleteRule
+        case "No Action"?: relationship.deleteRule = .noActionDeleteRule
+        case nil, "Nullify"?: relationship.deleteRule = .nullifyDeleteRule
+        case let rule?:
+            throw error(
+                "There is no delete rule '\(rule)'.", "Use Nullify, Cascade, Deny or No Action.", at: element,
+                entity: entity, property: element.text("name"))
+        }
+        return relationship
+    }
+
+    func count(_ attribute: String, of element: ModelElement, entity: String) throws -> Int? {
+        guard let text = element.text(attribute) else { return nil }
+        if text == "-1" { return 0 }
+        guard let value = Int(text), value >= 0 else {
+            throw error(
+                "The \(attribute) '\(text)' is not a count.", "Write a whole number from 0.", at: element,
+                entity: entity,
+                property: element.text("name"))
+        }
+        return value
+    }
+
+    /// The names of attribute types in model files.
+    static let attributeTypes: [String: NSAttributeType] = [
+        "Undefined": .undefinedAttributeType, "Integer 16": .integer16AttributeType,
+        "Integer 32": .integer32AttributeType, "Integer 64": .integer64AttributeType, "Decimal": .decimalAttributeType,
+        "Double": .doubleAttributeType, "Float": .floatAttributeType, "String": .stringAttributeType,
+        "Boolean": .booleanAttributeType, "Date": .dateAttributeType, "Binary": .binaryDataAttributeType,
+        "UUID": .UUIDAttributeType, "URI": .URIAttributeType, "Transformable": .transformableAttributeType,
+        "ObjectID": .objectIDAttributeType, "Composite": .compositeAttributeType,
+    ]
+
+    func attribute(
+        from element: ModelElement, entity: String, depth: Int
+    ) throws -> NSAttributeDescription {
+        let name = element.text("name")
+        let typeName = element.text("attributeType") ?? "Undefined"
+        guard let type = Self.attributeTypes[typeName] else {
+            throw error(
+                "There is no attribute type '\(typeName)'.",
+                "Use one of \(Self.attributeTypes.keys.sorted().joined(separator: ", ")).", at: element, entity: entity,
+                property: name)
+        }
+        let attribute: NSAttributeDescription
+        if type == .compositeAttributeType {
+            attribute = try composite(from: element, entity: entity, depth: depth)
+        } else if let text = element.text("derivationExpression") {
+            let derived = NSDerivedAttributeDescription()
+            derived.derivationExpression = try expression(text, at: element, entity: entity)
+            attribute = derived
+        } else {
+            attribute = NSAttributeDescription()
+        }
+        attribute.attributeType = type
+        attribute.valueTransformerName = element.text("valueTransformerName")
+        attribute.allowsExternalBinaryDataStorage = element.flag("allowsExternalBinaryDataStorage")
+        attribute.preservesValueInHistoryOnDeletion = element.flag("preserveAfterDeletion")
+        attribute.allowsCloudEncryption = element.flag("allowsCloudEncryption")
+        let values = AttributeTexts(type: type)
+        attribute.defaultValue = try values.defaultValue(of: element) { problem, advice in
+            error(problem, advice, at: element, entity: entity, property: name)
+        }
+        let limits = try values.limits(of: element) { problem, advice in
+            error(problem, advice, at: element, entity: entity, property: name)
+        }
+        attribute.setValidation(predicates: limits.map(\.predicate), warnings: limits.map { NSNumber(value: $0.code) })
+        return attribute
+    }
+
+    func composite(
+        from element: ModelElement, entity: String, depth: Int
+    ) throws -> NSCompositeAttributeDescription {
+        let name = element.text("name")
+        let typeName = ["compositeName", "elementTypeName", "compositeType", "compositeAttribute"].lazy
+            .compactMap { element.text($0) }.first
+        let declaration = typeName.flatMap { composites[$0] } ?? name.flatMap { composites[$0] } ?? element
+        guard depth < 16 else {
+            throw error(
+                "The composite attribute contains itself.", "Remove the circle.", at: element, entity: entity,
+                property: name)
+        }
+        let composite = NSCompositeAttributeDescription()
+        composite.elements = try declaration.children("attribute").map { child in
+            let part = try attribute(from: child, entity: entity, depth: depth + 1)
+            try readCommon(child, into: part, entity: entity)
+            if let problem = part.problemAsCompositeElement {
+                throw error(problem + ".", "Change the element's type.", at: child, entity: entity, property: name)
+            }
+            return part
+        }
+        guard !composite.elements.isEmpty else {
+            throw error(
+                "The composite attribute has no elements.", "Declare them in a 'composite' element of the model.",
+                at: element, entity: entity, property: name)
+        }
+        return composite
+    }
+}

@@ -1,0 +1,218 @@
+import Predicates
+
+/// Makes a model of the elements of a `.xcdatamodel`'s `contents` file.
+///
+/// Unknown elements and attributes are passed over, so that files of newer and older editors can be read; so is
+/// `customClassName`, which concerns generated code only and is not in compiled models.
+struct ModelElementReader {
+    let file: String
+    var composites: [String: ModelElement] = [:]
+    var entities: [String: NSEntityDescription] = [:]
+
+    /// Reads a model.
+    ///
+    /// - Throws: `ModelReadingError` with the line, entity and property of the first thing that is wrong.
+    static func model(from root: ModelElement, file: String) throws -> NSManagedObjectModel {
+        var reader = ModelElementReader(file: file)
+        return try reader.model(from: root)
+    }
+
+    init(file: String) {
+        self.file = file
+    }
+
+    mutating func model(from root: ModelElement) throws -> NSManagedObjectModel {
+        guard root.name == "model" else {
+            throw ModelReadingError(
+                .damaged, "The outermost element is '\(root.name)', not 'model'.",
+                advice: "Give the 'contents' file of an .xcdatamodel folder.", file: file, line: root.line)
+        }
+        for name in ["composite", "compositeAttribute", "compositeType"] {
+            for element in root.children(name) { composites[element.text("name") ?? ""] = element }
+        }
+        let elements = root.children("entity")
+        var ordered: [NSEntityDescription] = []
+        for element in elements {
+            let entity = try entity(from: element)
+            guard let name = entity.name, entities.updateValue(entity, forKey: name) == nil else {
+                throw error(
+                    "There are two entities named '\(entity.name ?? "")'.", "Rename one of them.", at: element,
+                    entity: entity.name)
+            }
+            ordered.append(entity)
+        }
+        try linkHierarchy(elements)
+        try linkRelationships(elements)
+        for (element, entity) in zip(elements, ordered) { try readIndexes(of: element, into: entity) }
+
+        let model = NSManagedObjectModel()
+        model.entities = ordered
+        if let identifier = root.attributes["userDefinedModelVersionIdentifier"] {
+            model.versionIdentifiers = [identifier]
+        }
+        for element in root.children("configuration") {
+            let members = try element.children("memberEntity").map { member in
+                try entity(named: member.text("name") ?? "", at: member, role: "member of a configuration")
+            }
+            model.setEntities(members, forConfigurationName: element.text("name") ?? "")
+        }
+        for element in root.children("fetchRequest") {
+            model.fetchRequestTemplates[element.text("name") ?? ""] = try fetchRequest(from: element, entity: nil)
+        }
+        return model
+    }
+
+    // MARK: Entities
+
+    func entity(from element: ModelElement) throws -> NSEntityDescription {
+        guard let name = element.text("name") else {
+            throw error("An entity has no name.", "Give it one.", at: element)
+        }
+        let entity = NSEntityDescription()
+        entity.name = name
+        if let className = element.text("representedClassName") {
+            entity.managedObjectClassName = className.hasPrefix(".") ? String(className.dropFirst()) : className
+        }
+        entity.isAbstract = element.flag("isAbstract")
+        entity.versionHashModifier = element.text("versionHashModifier")
+        if let identifier = element.text("elementID") { entity.renamingIdentifier = identifier }
+        entity.userInfo = userInfo(of: element)
+
+        var properties: [NSPropertyDescription] = []
+        for child in element.children {
+            guard let property = try property(from: child, entity: name) else { continue }
+            guard !properties.contains(where: { $0.name == property.name }) else {
+                throw error(
+                    "The entity '\(name)' has two properties named '\(property.name)'.", "Rename one of them.",
+                    at: child,
+                    entity: name, property: property.name)
+            }
+            properties.append(property)
+        }
+        entity.properties = properties
+        entity.uniquenessConstraintNames = element.children("uniquenessConstraints")
+            .flatMap { $0.children("uniquenessConstraint") }
+            .map { $0.children("constraint").compactMap { $0.text("value") } }
+        entity.compoundIndexes = element.children("compoundIndexes").flatMap { $0.children("compoundIndex") }
+            .map { $0.children("index").compactMap { $0.text("value") } }
+        return entity
+    }
+
+    func linkHierarchy(_ elements: [ModelElement]) throws {
+        var children: [String: [NSEntityDescription]] = [:]
+        for element in elements {
+            let name = element.text("name") ?? ""
+            guard let parent = element.text("parentEntity") else { continue }
+            _ = try entity(named: parent, at: element, role: "parent", of: name)
+            var ancestor: String? = parent
+            var steps = 0
+            while let current = ancestor {
+                steps += 1
+                guard current != name, steps <= elements.count else {
+                    throw error(
+                        "The entity '\(name)' inherits from itself through '\(parent)'.", "Give it another parent.",
+                        at: element, entity: name)
+                }
+                ancestor = elements.first { $0.text("name") == current }?.text("parentEntity")
+            }
+            children[parent, default: []] += [entities[name]].compactMap { $0 }
+        }
+        for (parent, subentities) in children { entities[parent]?.subentities = subentities }
+    }
+
+    func entity(
+        named name: String, at element: ModelElement, role: String, of owner: String? = nil, property: String? = nil
+    ) throws -> NSEntityDescription {
+        guard let entity = entities[name] else {
+            throw error(
+                "There is no entity '\(name)', which is named as \(role).", "Add the entity or name another one.",
+                at: element, entity: owner, property: property)
+        }
+        return entity
+    }
+
+    func linkRelationships(_ elements: [ModelElement]) throws {
+        for element in elements {
+            guard let owner = element.text("name"), let entity = entities[owner] else { continue }
+            for child in element.children("relationship") {
+                let name = child.text("name") ?? ""
+                guard let relationship = entity.ownProperties.first(where: { $0.name == name }),
+                    let relationship = relationship as? NSRelationshipDescription
+                else { continue }
+                guard let destinationName = child.text("destinationEntity") else {
+                    throw error(
+                        "The relationship has no destination.", "Choose its destination entity.", at: child,
+                        entity: owner, property: name)
+                }
+                let destination = try self.entity(
+                    named: destinationName, at: child, role: "destination", of: owner, property: name)
+                relationship.destinationEntity = destination
+                guard let inverseName = child.text("inverseName") else { continue }
+                let inverseEntity =
+                    try child.text("inverseEntity").map {
+                        try self.entity(named: $0, at: child, role: "inverse entity", of: owner, property: name)
+                    } ?? destination
+                guard let inverse = inverseEntity.relationshipsByName[inverseName] else {
+                    throw error(
+                        "The entity '\(inverseEntity.name ?? "")' has no relationship '\(inverseName)', which is "
+                            + "named as inverse.", "Add the relationship or choose another inverse.", at: child,
+                        entity: owner,
+                        property: name)
+                }
+                relationship.inverseRelationship = inverse
+            }
+        }
+    }
+
+    func readIndexes(of element: ModelElement, into entity: NSEntityDescription) throws {
+        let owner = entity.name ?? ""
+        let properties = entity.propertiesByName
+        entity.indexes = try element.children("fetchIndex").map { child in
+            let name = child.text("name") ?? ""
+            let elements = try child.children("fetchIndexElement").map { part in
+                let property: NSPropertyDescription
+                if let propertyName = part.text("property") {
+                    guard let found = properties[propertyName] else {
+                        throw error(
+                            "The index '\(name)' names a property '\(propertyName)' that the entity does not have.",
+                            "Add the property or remove it from the index.", at: part, entity: owner,
+                            property: propertyName)
+                    }
+                    property = found
+                } else {
+                    property = try expressionDescription(from: part, entity: owner)
+                }
+                let description = NSFetchIndexElementDescription(
+                    property: property, collationType: part.text("type") == "RTree" ? .rTree : .binary)
+                description.isAscending = part.text("order") != "descending"
+                return description
+            }
+            if let problem = NSFetchIndexDescription.problem(in: elements) {
+                throw error(
+                    "The index '\(name)' is impossible: \(problem).", "Split the index.", at: child, entity: owner)
+            }
+            let index = NSFetchIndexDescription(name: name, elements: elements)
+            if let text = child.text("partialIndexPredicate") ?? child.text("predicateString") {
+                index.partialIndexPredicate = try predicate(text, at: child, entity: owner)
+            }
+            // As the compiler of models does it; stores have an index named after such a property beside the index itself.
+            if elements.count == 1, let only = elements.first, only.isAscending, only.collationType == .binary,
+                let attribute = only.property as? NSAttributeDescription
+            {
+                attribute.isIndexed = true
+            }
+            return index
+        }
+    }
+
+    func expressionDescription(from element: ModelElement, entity: String) throws -> NSExpressionDescription {
+        let description = NSExpressionDescription()
+        let text = element.text("expression") ?? ""
+        description.name = text
+        description.expression = try expression(text, at: element, entity: entity)
+        if let type = element.text("expressionType") {
+            description.expressionResultType = Self.attributeTypes[type] ?? .undefinedAttributeType
+        }
+        return description
+    }
+}

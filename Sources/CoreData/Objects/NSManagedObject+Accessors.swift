@@ -1,0 +1,400 @@
+import Foundation
+
+// What `@Managed` properties expand to. The compiler picks the overload by the property's type, so that no value is boxed.
+// A property whose type does not fit the model's attribute takes the slower general path, which converts or explains.
+
+extension NSManagedObject {
+    // MARK: Integers
+
+    public final func _managedValue(forSlotNamed name: StaticString) -> Int64 {
+        if let row {
+            let known = accessorTable.find(name)
+            if known.isFound, known.kind.rawValue <= ValueKind.boolean.rawValue { return Int64(bitPattern: row[known.slot]) }
+        }
+        return readInteger(name)
+    }
+    @inline(never)
+    private final func readInteger(_ name: StaticString) -> Int64 {
+        if flags.contains(.fault) {
+            fireFault()
+            let known = accessorTable.find(name)
+            if let row, known.isFound, known.kind.rawValue <= ValueKind.boolean.rawValue {
+                return Int64(bitPattern: row[known.slot])
+            }
+        }
+        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: 0) }
+        return integerValue(resolved.slot) ?? 0
+    }
+    public final func _managedValue(forSlotNamed name: StaticString) -> Int32 {
+        Int32(truncatingIfNeeded: _managedValue(forSlotNamed: name) as Int64)
+    }
+    public final func _managedValue(forSlotNamed name: StaticString) -> Int16 {
+        Int16(truncatingIfNeeded: _managedValue(forSlotNamed: name) as Int64)
+    }
+    public final func _managedValue(forSlotNamed name: StaticString) -> Int {
+        Int(truncatingIfNeeded: _managedValue(forSlotNamed: name) as Int64)
+    }
+    public final func _managedValue(forSlotNamed name: StaticString) -> Bool {
+        (_managedValue(forSlotNamed: name) as Int64) != 0
+    }
+    public final func _managedValue<Integer: FixedWidthInteger>(forSlotNamed name: StaticString) -> Integer {
+        Integer(truncatingIfNeeded: _managedValue(forSlotNamed: name) as Int64)
+    }
+    public final func _managedValue<Integer: FixedWidthInteger>(forSlotNamed name: StaticString) -> Integer? {
+        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        return integerValue(resolved.slot).map { Integer(truncatingIfNeeded: $0) }
+    }
+    public final func _managedValue(forSlotNamed name: StaticString) -> Bool? {
+        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        return integerValue(resolved.slot).map { $0 != 0 }
+    }
+    public final func _setManagedValue(_ value: Int64, forSlotNamed name: StaticString) { setInteger(value, name) }
+    public final func _setManagedValue(_ value: Int32, forSlotNamed name: StaticString) { setInteger(Int64(value), name) }
+    public final func _setManagedValue(_ value: Int16, forSlotNamed name: StaticString) { setInteger(Int64(value), name) }
+    public final func _setManagedValue(_ value: Int, forSlotNamed name: StaticString) { setInteger(Int64(value), name) }
+    public final func _setManagedValue(_ value: Bool, forSlotNamed name: StaticString) { setInteger(value ? 1 : 0, name) }
+    public final func _setManagedValue<Integer: FixedWidthInteger>(_ value: Integer, forSlotNamed name: StaticString) {
+        setInteger(Int64(truncatingIfNeeded: value), name)
+    }
+    public final func _setManagedValue<Integer: FixedWidthInteger>(_ value: Integer?, forSlotNamed name: StaticString) {
+        if let value { setInteger(Int64(truncatingIfNeeded: value), name) } else { setNull(name) }
+    }
+    public final func _setManagedValue(_ value: Bool?, forSlotNamed name: StaticString) {
+        if let value { setInteger(value ? 1 : 0, name) } else { setNull(name) }
+    }
+
+    // MARK: Floating point
+
+    public final func _managedValue(forSlotNamed name: StaticString) -> Double {
+        if let row {
+            let known = accessorTable.find(name)
+            if known.isFound, known.kind == .double || known.kind == .float { return Double(bitPattern: row[known.slot]) }
+        }
+        return readDouble(name)
+    }
+    @inline(never)
+    private final func readDouble(_ name: StaticString) -> Double {
+        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: 0) }
+        return doubleValue(resolved.slot) ?? 0
+    }
+    public final func _managedValue(forSlotNamed name: StaticString) -> Float {
+        Float(_managedValue(forSlotNamed: name) as Double)
+    }
+    public final func _managedValue(forSlotNamed name: StaticString) -> Double? {
+        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        return doubleValue(resolved.slot)
+    }
+    public final func _managedValue(forSlotNamed name: StaticString) -> Float? {
+        (_managedValue(forSlotNamed: name) as Double?).map { Float($0) }
+    }
+    public final func _setManagedValue(_ value: Double, forSlotNamed name: StaticString) { setDouble(value, name) }
+    public final func _setManagedValue(_ value: Float, forSlotNamed name: StaticString) { setDouble(Double(value), name) }
+    public final func _setManagedValue(_ value: Double?, forSlotNamed name: StaticString) {
+        if let value { setDouble(value, name) } else { setNull(name) }
+    }
+    public final func _setManagedValue(_ value: Float?, forSlotNamed name: StaticString) {
+        if let value { setDouble(Double(value), name) } else { setNull(name) }
+    }
+
+    // MARK: Dates
+
+    public final func _managedValue(forSlotNamed name: StaticString) -> Date? {
+        if let row {
+            let known = accessorTable.find(name)
+            if known.isFound, known.kind == .date {
+                if layout.isNull(row, known.slot) { return nil }
+                return Date(timeIntervalSinceReferenceDate: Double(bitPattern: row[known.slot]))
+            }
+        }
+        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        guard resolved.kind == .date else { return general(resolved.slot, name) }
+        return doubleValue(resolved.slot).map(Date.init(timeIntervalSinceReferenceDate:))
+    }
+    public final func _managedValue(forSlotNamed name: StaticString) -> Date {
+        (_managedValue(forSlotNamed: name) as Date?) ?? Date(timeIntervalSinceReferenceDate: 0)
+    }
+    public final func _setManagedValue(_ value: Date?, forSlotNamed name: StaticString) {
+        guard let value else { return setNull(name) }
+        set(name, .date, .double(value.timeIntervalSinceReferenceDate), value)
+    }
+
+    // MARK: Text
+
+    public final func _managedValue(forSlotNamed name: StaticString) -> String? {
+        if let row {
+            let known = accessorTable.find(name)
+            if known.isFound, known.kind == .string { return string(row, known.slot) }
+        }
+        return readString(name)
+    }
+    @inline(__always)
+    private final func string(_ row: RowPointer, _ slot: Int) -> String? {
+        // A word of 0 is a nil or an empty text at the start of the heap; every other text is not nil.
+        if row[slot] == 0, layout.isNull(row, slot) { return nil }
+        return row.rowPage._withUnsafeGuaranteedRef { String(decoding: $0.bytes(row, slot), as: UTF8.self) }
+    }
+    @inline(never)
+    private final func readString(_ name: StaticString) -> String? {
+        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        guard resolved.kind == .string else { return general(resolved.slot, name) }
+        fireFaultIfNeeded(resolved.slot)
+        if let row { return string(row, resolved.slot) }
+        if case .string(let string) = currentValue(resolved.slot) { return string }
+        return nil
+    }
+    public final func _managedValue(forSlotNamed name: StaticString) -> String {
+        (_managedValue(forSlotNamed: name) as String?) ?? ""
+    }
+    public final func _setManagedValue(_ value: String?, forSlotNamed name: StaticString) {
+        guard let value else { return setNull(name) }
+        set(name, .string, .string(value), value)
+    }
+
+    // MARK: Bytes, UUIDs, URLs, decimals
+
+    public final func _managedValue(forSlotNamed name: StaticString) -> Data? {
+        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        guard resolved.kind == .data else { return general(resolved.slot, name) }
+        fireFaultIfNeeded(resolved.slot)
+        if case .data(let data) = currentValue(resolved.slot) { return data }
+        return nil
+    }
+    public final func _managedValue(forSlotNamed name: StaticString) -> Data {
+        (_managedValue(forSlotNamed: name) as Data?) ?? Data()
+    }
+    public final func _setManagedValue(_ value: Data?, forSlotNamed name: StaticString) {
+        guard let value else { return setNull(name) }
+        set(name, .data, .data(value), value)
+    }
+    public final func _managedValue(forSlotNamed name: StaticString) -> UUID? {
+        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        guard resolved.kind == .uuid else { return general(resolved.slot, name) }
+        fireFaultIfNeeded(resolved.slot)
+        if case .uuid(let uuid) = currentValue(resolved.slot) { return uuid }
+        return nil
+    }
+    public final func _managedValue(forSlotNamed name: StaticString) -> UUID {
+        (_managedValue(forSlotNamed: name) as UUID?) ?? UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    }
+    public final func _setManagedValue(_ value: UUID?, forSlotNamed name: StaticString) {
+        guard let value else { return setNull(name) }
+        set(name, .uuid, .uuid(value), value)
+    }
+    public final func _managedValue(forSlotNamed name: StaticString) -> URL? {
+        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        return general(resolved.slot, name)
+    }
+    public final func _setManagedValue(_ value: URL?, forSlotNamed name: StaticString) {
+        guard let value else { return setNull(name) }
+        set(name, .uri, .string(value.absoluteString), value)
+    }
+    public final func _managedValue(forSlotNamed name: StaticString) -> Decimal? {
+        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        guard resolved.kind == .decimal else { return general(resolved.slot, name) }
+        fireFaultIfNeeded(resolved.slot)
+        if case .decimal(let decimal) = currentValue(resolved.slot) { return decimal }
+        return nil
+    }
+    public final func _managedValue(forSlotNamed name: StaticString) -> Decimal {
+        (_managedValue(forSlotNamed: name) as Decimal?) ?? 0
+    }
+    public final func _setManagedValue(_ value: Decimal?, forSlotNamed name: StaticString) {
+        guard let value else { return setNull(name) }
+        set(name, .decimal, .decimal(value), value)
+    }
+
+    // MARK: Relationships
+
+    public final func _managedValue<Destination: NSManagedObject>(forSlotNamed name: StaticString) -> Destination? {
+        destination(name)
+    }
+    public final func _managedValue<Destination: NSManagedObject>(forSlotNamed name: StaticString) -> Destination {
+        guard let destination = destination(name) as Destination? else {
+            preconditionFailure(
+                "\(layout.name).\(name) is nil, but is declared as \(Destination.self) (\(descriptionOfIdentity)). Declare it optional.")
+        }
+        return destination
+    }
+    private final func destination<Destination: NSManagedObject>(_ name: StaticString) -> Destination? {
+        guard let resolved = layout.slot(forLiteral: name) else {
+            return undeclared(name, default: nil) { $0.probeDestination(Destination.self) }
+        }
+        guard resolved.kind == .toOne else { return general(resolved.slot, name) }
+        guard let object = toOne(resolved.slot) else { return nil }
+        guard let destination = object as? Destination else {
+            preconditionFailure(
+                "\(layout.name).\(name) is declared as \(Destination.self), but its object is a \(Swift.type(of: object)).")
+        }
+        return destination
+    }
+    public final func _setManagedValue<Destination: NSManagedObject>(_ value: Destination?, forSlotNamed name: StaticString) {
+        guard let resolved = layout.slot(forLiteral: name), resolved.kind == .toOne else {
+            return setGeneral(value, name)
+        }
+        setToOne(value, slot: resolved.slot)
+    }
+    public final func _managedValue<Destination: NSManagedObject>(forSlotNamed name: StaticString) -> Set<Destination> {
+        destinations(name)
+    }
+    private final func destinations<Destination: NSManagedObject>(_ name: StaticString) -> Set<Destination> {
+        guard let resolved = layout.slot(forLiteral: name), resolved.kind.isToMany else {
+            return undeclared(name, default: []) { [$0.probeDestination(Destination.self)] }
+        }
+        let members = toManyMembers(resolved.slot).objects
+        var set = Set<Destination>(minimumCapacity: members.count)
+        for member in members {
+            if Swift.type(of: member) == Destination.self {
+                set.insert(unsafeDowncast(member, to: Destination.self))
+            } else if let member = member as? Destination {
+                set.insert(member)
+            }
+        }
+        return set
+    }
+    public final func _managedValue<Destination: NSManagedObject>(forSlotNamed name: StaticString) -> Set<Destination>? {
+        .some(destinations(name))
+    }
+    public final func _managedValue<Destination: NSManagedObject>(forSlotNamed name: StaticString) -> [Destination] {
+        guard let resolved = layout.slot(forLiteral: name), resolved.kind.isToMany else {
+            return undeclared(name, default: []) { [$0.probeDestination(Destination.self)] }
+        }
+        return toManyMembers(resolved.slot).objects.compactMap { $0 as? Destination }
+    }
+    public final func _setManagedValue<Destination: NSManagedObject>(_ value: Set<Destination>?, forSlotNamed name: StaticString) {
+        guard let resolved = layout.slot(forLiteral: name), resolved.kind.isToMany else { return setGeneral(value, name) }
+        setToMany(value.map { Array($0) } ?? [], slot: resolved.slot)
+    }
+    public final func _setManagedValue<Destination: NSManagedObject>(_ value: [Destination], forSlotNamed name: StaticString) {
+        guard let resolved = layout.slot(forLiteral: name), resolved.kind.isToMany else { return setGeneral(value, name) }
+        setToMany(value, slot: resolved.slot)
+    }
+
+    // MARK: Everything else: NSNumber, NSSet, NSOrderedSet, NSDecimalNumber, transformable types, enumerations
+
+    @_disfavoredOverload
+    public final func _managedValue<Value>(forSlotNamed name: StaticString) -> Value {
+        guard let resolved = layout.slot(forLiteral: name) else {
+            guard flags.contains(.probe), let value = ProbeValues.value(of: Value.self) else {
+                return undeclaredStop(name)
+            }
+            extras?.probe?.record(name.description)
+            return value
+        }
+        if let value: Value = general(resolved.slot, name) { return value }
+        if let value = ProbeValues.value(of: Value.self) { return value }
+        preconditionFailure("\(layout.name).\(name) is nil, but is declared as \(Value.self) (\(descriptionOfIdentity)).")
+    }
+    public final func _managedValue<Value: RawRepresentable>(forSlotNamed name: StaticString) -> Value
+    where Value.RawValue: FixedWidthInteger {
+        let raw: Int64 = _managedValue(forSlotNamed: name)
+        guard let value = Value.RawValue(exactly: raw).flatMap(Value.init(rawValue:)) else {
+            preconditionFailure("\(layout.name).\(name) holds \(raw), which is no value of \(Value.self).")
+        }
+        return value
+    }
+    @_disfavoredOverload
+    public final func _setManagedValue<Value>(_ value: Value, forSlotNamed name: StaticString) {
+        setGeneral(value, name)
+    }
+    public final func _setManagedValue<Value: RawRepresentable>(_ value: Value, forSlotNamed name: StaticString)
+    where Value.RawValue: FixedWidthInteger {
+        setInteger(Int64(truncatingIfNeeded: value.rawValue), name)
+    }
+}
+
+// MARK: - Below the overloads
+
+extension NSManagedObject {
+    private final func integerValue(_ slot: Int) -> Int64? {
+        fireFaultIfNeeded(slot)
+        if let row, layout.slots[slot].kind.isInteger {
+            return layout.isNull(row, slot) ? nil : Int64(bitPattern: row[slot])
+        }
+        switch currentValue(slot) {
+        case .integer(let integer): return integer
+        case .double(let double): return Int64(exactly: double.rounded(.towardZero))
+        case .decimal(let decimal): return NSDecimalNumber(decimal: decimal).int64Value
+        case .custom(let custom): return (custom.value as? NSNumber)?.int64Value
+        default: return nil
+        }
+    }
+
+    private final func doubleValue(_ slot: Int) -> Double? {
+        fireFaultIfNeeded(slot)
+        if let row, layout.slots[slot].kind.isFloatingPoint {
+            return layout.isNull(row, slot) ? nil : Double(bitPattern: row[slot])
+        }
+        switch currentValue(slot) {
+        case .double(let double): return double
+        case .integer(let integer): return Double(integer)
+        case .decimal(let decimal): return NSDecimalNumber(decimal: decimal).doubleValue
+        case .custom(let custom): return (custom.value as? NSNumber)?.doubleValue
+        default: return nil
+        }
+    }
+
+    /// Any property as any type, by way of key-value coding; nil for nil.
+    private final func general<Value>(_ slot: Int, _ name: StaticString) -> Value? {
+        guard let object = objectValue(slot) else { return nil }
+        if let value = object as? Value { return value }
+        preconditionFailure(
+            "\(layout.name).\(name) is declared as \(Value.self), but the model's value is a \(Swift.type(of: object)).")
+    }
+
+    private final func setInteger(_ value: Int64, _ name: StaticString) {
+        var resolved = accessorTable.find(name)
+        if !resolved.isFound { resolved = layout.slot(forLiteral: name) ?? resolved }
+        guard resolved.isFound, resolved.kind.isInteger else { return setGeneral(value, name) }
+        prepareForChange()
+        storeTracked(.integer(value), slot: resolved.slot)
+    }
+
+    private final func setDouble(_ value: Double, _ name: StaticString) {
+        guard let resolved = layout.slot(forLiteral: name), resolved.kind == .double || resolved.kind == .float else {
+            return setGeneral(value, name)
+        }
+        prepareForChange()
+        store(.double(resolved.kind == .float ? Double(Float(value)) : value), slot: resolved.slot)
+        noteChange(resolved.slot)
+    }
+
+    private final func setNull(_ name: StaticString) {
+        guard let resolved = layout.slot(forLiteral: name) else { return undeclaredStop(name) }
+        if resolved.kind.isToMany { return setToMany([], slot: resolved.slot) }
+        extras?.decoded[resolved.slot] = nil
+        setTracked(.null, slot: resolved.slot)
+    }
+
+    private final func set(_ name: StaticString, _ kind: ValueKind, _ value: PropertyValue, _ object: Any) {
+        guard let resolved = layout.slot(forLiteral: name), resolved.kind == kind else { return setGeneral(object, name) }
+        prepareForChange()
+        storeTracked(value, slot: resolved.slot)
+    }
+
+    private final func setGeneral(_ value: Any?, _ name: StaticString) {
+        guard let resolved = layout.slot(forLiteral: name) else { return undeclaredStop(name) }
+        setObjectValue(value, slot: resolved.slot)
+    }
+
+    /// An accessor of a property that the entity does not have: a probe records it, anything else is a mistake.
+    private final func undeclared<Value>(
+        _ name: StaticString, default value: Value, _ destination: ((KeyPathProbe) -> Value)? = nil
+    ) -> Value {
+        guard flags.contains(.probe), let probe = extras?.probe else { return undeclaredStop(name) }
+        probe.record(name.description)
+        return destination?(probe) ?? ProbeValues.value(of: Value.self) ?? value
+    }
+
+    private final func undeclaredStop<Value>(_ name: StaticString) -> Value {
+        preconditionFailure(
+            "\(Swift.type(of: self)) declares the managed property \"\(name)\", but the entity \(layout.name) has none of this "
+                + "name (\(layout.slots.map(\.name).joined(separator: ", "))).")
+    }
+}
+
+extension EntityLayout {
+    @inline(__always)
+    final func isNull(_ row: RowPointer, _ slot: Int) -> Bool {
+        row[wordCount + slot >> 6] & (1 << UInt64(slot & 63)) != 0
+    }
+}

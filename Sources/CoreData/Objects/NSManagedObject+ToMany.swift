@@ -1,0 +1,288 @@
+import Foundation
+
+// To-many relationships: loading, pending additions and removals, inverses.
+
+extension NSManagedObject {
+    /// The state of a to-many slot, made on first use; a new object's is complete from the start.
+    final func toManyState(_ slot: Int) -> ToManyState {
+        let extras = makeExtras()
+        if let state = extras.toMany(slot) { return state }
+        let state = ToManyState()
+        state.isLoaded = isNewOrUnmanaged || layout.slots[slot].isTransient
+        extras.setToMany(slot, state)
+        return state
+    }
+
+    /// The members of a to-many relationship, loading them if they are still a fault.
+    final func toManyMembers(_ slot: Int) -> ObjectList {
+        fireFaultIfNeeded(slot)
+        let state = toManyState(slot)
+        if !state.isLoaded { loadMembers(slot, state) }
+        return state.members
+    }
+
+    private func loadMembers(_ slot: Int, _ state: ToManyState) {
+        state.isLoaded = true
+        guard !flags.contains(.inaccessible), let context = registry?.context else { return }
+        let stored = context.relatedObjects(to: self, slot: slot)
+        mergeLoaded(stored, into: state)
+    }
+
+    /// Combines what the store has with pending additions and removals.
+    final func mergeLoaded(_ stored: some Sequence<NSManagedObject>, into state: ToManyState) {
+        state.isLoaded = true
+        if state.added.isEmpty && state.removed.isEmpty {
+            if stored.contains(where: { $0.flags.contains(.propagated) }) {
+                state.members.replaceAll(stored.filter { !$0.flags.contains(.propagated) })
+            } else {
+                state.members.replaceAll(stored)
+            }
+            return
+        }
+        state.members.removeAll()
+        for object in stored where !state.removed.contains(object) {
+            state.members.append(object)
+            _ = state.added.removeOrdered(object)
+        }
+        for object in state.added.objects { state.members.append(object) }
+    }
+
+    /// The members that the store has.
+    final func committedMembers(_ slot: Int) -> [NSManagedObject] {
+        guard committedRow != nil || flags.contains(.fault) else { return [] }
+        _ = toManyMembers(slot)
+        let state = toManyState(slot)
+        if let order = state.committedOrder { return order }
+        var committed: [NSManagedObject] = []
+        for object in state.members.objects where !state.added.contains(object) { committed.append(object) }
+        return committed + state.removed.objects
+    }
+
+    /// Adds a member on this side only.
+    final func addMember(_ object: NSManagedObject, slot: Int, isKnownToBeNew: Bool, at index: Int? = nil) {
+        let state = toManyState(slot)
+        if state.removed.removeOrdered(object) {
+            if state.isLoaded { insertMember(object, state, slot, at: index) } else { state.added.append(object) }
+            if state.isLoaded, layout.slots[slot].kind == .orderedToMany { state.orderChanged = true }
+            return
+        }
+        if !isKnownToBeNew {
+            if state.isLoaded ? state.members.contains(object) : state.added.contains(object) { return }
+        }
+        if isKnownToBeNew { state.added.appendNew(object) } else { state.added.append(object) }
+        if state.isLoaded { insertMember(object, state, slot, at: index) }
+    }
+
+    private func insertMember(_ object: NSManagedObject, _ state: ToManyState, _ slot: Int, at index: Int?) {
+        if let index, index < state.members.count {
+            rememberOrder(state, slot, without: object)
+            state.members.insert(object, at: index)
+        } else {
+            state.members.appendNew(object)
+        }
+    }
+
+    private func rememberOrder(_ state: ToManyState, _ slot: Int, without added: NSManagedObject? = nil) {
+        guard layout.slots[slot].kind == .orderedToMany else { return }
+        state.orderChanged = true
+        if state.committedOrder == nil, committedRow != nil {
+            state.committedOrder = state.members.objects.filter { member in
+                member !== added && !state.added.objects.contains { $0 === member }
+            }
+        }
+    }
+
+    /// Removes a member on this side only.
+    final func removeMember(_ object: NSManagedObject, slot: Int) {
+        let state = toManyState(slot)
+        let isOrdered = layout.slots[slot].kind == .orderedToMany
+        if state.isLoaded {
+            if isOrdered, !state.added.contains(object), state.committedOrder == nil, committedRow != nil {
+                state.committedOrder = state.members.objects.filter { member in
+                    !state.added.objects.contains { $0 === member }
+                }
+            }
+            let wasMember = isOrdered ? state.members.removeOrdered(object) : state.members.removeUnordered(object)
+            guard wasMember else { return }
+        }
+        if state.added.removeOrdered(object) { return }
+        if committedRow != nil || flags.contains(.fault) { state.removed.append(object) }
+    }
+
+    /// Adds an object as the user asks: both sides, tracked.
+    final func addRelated(_ object: NSManagedObject, slot: Int, at index: Int? = nil) {
+        prepareForChange()
+        let property = layout.slots[slot]
+        precondition(
+            property.kind.isToMany,
+            "\(layout.name).\(property.name) is not a to-many relationship: objects cannot be added.")
+        precondition(
+            object.layout.model !== layout.model
+                || object.layout.isKind(of: layout.model.layouts[property.destinationIndex]),
+            "\(layout.name).\(property.name) takes objects of entity \(layout.model.layouts[property.destinationIndex].name), not \(object.layout.name)."
+        )
+        precondition(
+            registry == nil || object.registry == nil || registry === object.registry,
+            "Illegal attempt to establish the relationship \(layout.name).\(property.name) between objects in different contexts."
+        )
+        if isMember(object, slot: slot) {
+            noteChange(slot)
+            return
+        }
+        addMember(object, slot: slot, isKnownToBeNew: true, at: index)
+        noteChange(slot)
+        if property.inverseSlot >= 0, !flags.contains(.silent) { object.addToInverse(of: property, self) }
+    }
+
+    /// Removes an object as the user asks: both sides, tracked.
+    final func removeRelated(_ object: NSManagedObject, slot: Int) {
+        prepareForChange()
+        let property = layout.slots[slot]
+        guard isMember(object, slot: slot) else {
+            noteChange(slot)
+            return
+        }
+        removeMember(object, slot: slot)
+        noteChange(slot)
+        if property.inverseSlot >= 0, !flags.contains(.silent) { object.removeFromInverse(of: property, self) }
+    }
+
+    /// Whether an object is a member now. Where the inverse is to-one this does not load the relationship.
+    final func isMember(_ object: NSManagedObject, slot: Int) -> Bool {
+        let property = layout.slots[slot]
+        let state = toManyState(slot)
+        if state.isLoaded { return state.members.contains(object) }
+        if state.added.contains(object) { return true }
+        if state.removed.contains(object) { return false }
+        if property.inverseSlot >= 0, !property.inverseIsToMany, object.registry === registry {
+            object.fireFaultIfNeeded()
+            return object.toOne(property.inverseSlot(in: object.layout)) === self
+        }
+        return toManyMembers(slot).objects.contains { $0 === object }
+    }
+
+    /// Replaces all members.
+    final func setToMany(_ members: [NSManagedObject], slot: Int) {
+        prepareForChange()
+        let isOrdered = layout.slots[slot].kind == .orderedToMany
+        var wanted = ObjectList()
+        for object in members { wanted.append(object) }
+        let current = toManyMembers(slot)
+        for object in current.objects where !wanted.contains(object) { removeRelated(object, slot: slot) }
+        for object in wanted.objects { if !isMember(object, slot: slot) { addRelated(object, slot: slot) } }
+        if isOrdered { reorder(to: wanted.objects, slot: slot) }
+        noteChange(slot)
+    }
+
+    /// Gives an ordered relationship a new order of the same members.
+    final func reorder(to order: ContiguousArray<NSManagedObject>, slot: Int) {
+        let state = toManyState(slot)
+        guard !state.members.objects.elementsEqual(order, by: { $0 === $1 }) else { return }
+        rememberOrder(state, slot)
+        state.members.replaceAll(order)
+        noteChange(slot)
+    }
+
+    /// Replaces members without tracking or inverses.
+    final func setPrimitiveMembers(_ members: [NSManagedObject], slot: Int) {
+        let current = toManyMembers(slot)
+        var wanted = ObjectList()
+        for object in members { wanted.append(object) }
+        for object in current.objects where !wanted.contains(object) { removeMember(object, slot: slot) }
+        for object in wanted.objects { addMember(object, slot: slot, isKnownToBeNew: false) }
+    }
+
+    // MARK: Public
+
+    /// Whether a relationship is still a fault: not read since the object was loaded. Never fires it.
+    public final func hasFault(forRelationshipNamed key: String) -> Bool {
+        guard let slot = layout.slotByName[key], layout.slots[slot].relationship != nil else {
+            preconditionFailure("The entity \(layout.name) has no relationship named \"\(key)\".")
+        }
+        if isNewOrUnmanaged { return false }
+        if layout.slots[slot].kind.isToMany { return !(extras?.toMany(slot)?.isLoaded ?? false) }
+        if flags.contains(.fault) { return true }
+        if let pending = extras?.pending, pending.has(slot) { return false }
+        return toOne(slot)?.isFault ?? false
+    }
+
+    /// The IDs of related objects, without firing them; empty when nothing is related.
+    public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
+        guard let slot = layout.slotByName[key], layout.slots[slot].relationship != nil else {
+            preconditionFailure("The entity \(layout.name) has no relationship named \"\(key)\".")
+        }
+        if layout.slots[slot].kind == .toOne { return toOne(slot).map { [$0.objectID] } ?? [] }
+        return toManyMembers(slot).objects.map(\.objectID)
+    }
+
+    /// A live view of a to-many relationship: adding and removing through it is tracked and maintains the inverse.
+    public final func mutableSetValue(forKey key: String) -> NSMutableSet {
+        ManagedMutableSet(owner: self, slot: requireToMany(key, ordered: false))
+    }
+
+    /// A live view of an ordered to-many relationship.
+    public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
+        ManagedMutableOrderedSet(owner: self, slot: requireToMany(key, ordered: true))
+    }
+
+    private func requireToMany(_ key: String, ordered: Bool) -> Int {
+        guard let slot = layout.slotByName[key], layout.slots[slot].kind.isToMany else {
+            preconditionFailure("The entity \(layout.name) has no to-many relationship named \"\(key)\".")
+        }
+        precondition(
+            !ordered || layout.slots[slot].kind == .orderedToMany,
+            "\(layout.name).\(key) is not ordered: use mutableSetValue(forKey:).")
+        return slot
+    }
+
+    // MARK: Generated accessors
+
+    public final func _addRelated(_ value: Any, forKey key: String) {
+        let slot = requireToMany(key, ordered: false)
+        if let object = value as? NSManagedObject {
+            addRelated(object, slot: slot)
+        } else if let objects = RelationshipValues.objects(in: value) {
+            for object in objects { addRelated(object, slot: slot) }
+        } else {
+            preconditionFailure(wrongType(value, layout.slots[slot]))
+        }
+    }
+
+    public final func _removeRelated(_ value: Any, forKey key: String) {
+        let slot = requireToMany(key, ordered: false)
+        if let object = value as? NSManagedObject {
+            removeRelated(object, slot: slot)
+        } else if let objects = RelationshipValues.objects(in: value) {
+            for object in objects { removeRelated(object, slot: slot) }
+        } else {
+            preconditionFailure(wrongType(value, layout.slots[slot]))
+        }
+    }
+
+    public final func _insertRelated(_ object: NSManagedObject, at index: Int, forKey key: String) {
+        mutableOrderedSetValue(forKey: key).insert(object, at: index)
+    }
+
+    public final func _insertRelated(_ objects: [Any], at indexes: NSIndexSet, forKey key: String) {
+        let set = mutableOrderedSetValue(forKey: key)
+        for (object, index) in zip(objects, indexes) { set.insert(object, at: index) }
+    }
+
+    public final func _removeRelated(at index: Int, forKey key: String) {
+        mutableOrderedSetValue(forKey: key).removeObject(at: index)
+    }
+
+    public final func _removeRelated(at indexes: NSIndexSet, forKey key: String) {
+        let set = mutableOrderedSetValue(forKey: key)
+        for index in indexes.reversed() { set.removeObject(at: index) }
+    }
+
+    public final func _replaceRelated(at index: Int, with object: NSManagedObject, forKey key: String) {
+        mutableOrderedSetValue(forKey: key).replaceObject(at: index, with: object)
+    }
+
+    public final func _replaceRelated(at indexes: NSIndexSet, with objects: [Any], forKey key: String) {
+        let set = mutableOrderedSetValue(forKey: key)
+        for (object, index) in zip(objects, indexes) { set.replaceObject(at: index, with: object) }
+    }
+}

@@ -1,0 +1,221 @@
+import Foundation
+
+// Validation of an object against its entity's description.
+
+extension NSManagedObject {
+    /// Validates every property; an override of `validateValue(_:forKey:)` is asked for each.
+    final func validateProperties() throws {
+        var errors: [NSError] = []
+        let hasOverride = layout.overridesValidateValue(Swift.type(of: self))
+        if !hasOverride, layout.validatedSlots.isEmpty { return }
+        for index in hasOverride ? Array(layout.slots.indices) : layout.validatedSlots {
+            let slot = layout.slots[index]
+            if slot.kind == .fetched { continue }
+            do {
+                if hasOverride, slot.kind != .composite {
+                    try validateThroughOverride(slot)
+                } else {
+                    try validate(slot)
+                }
+            } catch let error as NSError {
+                if let several = error.userInfo[NSDetailedErrorsKey] as? [NSError] {
+                    errors += several
+                } else {
+                    errors.append(error)
+                }
+            }
+        }
+        try throwCombined(errors)
+    }
+
+    private func validateThroughOverride(_ slot: PropertySlot) throws {
+        let before = objectValue(slot.index)
+        var value = before.map { $0 as AnyObject }
+        let original = value
+        try validateValue(&value, forKey: slot.name)
+        if value !== original {
+            setObjectValue(value, slot: slot.index)
+        }
+    }
+
+    /// Throws one error as itself, several as code 1560.
+    final func throwCombined(_ errors: [NSError]) throws {
+        if errors.isEmpty { return }
+        if errors.count == 1 { throw errors[0] }
+        throw ValidationErrors.combined(errors)
+    }
+
+    /// Checks one property of the object as it is now.
+    private func validate(_ slot: PropertySlot) throws {
+        switch slot.kind {
+        case .toOne:
+            if slot.isOptional { return }
+            if isToOneNil(slot.index) { throw missing(slot) }
+        case .toMany, .orderedToMany:
+            guard let relationship = slot.relationship else { return }
+            if slot.isOptional, relationship.minCount == 0, relationship.maxCount == 0 { return }
+            let state = extras?.toMany(slot.index)
+            // An untouched to-many relationship was valid when it was saved.
+            if state == nil, committedRow != nil || flags.contains(.fault) { return }
+            try validateCount(toManyMembers(slot.index).count, slot, relationship)
+        case .fetched: return
+        default:
+            let rules = slot.rules
+            if slot.isOptional, rules.isEmpty { return }
+            if slot.index < layout.storedCount, committedRow != nil, extras?.pending?.has(slot.index) != true { return }
+            let value = currentValue(slot.index)
+            if value.isNull {
+                if !slot.isOptional, !slot.isDerived { throw missing(slot) }
+                return
+            }
+            if rules.isEmpty { return }
+            try check(objectValue(slot.index), slot, rules)
+        }
+    }
+
+    private func isToOneNil(_ slot: Int) -> Bool {
+        if currentValue(slot).isNull { return true }
+        return false
+    }
+
+    private func validateCount(_ count: Int, _ slot: PropertySlot, _ relationship: NSRelationshipDescription) throws {
+        if count == 0, slot.isOptional { return }
+        let minimum = max(relationship.minCount, slot.isOptional ? 0 : 1)
+        if count == 0, !slot.isOptional, relationship.minCount == 0 { throw missing(slot) }
+        if count < minimum {
+            throw ValidationErrors.make(
+                .validationRelationshipLacksMinimumCount, self, slot, nil,
+                "\(layout.name).\(slot.name) has \(count) objects, but needs at least \(minimum).")
+        }
+        if relationship.maxCount > 0, count > relationship.maxCount {
+            throw ValidationErrors.make(
+                .validationRelationshipExceedsMaximumCount, self, slot, nil,
+                "\(layout.name).\(slot.name) has \(count) objects, but may have at most \(relationship.maxCount).")
+        }
+    }
+
+    private func missing(_ slot: PropertySlot) -> NSError {
+        ValidationErrors.make(
+            .validationMissingMandatoryProperty, self, slot, nil,
+            "\(layout.name).\(slot.name) is required, but is nil in \(descriptionOfIdentity).")
+    }
+
+    private func check(_ value: Any?, _ slot: PropertySlot, _ rules: [ValidationRule]) throws {
+        for rule in rules where !rule.predicate.evaluate(with: value) {
+            throw ValidationErrors.make(
+                rule.code, self, slot, value,
+                rule.message
+                    ?? "\(layout.name).\(slot.name) must satisfy \(rule.predicate.predicateFormat), but is \(value ?? "nil").",
+                extra: [NSValidationPredicateErrorKey: rule.predicate])
+        }
+    }
+
+    /// What `validateValue(_:forKey:)` checks by default: type, presence, rules.
+    final func validateAgainstDescription(_ value: AnyObject?, forKey key: String) throws {
+        guard let index = layout.slotByName[key] else { return }
+        let slot = layout.slots[index]
+        let object: Any? = value is NSNull ? nil : value
+        switch slot.kind {
+        case .fetched: return
+        case .toMany, .orderedToMany:
+            guard let relationship = slot.relationship else { return }
+            guard let members = RelationshipValues.objects(in: object) else { throw unacceptable(object, slot) }
+            try validateCount(members.count, slot, relationship)
+        default:
+            guard let object else {
+                if !slot.isOptional, !slot.isDerived { throw missing(slot) }
+                return
+            }
+            guard PropertyConversion.value(from: object, kind: slot.kind) != nil, fits(object, slot.kind) else {
+                throw unacceptable(object, slot)
+            }
+            try check(object, slot, slot.rules)
+        }
+    }
+
+    private func fits(_ object: Any, _ kind: ValueKind) -> Bool {
+        // A boolean for a number and the like are accepted as NSNumber does; a number for a text is not.
+        !(kind == .string && !(object is String))
+    }
+
+    private func unacceptable(_ value: Any?, _ slot: PropertySlot) -> NSError {
+        ValidationErrors.make(.managedObjectValidation, self, slot, value, wrongType(value, slot))
+    }
+
+    /// Violations of the deny rule.
+    final func validationErrorsForDelete() -> [NSError] {
+        var errors: [NSError] = []
+        for index in layout.relationshipSlots {
+            let slot = layout.slots[index]
+            guard slot.deleteRule == .denyDeleteRule else { continue }
+            let remaining: Bool
+            if slot.kind == .toOne {
+                remaining = toOne(index).map { !$0.isDeleted } ?? false
+            } else {
+                remaining = toManyMembers(index).objects.contains { !$0.isDeleted }
+            }
+            if remaining {
+                errors.append(
+                    ValidationErrors.make(
+                        .validationRelationshipDeniedDelete, self, slot, nil,
+                        "\(layout.name) \(descriptionOfIdentity) cannot be deleted while \(slot.name) is not empty."))
+            }
+        }
+        return errors
+    }
+}
+
+/// A condition that a property's value must meet, with the error code and the message for when it does not.
+struct ValidationRule {
+    let predicate: NSPredicate
+    let code: CocoaError.Code
+    /// The model's own warning, nil when the warning is an error code.
+    let message: String?
+}
+
+extension ValidationRule {
+    /// A property's validation predicates with their codes.
+    static func rules(of property: NSPropertyDescription) -> [ValidationRule] {
+        let predicates = property.validationPredicates
+        if predicates.isEmpty { return [] }
+        let warnings = property.validationWarnings
+        return predicates.enumerated().map { index, predicate in
+            let warning = index < warnings.count ? warnings[index] : 0
+            let code = (warning as? NSNumber)?.intValue ?? (warning as? Int) ?? 0
+            return ValidationRule(
+                predicate: predicate, code: code == 0 ? .managedObjectValidation : CocoaError.Code(rawValue: code),
+                message: warning as? String)
+        }
+    }
+}
+
+/// Validation errors with Core Data's user info.
+enum ValidationErrors {
+    static func make(
+        _ code: CocoaError.Code, _ object: NSManagedObject, _ slot: PropertySlot, _ value: Any?, _ message: String,
+        extra: [String: Any] = [:]
+    ) -> NSError {
+        var userInfo: [String: Any] = [NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: slot.name]
+        if let value { userInfo[NSValidationValueErrorKey] = value }
+        userInfo.merge(extra) { $1 }
+        return CoreDataErrors.make(code, message, userInfo: userInfo)
+    }
+
+    /// One error for several: code 1560 with the details.
+    static func combined(_ errors: [NSError]) -> NSError {
+        CoreDataErrors.make(
+            .validationMultipleErrors,
+            "\(errors.count) validation errors: " + errors.map(\.localizedDescription).joined(separator: " "),
+            userInfo: [NSDetailedErrorsKey: errors])
+    }
+
+    /// The single errors of an error that may be a combined one.
+    static func flattened(_ error: NSError) -> [NSError] {
+        if error.code == CocoaError.Code.validationMultipleErrors.rawValue,
+            let details = error.userInfo[NSDetailedErrorsKey] as? [NSError]
+        {
+            return details.flatMap(flattened)
+        }
+        return [error]
+    }
+}

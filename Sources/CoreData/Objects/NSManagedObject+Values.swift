@@ -1,0 +1,472 @@
+import Foundation
+
+// Reading and writing of slots: the code below the accessors and key-value coding.
+
+extension NSManagedObject {
+    final func makeExtras() -> ObjectExtras {
+        if let extras { return extras }
+        let made = ObjectExtras(layout: layout, keeping: registry == nil ? layout.model : nil)
+        extras = made
+        return made
+    }
+
+    /// Whether unsaved values stand on a committed row, or there is no row yet.
+    final var isNewOrUnmanaged: Bool { committedRow == nil && !flags.contains(.fault) }
+
+    // MARK: Reading
+
+    /// The value of an attribute or to-one slot, pending or committed, without firing a fault.
+    ///
+    /// `.object` for a pending to-one destination, `.reference` for a committed one; transformables in memory form when
+    /// pending, as bytes when committed. A transient attribute that was not set has its default value, also in an object that
+    /// was fetched: a required one would make every fetched object invalid otherwise.
+    final func currentValue(_ slot: Int) -> PropertyValue {
+        if slot >= layout.storedCount {
+            if let transient = extras?.transient, transient.has(slot) { return transient[slot] }
+            return flags.contains(.inaccessible) ? .null : layout.defaultValue(slot)
+        }
+        if let extras {
+            if let pending = extras.pending, pending.has(slot) { return pending[slot] }
+        }
+        if let committedRow { return Snapshot(retaining: committedRow).value(slot) }
+        if flags.contains(.fault) || flags.contains(.inaccessible) { return .null }
+        return isNewOrUnmanaged ? layout.defaultValue(slot) : .null
+    }
+
+    /// The value that the last fetch or save left in the store; `.null` for a new object.
+    final func committedValue(_ slot: Int) -> PropertyValue {
+        guard let committedRow, slot < layout.storedCount else { return .null }
+        return Snapshot(retaining: committedRow).value(slot)
+    }
+
+    /// Loads the object if it is a fault, for the value of a slot unless that is -1.
+    @inline(__always)
+    final func fireFaultIfNeeded(_ slot: Int = -1) {
+        if flags.contains(.fault) { fireFault(slot) }
+    }
+
+    @inline(never)
+    final func fireFault(_ slot: Int = -1) {
+        if let committedRow, extras == nil, !accessorTable.callsAwakeFromFetch,
+            layout.index == committedRow.rowLayoutIndex,
+            registry?.alwaysReadsStore == false
+        {
+            flags.remove(.fault)
+            row = committedRow
+            return
+        }
+        // As on Apple's platforms an object whose context was reset or deallocated reads as nil.
+        guard !flags.contains(.invalid), let context = registry?.context else { return }
+        context.fulfillFault(self, triggeredBy: slot)
+    }
+
+    /// A value as key-value coding gives it; fires the fault.
+    final func objectValue(_ slot: Int) -> Any? {
+        let property = layout.slots[slot]
+        switch property.kind {
+        case .toOne: return toOne(slot)
+        case .toMany: return NSSet(array: toManyMembers(slot).objects.map { $0 })
+        case .orderedToMany: return NSOrderedSet(array: toManyMembers(slot).objects.map { $0 })
+        case .fetched: return fetchedPropertyValue(slot)
+        case .transformable, .composite: return transformedValue(slot)
+        default:
+            fireFaultIfNeeded(slot)
+            return PropertyConversion.object(from: currentValue(slot), kind: property.kind)
+        }
+    }
+
+    /// The object of a transformable attribute, decoded once.
+    final func transformedValue(_ slot: Int) -> Any? {
+        fireFaultIfNeeded(slot)
+        switch currentValue(slot) {
+        case .custom(let custom): return custom.value
+        case .data(let data):
+            if let decoded = extras?.decoded[slot] { return decoded }
+            guard let attribute = layout.slots[slot].attribute,
+                let value = Transformation.value(from: data, attribute: attribute)
+            else { return nil }
+            makeExtras().decoded[slot] = value
+            return value
+        default: return nil
+        }
+    }
+
+    /// The destination of a to-one relationship.
+    final func toOne(_ slot: Int) -> NSManagedObject? {
+        fireFaultIfNeeded(slot)
+        if let extras {
+            if let pending = extras.pending, pending.has(slot) {
+                switch pending[slot] {
+                case .object(let object): return object
+                case .reference(let reference): return registry?.context?.object(for: reference, near: self)
+                default: return nil
+                }
+            }
+            if let transient = extras.transient, transient.has(slot), case .object(let object) = transient[slot] {
+                return object
+            }
+            if let object = extras.toOne(slot) { return object }
+        }
+        guard let committedRow, slot < layout.storedCount else { return nil }
+        let snapshot = Snapshot(retaining: committedRow)
+        guard !snapshot.isNull(slot), let context = registry?.context else { return nil }
+        let object = context.object(for: snapshot.reference(slot), near: self)
+        if let object { makeExtras().setToOne(slot, object) }
+        return object
+    }
+
+    // MARK: Writing
+
+    /// Sets a value through an accessor: tracked, with the inverse maintained.
+    final func setTracked(_ value: PropertyValue, slot: Int) {
+        let property = layout.slots[slot]
+        if property.kind == .toOne {
+            if case .object(let object) = value { setToOne(object, slot: slot) } else { setToOne(nil, slot: slot) }
+            return
+        }
+        prepareForChange()
+        store(value, slot: slot)
+        noteChange(slot)
+    }
+
+    /// Puts a value in its place without noticing a change.
+    @inline(__always)
+    final func store(_ value: PropertyValue, slot: Int) {
+        let extras = makeExtras()
+        if slot < layout.storedCount {
+            if let pending = extras.pending {
+                pending[slot] = value
+            } else {
+                let pending = PendingValues(slotCount: layout.storedCount)
+                pending[slot] = value
+                extras.pending = pending
+                // Reads must look at the pending values now.
+                row = nil
+            }
+        } else {
+            if extras.transient == nil { extras.transient = PendingValues(slotCount: layout.slots.count) }
+            extras.transient?[slot] = value
+        }
+    }
+
+    /// Puts the value of a stored slot in its place and notes the change: `store` and `noteChange` in one step.
+    @inline(__always)
+    final func storeTracked(_ value: PropertyValue, slot: Int) {
+        guard let extras, let pending = extras.pending, flags.contains(.inEvent), !flags.contains(.silent) else {
+            store(value, slot: slot)
+            noteChange(slot)
+            return
+        }
+        pending[slot] = value
+        extras.tracked.insert(slot)
+        extras.eventMask.insert(slot)
+        flags.insert(.changedInSave)
+    }
+
+    /// Loads the object before its first change: committed values are needed for conflicts and undo.
+    @inline(__always)
+    final func prepareForChange() {
+        if flags.contains(.fault) { fireFault() }
+    }
+
+    /// Remembers that a slot changed, and tells the context.
+    @inline(__always)
+    final func noteChange(_ slot: Int) {
+        if flags.contains(.silent) { return }
+        let extras = makeExtras()
+        extras.tracked.insert(slot)
+        extras.eventMask.insert(slot)
+        noteObjectChange()
+    }
+
+    /// Tells the context that the object has changed in some way.
+    @inline(__always)
+    final func noteObjectChange() {
+        if flags.contains(.silent) { return }
+        flags.insert(.changedInSave)
+        // Within an event an object may be saved or refreshed, and then change again.
+        if flags.contains(.inEvent), !flags.isDisjoint(with: .known) { return }
+        registry?.context?.noteChanged(self)
+    }
+
+    /// Sets a to-one relationship and its inverse.
+    final func setToOne(_ new: NSManagedObject?, slot: Int) {
+        prepareForChange()
+        let property = layout.slots[slot]
+        if let new { checkDestination(new, property) }
+        let old = toOne(slot)
+        store(new.map(PropertyValue.object) ?? .null, slot: slot)
+        extras?.setToOne(slot, nil)
+        noteChange(slot)
+        guard old !== new, property.inverseSlot >= 0, !flags.contains(.silent) else { return }
+        old?.removeFromInverse(of: property, self)
+        new?.addToInverse(of: property, self)
+    }
+
+    /// The other side of a relationship let go of this object.
+    ///
+    /// - Parameter relationship: the property of `object`, whose inverse changes here.
+    final func removeFromInverse(of relationship: PropertySlot, _ object: NSManagedObject) {
+        prepareForChange()
+        let slot = relationship.inverseSlot(in: layout)
+        if layout.slots[slot].kind.isToMany {
+            removeMember(object, slot: slot)
+        } else if toOne(slot) === object {
+            store(.null, slot: slot)
+            extras?.setToOne(slot, nil)
+        }
+        noteChange(slot)
+    }
+
+    /// The other side of a relationship now names this object.
+    ///
+    /// - Parameter relationship: the property of `object`, whose inverse changes here.
+    final func addToInverse(of relationship: PropertySlot, _ object: NSManagedObject) {
+        prepareForChange()
+        let slot = relationship.inverseSlot(in: layout)
+        let property = layout.slots[slot]
+        if property.kind.isToMany {
+            addMember(object, slot: slot, isKnownToBeNew: !property.inverseIsToMany)
+        } else {
+            let previous = toOne(slot)
+            store(.object(object), slot: slot)
+            extras?.setToOne(slot, nil)
+            // One-to-one: the former partner loses its side.
+            if let previous, previous !== object, property.inverseSlot >= 0 {
+                previous.removeFromInverse(of: property, self)
+            }
+        }
+        noteChange(slot)
+    }
+
+    private func checkDestination(_ object: NSManagedObject, _ property: PropertySlot) {
+        guard property.destinationIndex >= 0 else { return }
+        let destination = layout.model.layouts[property.destinationIndex]
+        if object.layout.model === layout.model {
+            precondition(
+                object.layout.isKind(of: destination),
+                "\(layout.name).\(property.name) takes an object of entity \(destination.name), not \(object.layout.name)."
+            )
+        }
+        guard let mine = registry, let theirs = object.registry else { return }
+        precondition(
+            mine === theirs,
+            "Illegal attempt to establish the relationship \(layout.name).\(property.name) between objects in different contexts."
+        )
+    }
+
+    /// Sets a property by key-value coding.
+    final func setObjectValue(_ value: Any?, slot: Int) {
+        let property = layout.slots[slot]
+        switch property.kind {
+        case .toMany, .orderedToMany:
+            guard let members = RelationshipValues.objects(in: value) else {
+                preconditionFailure(wrongType(value, property))
+            }
+            setToMany(members, slot: slot)
+        case .fetched:
+            preconditionFailure("\(layout.name).\(property.name) is a fetched property and cannot be set.")
+        default:
+            guard let converted = PropertyConversion.value(from: value, kind: property.kind) else {
+                preconditionFailure(wrongType(value, property))
+            }
+            if case .custom = converted { extras?.decoded[slot] = nil }
+            setTracked(converted, slot: slot)
+        }
+    }
+
+    final func wrongType(_ value: Any?, _ property: PropertySlot) -> String {
+        let given = PropertyConversion.unwrapped(value).map { "\(Swift.type(of: $0)) (\($0))" } ?? "nil"
+        let expected =
+            property.attribute?.attributeValueClassName
+            ?? property.relationship?.destinationEntity?.name.map { property.kind.isToMany ? "a set of \($0)" : $0 }
+            ?? "another type"
+        return "Unacceptable type of value for \(layout.name).\(property.name): expected \(expected), given \(given)."
+    }
+
+    // MARK: Primitive values
+
+    /// The value of a property in the object's storage, without access notification: nil in a fault, which does not fire.
+    ///
+    /// A custom accessor calls `willAccessValue(forKey:)` first.
+    public final func primitiveValue(forKey key: String) -> Any? {
+        guard let slot = layout.slotByName[key] else { return value(forUndefinedKey: key) }
+        if flags.contains(.fault) { return nil }
+        return objectValue(slot)
+    }
+
+    /// Stores a value without change tracking: `hasChanges`, `changedValues()` and inverses are left alone. In an object
+    /// that is saved anyway the value is saved with it.
+    public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
+        guard let slot = layout.slotByName[key] else {
+            setValue(value, forUndefinedKey: key)
+            return
+        }
+        let property = layout.slots[slot]
+        fireFaultIfNeeded()
+        if property.kind.isToMany {
+            guard let members = RelationshipValues.objects(in: value) else {
+                preconditionFailure(wrongType(value, property))
+            }
+            setPrimitiveMembers(members, slot: slot)
+            return
+        }
+        guard let converted = PropertyConversion.value(from: value, kind: property.kind) else {
+            preconditionFailure(wrongType(value, property))
+        }
+        extras?.decoded[slot] = nil
+        store(converted, slot: slot)
+        extras?.setToOne(slot, nil)
+    }
+
+    /// Fires the fault before a value is read by primitive access; nil means all values.
+    public final func willAccessValue(forKey key: String?) {
+        if flags.contains(.fault) { fireFault(key.flatMap { layout.slotByName[$0] } ?? -1) }
+    }
+
+    /// Ends an access that began with `willAccessValue(forKey:)`.
+    public final func didAccessValue(forKey key: String?) {}
+
+    /// Announces a change that is made with primitive setters.
+    public final func willChangeValue(forKey key: String) {
+        prepareForChange()
+    }
+
+    /// Records a change that was made with primitive setters since `willChangeValue(forKey:)`.
+    public final func didChangeValue(forKey key: String) {
+        guard let slot = layout.slotByName[key] else {
+            if !Self.contextShouldIgnoreUnmodeledPropertyChanges { noteObjectChange() }
+            return
+        }
+        noteChange(slot)
+    }
+
+    // MARK: Changes
+
+    /// Persistent properties that changed since the last fetch or save, with their new values (NSNull for nil).
+    public final func changedValues() -> [String: Any] {
+        guard let extras else { return [:] }
+        var result: [String: Any] = [:]
+        for slot in layout.slots where !slot.isTransient && slot.kind != .fetched {
+            if extras.tracked.contains(slot.index) && differsFromCommitted(slot) {
+                result[slot.name] = objectValue(slot.index) ?? NSNull()
+            }
+        }
+        return result
+    }
+
+    /// Changes since the last `processPendingChanges()`, with their current values (NSNull for nil).
+    public final func changedValuesForCurrentEvent() -> [String: Any] {
+        guard let extras, flags.contains(.inEvent) else { return [:] }
+        var result: [String: Any] = [:]
+        for slot in layout.slots where extras.eventMask.contains(slot.index) {
+            result[slot.name] = objectValue(slot.index) ?? NSNull()
+        }
+        return result
+    }
+
+    /// The values that were last fetched or saved, NSNull for nil. Keys nil means all persistent properties.
+    public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
+        fireFaultIfNeeded()
+        var result: [String: Any] = [:]
+        let wanted = keys?.compactMap { layout.slotByName[$0] } ?? layout.slots.map(\.index)
+        for index in wanted {
+            let slot = layout.slots[index]
+            if slot.isTransient || slot.kind == .fetched { continue }
+            result[slot.name] = committedObjectValue(slot) ?? NSNull()
+        }
+        return result
+    }
+
+    final func committedObjectValue(_ slot: PropertySlot) -> Any? {
+        switch slot.kind {
+        case .toOne:
+            guard case .reference(let reference) = committedValue(slot.index) else { return nil }
+            return registry?.context?.object(for: reference, near: self)
+        case .toMany: return NSSet(array: committedMembers(slot.index))
+        case .orderedToMany: return NSOrderedSet(array: committedMembers(slot.index))
+        case .transformable, .composite:
+            guard case .data(let data) = committedValue(slot.index), let attribute = slot.attribute else { return nil }
+            return Transformation.value(from: data, attribute: attribute)
+        default: return PropertyConversion.object(from: committedValue(slot.index), kind: slot.kind)
+        }
+    }
+
+    /// Whether a changed slot now has another value than the store.
+    final func differsFromCommitted(_ slot: PropertySlot) -> Bool {
+        if slot.kind.isToMany { return extras?.toMany(slot.index)?.hasChanges ?? false }
+        guard slot.index < layout.storedCount, let pending = extras?.pending, pending.has(slot.index) else {
+            return false
+        }
+        if committedRow == nil {
+            // A new object: nil is what it would have anyway.
+            return !pending[slot.index].isNull || !layout.defaultValue(slot.index).isNull
+        }
+        return !equals(pending[slot.index], committedValue(slot.index), slot)
+    }
+
+    final var hasPersistentChanges: Bool {
+        guard let extras else { return false }
+        for slot in layout.slots where !slot.isTransient && slot.kind != .fetched {
+            if extras.tracked.contains(slot.index), differsFromCommitted(slot) { return true }
+        }
+        return false
+    }
+
+    final func equals(_ new: PropertyValue, _ old: PropertyValue, _ slot: PropertySlot) -> Bool {
+        switch (new, old) {
+        case (.null, .null): return true
+        case (.integer(let new), .integer(let old)): return new == old
+        case (.double(let new), .double(let old)): return new == old
+        case (.string(let new), .string(let old)): return new == old
+        case (.data(let new), .data(let old)): return new == old
+        case (.uuid(let new), .uuid(let old)): return new == old
+        case (.decimal(let new), .decimal(let old)): return new == old
+        case (.reference(let new), .reference(let old)): return new == old
+        case (.object(let object), .reference(let reference)):
+            return !object.flags.contains(.inserted) && object.key == reference.key
+                && object.layout.rootIndex == layout.model.layouts[reference.layoutIndex].rootIndex
+        case (.object(let new), .object(let old)): return new === old
+        case (.custom(let custom), .data(let data)):
+            guard let attribute = slot.attribute,
+                let bytes = try? Transformation.data(from: custom.value, attribute: attribute)
+            else { return false }
+            return bytes == data
+        default: return false
+        }
+    }
+}
+
+extension EntityLayout {
+    /// The value of a slot in a new object.
+    func defaultValue(_ slot: Int) -> PropertyValue {
+        guard hasDefaults else { return .null }
+        return defaultsBySlot[slot]
+    }
+}
+
+/// Objects in a value that a to-many property is set to.
+enum RelationshipValues {
+    /// The objects in a set, ordered set or array, in its order; nil if there is anything else in it.
+    static func objects(in value: Any?) -> [NSManagedObject]? {
+        guard let value = PropertyConversion.unwrapped(value), !(value is NSNull) else { return [] }
+        switch value {
+        case let set as NSOrderedSet: return objects(set.array)
+        case let set as NSSet: return objects(set.allObjects)
+        case let array as [Any]: return objects(array)
+        case let set as Set<NSManagedObject>: return Array(set)
+        case let set as Set<AnyHashable>: return objects(set.map(\.base))
+        default: return nil
+        }
+    }
+
+    private static func objects(_ elements: [Any]) -> [NSManagedObject]? {
+        var result: [NSManagedObject] = []
+        result.reserveCapacity(elements.count)
+        for element in elements {
+            guard let object = element as? NSManagedObject else { return nil }
+            result.append(object)
+        }
+        return result
+    }
+}

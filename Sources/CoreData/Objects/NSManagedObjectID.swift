@@ -1,0 +1,118 @@
+import Foundation
+
+/// The identity of a managed object: its store, its entity and its row, or a temporary identity until the first save.
+///
+/// Object IDs are immutable, may cross threads, and are equal in all contexts of one coordinator. They are made when
+/// someone asks for them; the framework itself works with primary keys.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsmanagedobjectid>
+public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
+    // Sendable: all properties are constants; the store is held weakly through a Sendable box.
+
+    enum Identity: Hashable {
+        case permanent(StoreToken, table: Int, key: Int64)
+        case temporary(UUID, serial: Int64)
+    }
+
+    let identity: Identity
+    let layout: EntityLayout
+    private let modelLayout: ModelLayout
+
+    /// An ID of a row of a store.
+    convenience init(key: Int64, layout: EntityLayout, store: NSPersistentStore) {
+        self.init(key: key, layout: layout, token: store.token)
+    }
+
+    init(key: Int64, layout: EntityLayout, token: StoreToken) {
+        identity = .permanent(token, table: layout.rootIndex, key: key)
+        self.layout = layout
+        modelLayout = layout.model
+    }
+
+    /// An ID of an object that was never saved.
+    init(temporary serial: Int64, in space: UUID, layout: EntityLayout) {
+        identity = .temporary(space, serial: serial)
+        self.layout = layout
+        modelLayout = layout.model
+    }
+
+    private var store: NSPersistentStore? {
+        if case .permanent(let token, _, _) = identity { return token.store }
+        return nil
+    }
+
+    /// The entity of the object.
+    public var entity: NSEntityDescription { layout.entity }
+
+    /// The store that holds the object; nil for an object that was never saved, and once the store is gone.
+    public var persistentStore: NSPersistentStore? {
+        guard let store, store.persistentStoreCoordinator != nil else { return nil }
+        return store
+    }
+
+    /// The store, also after it was removed from its coordinator.
+    var anyStore: NSPersistentStore? { store }
+
+    /// Whether the object has not been saved yet. The ID is replaced by a permanent one when it is.
+    public var isTemporaryID: Bool {
+        if case .temporary = identity { return true }
+        return false
+    }
+
+    /// The primary key of a permanent ID, nil for a temporary one.
+    var key: Int64? {
+        if case .permanent(_, _, let key) = identity { return key }
+        return nil
+    }
+
+    /// A URI that names the object, also in other processes and after a relaunch if the ID is permanent:
+    /// `x-coredata://STORE-UUID/Entity/p12`.
+    public func uriRepresentation() -> URL {
+        let text =
+            switch identity {
+            case .permanent(let token, _, let key):
+                "x-coredata://\(token.uuid)/\(escapedEntityName)/\(token.store?.referenceText(forKey: key, of: layout) ?? "p\(key)")"
+            case .temporary(let space, let serial): "x-coredata:///\(escapedEntityName)/t\(space.uuidString)\(serial)"
+            }
+        // Entity names are letters, digits and underscores, or escaped above, so the text is always a URL.
+        return URL(string: text) ?? URL(fileURLWithPath: "/")
+    }
+
+    private var escapedEntityName: String {
+        layout.name.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "_")))
+            ?? layout.name
+    }
+
+    public override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSManagedObjectID else { return false }
+        return self === other || identity == other.identity
+    }
+
+    public override var hash: Int {
+        switch identity {
+        case .permanent(_, let table, let key): Int(truncatingIfNeeded: key) &* 31 &+ table
+        case .temporary(_, let serial): Int(truncatingIfNeeded: ~serial)
+        }
+    }
+
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    public override var description: String { "<\(uriRepresentation().absoluteString)>" }
+}
+
+/// A store as its object IDs know it: its UUID, and the store itself while it exists.
+final class StoreToken: Hashable, Sendable {
+    let uuid: String
+    weak let store: NSPersistentStore?
+
+    init(_ store: NSPersistentStore, uuid: String) {
+        self.uuid = uuid
+        self.store = store
+    }
+
+    static func == (first: StoreToken, second: StoreToken) -> Bool {
+        first === second || first.uuid == second.uuid
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(uuid) }
+}

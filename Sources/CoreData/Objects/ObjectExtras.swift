@@ -1,0 +1,173 @@
+import Foundation
+
+/// What an object needs only once it is changed or its relationships are used.
+final class ObjectExtras {
+    /// Unsaved values of stored properties, in memory form; in a new object a missing slot has its default value.
+    @exclusivity(unchecked) var pending: PendingValues?
+    /// Slots changed through accessors (not primitive setters) since the last save.
+    @exclusivity(unchecked) var tracked: SlotMask
+    /// Values of transient and undefined properties.
+    @exclusivity(unchecked) var transient: PendingValues?
+    /// Values at the last `processPendingChanges`, of slots changed since.
+    @exclusivity(unchecked) var eventMask: SlotMask
+    @exclusivity(unchecked) var objectID: NSManagedObjectID?
+    /// Keeps the layouts alive for an object without a context.
+    let modelLayout: ModelLayout?
+    /// Decoded objects of transformable attributes.
+    @exclusivity(unchecked) var decoded: [Int: Any] = [:]
+    var probe: KeyPathProbe?
+
+    @exclusivity(unchecked) private var toManyStates: [(slot: Int, state: ToManyState)] = []
+    @exclusivity(unchecked) private var toOneObjects: [(slot: Int, object: NSManagedObject)] = []
+
+    private let slotCount: Int
+
+    init(layout: EntityLayout, keeping modelLayout: ModelLayout?) {
+        self.modelLayout = modelLayout
+        slotCount = layout.slots.count
+        tracked = SlotMask(count: slotCount)
+        eventMask = SlotMask(count: slotCount)
+    }
+
+    func toMany(_ slot: Int) -> ToManyState? {
+        for entry in toManyStates where entry.slot == slot { return entry.state }
+        return nil
+    }
+
+    func setToMany(_ slot: Int, _ state: ToManyState?) {
+        if let index = toManyStates.firstIndex(where: { $0.slot == slot }) {
+            if let state { toManyStates[index].state = state } else { toManyStates.remove(at: index) }
+        } else if let state {
+            toManyStates.append((slot, state))
+        }
+    }
+
+    var allToMany: [(slot: Int, state: ToManyState)] { toManyStates }
+
+    /// The destination of an unchanged to-one relationship that was already looked up.
+    func toOne(_ slot: Int) -> NSManagedObject? {
+        for entry in toOneObjects where entry.slot == slot { return entry.object }
+        return nil
+    }
+
+    func setToOne(_ slot: Int, _ object: NSManagedObject?) {
+        if let index = toOneObjects.firstIndex(where: { $0.slot == slot }) {
+            if let object { toOneObjects[index].object = object } else { toOneObjects.remove(at: index) }
+        } else if let object {
+            toOneObjects.append((slot, object))
+        }
+    }
+
+    func forgetDestinations() {
+        toOneObjects.removeAll()
+    }
+
+    /// Drops everything but the identity: the object turns into a fault or leaves its context.
+    func dropValues() {
+        pending = nil
+        transient = nil
+        decoded.removeAll()
+        toManyStates.removeAll()
+        toOneObjects.removeAll()
+        tracked.removeAll()
+        eventMask.removeAll()
+    }
+}
+
+/// The state of one to-many relationship of one object: a fault until it is read, with pending additions and removals.
+final class ToManyState {
+    /// Whether `members` is complete. Until then it is empty.
+    @exclusivity(unchecked) var isLoaded = false
+    /// Current members, in order for an ordered relationship.
+    @exclusivity(unchecked) var members = ObjectList()
+    /// Members that the store does not have yet, and ones that it still has.
+    @exclusivity(unchecked) var added = ObjectList()
+    @exclusivity(unchecked) var removed = ObjectList()
+    /// The order in the store, once it was changed; nil otherwise.
+    @exclusivity(unchecked) var committedOrder: [NSManagedObject]?
+    /// Additions made in order at the end of an ordered relationship that is not loaded do not count as reordering.
+    @exclusivity(unchecked) var orderChanged = false
+
+    var hasChanges: Bool { !added.isEmpty || !removed.isEmpty || orderChanged }
+}
+
+/// Objects in order without duplicates; membership is tested by hashing once there are more than a few.
+struct ObjectList {
+    private(set) var objects: ContiguousArray<NSManagedObject> = []
+    private var positions: [ObjectIdentifier: Int]?
+
+    var count: Int { objects.count }
+    var isEmpty: Bool { objects.isEmpty }
+
+    private static let scanLimit = 12
+
+    mutating func position(of object: NSManagedObject) -> Int? {
+        if objects.count <= Self.scanLimit { return objects.firstIndex { $0 === object } }
+        if positions == nil {
+            var built: [ObjectIdentifier: Int] = [:]
+            built.reserveCapacity(objects.count)
+            for (index, object) in objects.enumerated() { built[ObjectIdentifier(object)] = index }
+            positions = built
+        }
+        return positions?[ObjectIdentifier(object)]
+    }
+
+    mutating func contains(_ object: NSManagedObject) -> Bool { position(of: object) != nil }
+
+    /// Appends without looking for a duplicate: the caller knows that there is none.
+    mutating func appendNew(_ object: NSManagedObject) {
+        if positions != nil { positions?[ObjectIdentifier(object)] = objects.count }
+        objects.append(object)
+    }
+
+    /// - Returns: whether the object was not there yet.
+    @discardableResult
+    mutating func append(_ object: NSManagedObject) -> Bool {
+        if contains(object) { return false }
+        appendNew(object)
+        return true
+    }
+
+    /// Removes in constant time; the last object takes the place.
+    @discardableResult
+    mutating func removeUnordered(_ object: NSManagedObject) -> Bool {
+        guard let index = position(of: object) else { return false }
+        let last = objects.count - 1
+        if index != last {
+            objects[index] = objects[last]
+            positions?[ObjectIdentifier(objects[index])] = index
+        }
+        objects.removeLast()
+        positions?[ObjectIdentifier(object)] = nil
+        return true
+    }
+
+    @discardableResult
+    mutating func removeOrdered(_ object: NSManagedObject) -> Bool {
+        guard let index = position(of: object) else { return false }
+        objects.remove(at: index)
+        positions = nil
+        return true
+    }
+
+    mutating func insert(_ object: NSManagedObject, at index: Int) {
+        objects.insert(object, at: index)
+        positions = nil
+    }
+
+    mutating func replaceAll(_ new: some Sequence<NSManagedObject>) {
+        objects = ContiguousArray(new)
+        positions = nil
+    }
+
+    mutating func removeAll() {
+        objects.removeAll()
+        positions = nil
+    }
+}
+
+/// A weak reference to an object.
+struct WeakObject {
+    weak var object: NSManagedObject?
+    init(_ object: NSManagedObject) { self.object = object }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Synchronization
+
+/// The name of a value transformer.
+public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
+    public var rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    /// Archives with secure coding: what `NSSecureUnarchiveFromDataTransformer` does.
+    public static let secureUnarchiveFromDataTransformerName = NSValueTransformerName("NSSecureUnarchiveFromData")
+}
+
+/// Turns a value into another one and, if it can, back: how transformable attributes are stored.
+///
+/// Foundation on Linux has no such class, so this one takes its place, with the same members. A transformer is registered
+/// under its name, or found by the name of its class.
+open class ValueTransformer: NSObject, @unchecked Sendable {
+    // Sendable: transformers are registered once and must not have mutable state; subclasses promise that.
+
+    public required override init() { super.init() }
+
+    private static let registered = Mutex<[String: ValueTransformer]>([:])
+
+    /// Registers a transformer under a name; nil removes it.
+    open class func setValueTransformer(_ transformer: ValueTransformer?, forName name: NSValueTransformerName) {
+        registered.withLock { $0[name.rawValue] = transformer }
+    }
+
+    /// The names of the registered transformers.
+    open class func valueTransformerNames() -> [NSValueTransformerName] {
+        registered.withLock { $0.keys.sorted() }.map { NSValueTransformerName($0) }
+    }
+
+    fileprivate static func find(_ name: NSValueTransformerName) -> ValueTransformer? {
+        if let transformer = registered.withLock({ $0[name.rawValue] }) { return transformer }
+        let made: ValueTransformer?
+        switch name.rawValue {
+        case "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformer", "NSKeyedUnarchiveFromData",
+            "NSUnarchiveFromData":
+            made = NSSecureUnarchiveFromDataTransformer()
+        default:
+            guard case .found(let found) = ClassLookup.find(name.rawValue, inheritingFrom: ValueTransformer.self) else {
+                return nil
+            }
+            made = (found as? ValueTransformer.Type)?.init()
+        }
+        if let made { registered.withLock { $0[name.rawValue] = made } }
+        return made
+    }
+
+    /// The class of the forward direction's results.
+    open class func transformedValueClass() -> AnyClass { NSObject.self }
+
+    /// Whether there is a way back.
+    open class func allowsReverseTransformation() -> Bool { true }
+
+    /// The forward direction. For a transformable attribute: from the object to the data that is stored.
+    open func transformedValue(_ value: Any?) -> Any? { value }
+
+    /// The way back.
+    open func reverseTransformedValue(_ value: Any?) -> Any? { value }
+}
+
+/// Lets `ValueTransformer(forName:)` give an instance of a subclass.
+public protocol ValueTransformerFactory {}
+
+extension ValueTransformer: ValueTransformerFactory {}
+
+extension ValueTransformerFactory where Self: ValueTransformer {
+    /// The transformer of a name: a registered one, or one of the class of this name; nil if there is neither.
+    public init?(forName name: NSValueTransformerName) {
+        guard let transformer = ValueTransformer.find(name) as? Self else { return nil }
+        self = transformer
+    }
+}
+
+/// Unarchives data with an allow-list of classes; the reverse direction archives. Core Data uses the reverse direction of
+/// this transformer and its subclasses for storing.
+///
+/// Source: <https://developer.apple.com/documentation/foundation/nssecureunarchivefromdatatransformer>
+open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Sendable {
+    // Sendable: no state.
+
+    /// The classes that may stand at the top of an archive.
+    open class var allowedTopLevelClasses: [AnyClass] { ValueTransformers.allowedClasses }
+
+    open override func transformedValue(_ value: Any?) -> Any? {
+        guard let data = value as? Data else { return nil }
+        return try? NSKeyedUnarchiver.unarchivedObject(ofClasses: Self.allowedTopLevelClasses, from: data)
+    }
+
+    open override func reverseTransformedValue(_ value: Any?) -> Any? {
+        value.flatMap { TransformableArchive.data(from: $0) }
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+
+/// Dictionary results of a fetch over tables in memory: columns, groups and aggregates.
+struct MemoryDictionaries {
+    let columns: StoreFetch.DictionaryColumns
+    let plan: StoreFetch
+    let tables: MemoryTables
+    let store: NSPersistentStore
+
+    /// One entry of the dictionaries.
+    private struct Column {
+        let name: String
+        let expression: NSExpression
+        /// The function and argument when the value is computed over a whole group.
+        let aggregate: (function: String, argument: NSExpression)?
+    }
+
+    func run(over rows: [Snapshot]) -> [[String: Any]] {
+        let shown = columns.properties.compactMap(column)
+        let groupColumns = columns.groupBy.compactMap(column)
+        let isGrouped = !groupColumns.isEmpty || shown.contains { $0.aggregate != nil }
+        var results: [[String: Any]]
+        if isGrouped {
+            results = groups(of: rows, by: groupColumns).map { dictionary(of: $0, shown) }
+            if let having = columns.having { results = results.filter { having.evaluate(with: $0) } }
+        } else {
+            results = MemorySort(plan.sortDescriptors, tables: tables, store: store).sorted(rows).map {
+                dictionary(of: [$0], shown)
+            }
+        }
+        if columns.isDistinct { results = distinct(results, shown) }
+        if isGrouped, !plan.sortDescriptors.isEmpty { results = sorted(results) }
+        return MemoryFetch.cut(results, plan)
+    }
+
+    // MARK: - Columns
+
+    private func column(_ property: Any) -> Column? {
+        switch property {
+        case let description as NSExpressionDescription:
+            guard let expression = description.expression else { return nil }
+            return Column(name: description.name, expression: expression, aggregate: aggregate(expression))
+        case let description as NSPropertyDescription: return column(description.name)
+        case let path as String: return column(path)
+        default: return nil
+        }
+    }
+
+    private func column(_ path: String) -> Column {
+        Column(name: path, expression: NSExpression(forKeyPath: path), aggregate: nil)
+    }
+
+    private static let aggregateFunctions: Set<String> = ["count:", "sum:", "min:", "max:", "average:"]
+
+    private func aggregate(_ expression: NSExpression) -> (function: String, argument: NSExpression)? {
+        guard expression.expressionType == .function, Self.aggregateFunctions.contains(expression.function),
+            let argument = expression.arguments?.first, expression.arguments?.count == 1
+        else { return nil }
+        // Over a to-many relationship the function is computed for each row.
+        if argument.expressionType == .keyPath {
+            let first = argument.keyPath.split(separator: ".").first.map(String.init) ?? ""
+            if let slot = plan.entity.slotByName[first], plan.entity.slots[slot].kind.isToMany { return nil }
+        }
+        return (expression.function, argument)
+    }
+
+    // MARK: - Rows and groups
+
+    private func groups(of rows: [Snapshot], by groupColumns: [Column]) -> [[Snapshot]] {
+        guard !groupColumns.isEmpty else { return [rows] }
+        var groups: [[Snapshot]] = []
+        var places: [[AnyHashable]: Int] = [:]
+        for row in rows {
+            let view = RowView(row: row, tables: tables, store: store)
+            let key = groupColumns.map { hashable($0.expression.expressionValue(with: view, context: nil)) }
+            if let place = places[key] {
+                groups[place].append(row)
+            } else {
+                places[key] = groups.count
+                groups.append([row])
+            }
+        }
+        return groups
+    }
+
+    private func dictionary(of group: [Snapshot], _ shown: [Column]) -> [String: Any] {
+        var result: [String: Any] = [:]
+        for column in shown {
+            if let aggregate = column.aggregate {
+                let values = group.compactMap { row in
+                    aggregate.argument.expressionValue(
+                        with: RowView(row: row, tables: tables, store: store), context: nil)
+                }
+                let expression = NSExpression(
+                    forFunction: aggregate.function, arguments: [NSExpression(forConstantValue: values)])
+                result[column.name] = published(expression.expressionValue(with: nil, context: nil))
+            } else if let row = group.first {
+                let view = RowView(row: row, tables: tables, store: store)
+                result[column.name] = published(column.expression.expressionValue(with: view, context: nil))
+            }
+        }
+        return result
+    }
+
+    /// A value as users see it: rows as object IDs, numbers as NSNumber.
+    private func published(_ value: Any?) -> Any? {
+        switch value {
+        case let view as RowView: view.objectID
+        case let views as [RowView]: views.map(\.objectID)
+        case let integer as Int64: NSNumber(value: integer)
+        case let integer as Int: NSNumber(value: integer)
+        case let double as Double: NSNumber(value: double)
+        case let bool as Bool: NSNumber(value: bool)
+        case let decimal as Decimal: NSDecimalNumber(decimal: decimal)
+        default: value
+        }
+    }
+
+    private func hashable(_ value: Any?) -> AnyHashable {
+        guard let value else { return AnyHashable(NSNull()) }
+        return (value as? AnyHashable) ?? AnyHashable("\(value)")
+    }
+
+    private func distinct(_ results: [[String: Any]], _ shown: [Column]) -> [[String: Any]] {
+        var seen: Set<[AnyHashable]> = []
+        return results.filter { result in seen.insert(shown.map { hashable(result[$0.name]) }).inserted }
+    }
+
+    private func sorted(_ results: [[String: Any]]) -> [[String: Any]] {
+        results.enumerated().sorted { first, second in
+            for descriptor in plan.sortDescriptors {
+                switch descriptor.compare(first.element, to: second.element) {
+                case .orderedAscending: return true
+                case .orderedDescending: return false
+                case .orderedSame: continue
+                }
+            }
+            return first.offset < second.offset
+        }.map(\.element)
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+
+/// Runs one fetch over tables in memory: filter, sort, cut, shape.
+struct MemoryFetch {
+    let plan: StoreFetch
+    let tables: MemoryTables
+    let store: NSPersistentStore
+
+    func run() throws -> StoreFetchResult {
+        if case .dictionaries = plan.shape, let columns = plan.columns {
+            return .dictionaries(
+                MemoryDictionaries(columns: columns, plan: plan, tables: tables, store: store).run(over: matching()))
+        }
+        if case .count = plan.shape {
+            let count = max(0, (plan.predicate == nil ? rowCount : matching().count) - plan.offset)
+            return .count(plan.limit > 0 ? min(count, plan.limit) : count)
+        }
+        let rows = MemoryFetch.cut(
+            MemorySort(plan.sortDescriptors, tables: tables, store: store).sorted(matching()), plan)
+        if case .references = plan.shape {
+            return .references(rows.map { RowReference(key: $0.key, layoutIndex: $0.layout.index) })
+        }
+        return .rows(FetchedRows(rows))
+    }
+
+    private var layoutIndexes: [Int] { plan.includesSubentities ? plan.entity.familyIndexes : [plan.entity.index] }
+
+    private var rowCount: Int { layoutIndexes.reduce(0) { $0 + tables.tables[$1].count } }
+
+    /// The rows that satisfy the predicate, entity by entity in order of insertion.
+    private func matching() -> [Snapshot] {
+        var found: [Snapshot] = []
+        guard let predicate = plan.predicate else {
+            found.reserveCapacity(rowCount)
+            for index in layoutIndexes {
+                for case let row? in tables.tables[index].rows { found.append(row) }
+            }
+            return found
+        }
+        var view: RowView?
+        for index in layoutIndexes {
+            for case let row? in tables.tables[index].rows {
+                // One view for all rows: evaluation keeps nothing of it.
+                let shown = view ?? RowView(row: row, tables: tables, store: store)
+                view = shown
+                shown.show(row)
+                if predicate.evaluate(with: shown) { found.append(row) }
+            }
+        }
+        return found
+    }
+
+    /// What offset and limit leave.
+    static func cut<Element>(_ elements: [Element], _ plan: StoreFetch) -> [Element] {
+        guard plan.offset > 0 || plan.limit > 0 else { return elements }
+        let rest = elements.dropFirst(max(0, plan.offset))
+        return Array(plan.limit > 0 ? rest.prefix(plan.limit) : rest)
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import Synchronization
+
+/// What an atomic store does about a save before its rows count as saved.
+protocol MemoryRowsWriter: AnyObject {
+    /// - Throws: when the changes cannot be written; the rows then stay as they were.
+    func write(_ batch: SaveBatch) throws
+}
+
+/// Rows in memory, as contexts see them: the store behind `NSAtomicStore` and `InMemoryStore`.
+///
+/// A fetch looks at each row of its entities: O(rows) with a predicate. Reading by key is O(1).
+final class MemoryRows: SnapshotStore, @unchecked Sendable {
+    // Sendable: the tables lie behind the mutex; everything else is constant or guarded by `saving`.
+
+    let rowCaches: [RowCache]
+    private let layouts: ModelLayout
+    // Guards the tables. Never held while code of others runs.
+    private let tables: Mutex<MemoryTables>
+    /// Serialises saves. Recursive, because a subclass of `NSAtomicStore` runs while it is held.
+    private let saving = NSRecursiveLock()
+    /// The store that owns the rows.
+    private unowned let store: NSPersistentStore
+    /// Writes saves to a file; nil for a store that keeps nothing.
+    private weak let writer: (any MemoryRowsWriter)?
+    private let hasWriter: Bool
+    let needsObjects: Bool
+
+    init(
+        layouts: ModelLayout, store: NSPersistentStore, writer: (any MemoryRowsWriter)? = nil,
+        needsObjects: Bool = false
+    ) {
+        self.layouts = layouts
+        self.store = store
+        self.writer = writer
+        hasWriter = writer != nil
+        self.needsObjects = needsObjects
+        rowCaches = layouts.layouts.map { _ in RowCache() }
+        tables = Mutex(MemoryTables(layouts: layouts))
+    }
+
+    /// The rows as they are now.
+    var current: MemoryTables { tables.withLock { $0 } }
+
+    // MARK: - Reading
+
+    func fetch(_ plan: StoreFetch) throws -> StoreFetchResult {
+        try MemoryFetch(plan: plan, tables: current, store: store).run()
+    }
+
+    func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows {
+        let tables = current
+        return fetched(keys.compactMap { tables.row($0, of: entity) }, of: entity)
+    }
+
+    func relatedRows(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) throws -> FetchedRows {
+        FetchedRows(current.related(to: key, through: slot, of: entity))
+    }
+
+    func relatedRows(toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout) throws -> RelatedRows {
+        let tables = current
+        var owners: ContiguousArray<Int64> = []
+        var rows: [Snapshot] = []
+        for key in keys {
+            let destinations = tables.related(to: key, through: slot, of: entity)
+            rows += destinations
+            owners += repeatElement(key, count: destinations.count)
+        }
+        return RelatedRows(rows: FetchedRows(rows), ownerKeys: owners)
+    }
+
+    /// Rows that are in the row cache afterwards, even if someone had removed them there.
+    private func fetched(_ rows: [Snapshot], of entity: EntityLayout) -> FetchedRows {
+        let cache = rowCaches[entity.rootIndex]
+        return FetchedRows(
+            rows.map { row in
+                if cache.snapshot(for: row.key)?.row == row.row { return row }
+                // A page is published once; a row of an old page gets a page of its own.
+                let copy = MemoryRows.copy(row)
+                cache.insert([copy.page])
+                return copy
+            })
+    }
+
+    private static func copy(_ row: Snapshot) -> Snapshot {
+        var builder = RowPageBuilder(layout: row.layout, expectedRows: 1)
+        let pointer = builder.appendRow(key: row.key, version: row.version)
+        for slot in 0..<row.layout.storedCount { builder.set(pointer, slot, row.value(slot)) }
+        return Snapshot(retaining: pointer)
+    }
+
+    // MARK: - Writing
+
+    func reserveKeys(_ count: Int, for entity: EntityLayout) throws -> Int64 {
+        tables.withLock { $0.reserveKeys(count, for: entity) }
+    }
+
+    /// Keeps a key that came from elsewhere from being handed out.
+    func noteKey(_ key: Int64, for entity: EntityLayout) {
+        tables.withLock { $0.noteKey(key, for: entity) }
+    }
+
+    func obtainKeys(for objects: [NSManagedObject], of entity: EntityLayout) throws -> [Int64] {
+        if let atomic = store as? NSAtomicStore, needsObjects { return atomic.newKeys(for: objects) }
+        let first = try reserveKeys(objects.count, for: entity)
+        return Array(first..<(first + Int64(objects.count)))
+    }
+
+    func save(_ batch: SaveBatch) throws -> SaveOutcome {
+        guard !store.isReadOnly else {
+            throw CoreDataErrors.make(
+                .fileWriteNoPermission,
+                "Changes cannot be saved to the store \(StoreName.text(type: store.type, url: store.url)): it is read-only.",
+                recovery: "Add the store without NSReadOnlyPersistentStoreOption.",
+                userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
+        }
+        saving.lock()
+        defer { saving.unlock() }
+        guard hasWriter else {
+            let save = try tables.withLock { tables in try MemorySave(batch, to: &tables) }
+            publish(save)
+            return save.outcome
+        }
+        var next = current
+        let save = try MemorySave(batch, to: &next)
+        try writer?.write(batch)
+        tables.withLock { tables in
+            // Keys may have been handed out meanwhile.
+            next.keepKeys(of: tables)
+            tables = next
+        }
+        publish(save)
+        return save.outcome
+    }
+
+    /// Replaces all rows by those of a freshly read file.
+    func fill(_ batch: SaveBatch) throws {
+        let save = try tables.withLock { tables in try MemorySave(batch, to: &tables) }
+        publish(save)
+    }
+
+    private func publish(_ save: MemorySave) {
+        for (layout, pages) in save.pages { rowCaches[layout.rootIndex].insert(pages) }
+        for (layout, key) in save.removed { rowCaches[layout.rootIndex].remove(key) }
+    }
+}
+
+extension MemoryTables {
+    /// The destinations of a relationship of any cardinality.
+    func related(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) -> [Snapshot] {
+        if slot.kind.isToMany { return destinations(of: key, through: slot, of: entity) }
+        guard let owner = row(key, of: entity), let number = owner.layout.slotByName[slot.name],
+            number < owner.layout.storedCount, !owner.isNull(number)
+        else { return [] }
+        return row(owner.reference(number)).map { [$0] } ?? []
+    }
+
+    /// Hands out no key again that another copy of the tables handed out.
+    mutating func keepKeys(of other: MemoryTables) {
+        for layout in layouts.layouts where layout.superIndex < 0 {
+            noteKey(other.lastKey(of: layout), for: layout)
+        }
+    }
+}
+
+extension FetchedRows {
+    /// Rows in order, with each page once for neighbours that share it.
+    init(_ snapshots: some Sequence<Snapshot>) {
+        self.init()
+        var seen: Set<ObjectIdentifier> = []
+        var last: RowPage?
+        for snapshot in snapshots {
+            rows.append(snapshot.row)
+            if snapshot.page === last { continue }
+            last = snapshot.page
+            if seen.insert(ObjectIdentifier(snapshot.page)).inserted { pages.append(snapshot.page) }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+
+/// One save applied to tables in memory: conflicts first, then rows, then relationships.
+struct MemorySave {
+    private(set) var outcome = SaveOutcome()
+    /// New pages to publish, with the layout of their rows.
+    private(set) var pages: [(layout: EntityLayout, pages: [RowPage])] = []
+    /// Rows that are gone.
+    private(set) var removed: [(layout: EntityLayout, key: Int64)] = []
+
+    /// - Throws: `SaveConflicts` when rows changed underneath; the tables are then as they were.
+    init(_ batch: SaveBatch, to tables: inout MemoryTables) throws {
+        var conflicts = SaveConflicts()
+        MemorySave.check(batch.updates, .update, in: tables, &conflicts)
+        MemorySave.check(batch.deletes, .delete, in: tables, &conflicts)
+        MemorySave.check(batch.versionChecks, .check, in: tables, &conflicts)
+        guard conflicts.rows.isEmpty else { throw conflicts }
+
+        var builders: [Int: RowPageBuilder] = [:]
+        var counts: [Int: Int] = [:]
+        for change in batch.inserts + batch.updates { counts[change.layout.index, default: 0] += 1 }
+        let inserted = batch.inserts.map { change in
+            MemorySave.row(for: change, base: nil, counts, &builders)
+        }
+        let updated = batch.updates.map { change in
+            MemorySave.row(for: change, base: tables.row(change.key, of: change.layout), counts, &builders)
+        }
+        for change in batch.deletes {
+            tables.remove(change.key, of: change.layout)
+            removed.append((change.layout, change.key))
+        }
+        // Retained before the builders go.
+        for row in inserted { tables.put(Snapshot(retaining: row)) }
+        for row in updated { tables.put(Snapshot(retaining: row)) }
+        for change in batch.relationshipChanges { tables.apply(change) }
+
+        outcome.inserted = FetchedRows(inserted.map { Snapshot(retaining: $0) })
+        outcome.updated = FetchedRows(updated.map { Snapshot(retaining: $0) })
+        for index in Array(builders.keys) {
+            guard var builder = builders.removeValue(forKey: index) else { continue }
+            let layout = builder.layout
+            pages.append((layout, builder.finish()))
+        }
+    }
+
+    private static func check(
+        _ changes: [RowChange], _ kind: SaveConflicts.RowConflict.Change, in tables: MemoryTables,
+        _ conflicts: inout SaveConflicts
+    ) {
+        for (index, change) in changes.enumerated() {
+            guard let base = change.base else { continue }
+            let current = tables.row(change.key, of: change.layout)
+            if let current, current.version == base.version { continue }
+            conflicts.rows.append(SaveConflicts.RowConflict(change: kind, index: index, current: current))
+        }
+    }
+
+    private static func row(
+        for change: RowChange, base: Snapshot?, _ counts: [Int: Int], _ builders: inout [Int: RowPageBuilder]
+    ) -> RowPointer {
+        let layout = change.layout
+        var builder =
+            builders.removeValue(forKey: layout.index)
+            ?? RowPageBuilder(layout: layout, expectedRows: counts[layout.index] ?? 1)
+        let row = builder.appendRow(key: change.key, version: (base?.version ?? 0) + 1)
+        for slot in 0..<layout.storedCount {
+            if let values = change.values, values.has(slot) {
+                builder.set(row, slot, values[slot])
+            } else if let base {
+                builder.set(row, slot, base.value(slot))
+            } else {
+                builder.set(row, slot, .null)
+            }
+        }
+        builders[layout.index] = builder
+        return row
+    }
+}

@@ -1,0 +1,202 @@
+import Foundation
+
+/// All rows of a store that lives in memory. A value: a reader works on its copy while a save makes the next one.
+struct MemoryTables: Sendable {
+    /// The rows of one entity, without its subentities.
+    struct Table: Sendable {
+        /// In order of insertion; nil where a row was deleted.
+        private(set) var rows: ContiguousArray<Snapshot?> = []
+        private var places: [Int64: Int] = [:]
+
+        var count: Int { places.count }
+
+        func row(_ key: Int64) -> Snapshot? { places[key].flatMap { rows[$0] } }
+
+        /// Adds a row or replaces the row of the same key. O(1).
+        mutating func put(_ row: Snapshot) {
+            if let place = places[row.key] {
+                rows[place] = row
+            } else {
+                places[row.key] = rows.count
+                rows.append(row)
+            }
+        }
+
+        /// O(1), spread over many removals.
+        mutating func remove(_ key: Int64) {
+            guard let place = places.removeValue(forKey: key) else { return }
+            rows[place] = nil
+            guard rows.count > 64, places.count * 2 < rows.count else { return }
+            rows.removeAll { $0 == nil }
+            for (place, row) in rows.enumerated() {
+                if let row { places[row.key] = place }
+            }
+        }
+    }
+
+    /// A to-many relationship: its name in the hierarchy of a root entity, in which primary keys are unique.
+    struct Relationship: Hashable, Sendable {
+        let rootIndex: Int
+        let name: String
+    }
+
+    /// The destinations of one owner.
+    enum Destinations: Sendable {
+        case set(Set<RowReference>)
+        case list([RowReference])
+
+        var references: [RowReference] {
+            switch self {
+            case .set(let set): set.sorted { ($0.key, $0.layoutIndex) < ($1.key, $1.layoutIndex) }
+            case .list(let list): list
+            }
+        }
+
+        mutating func insert(_ reference: RowReference) {
+            switch self {
+            case .set(var set):
+                // Emptied first, so that the set below is the only reference and is changed in place.
+                self = .set([])
+                set.insert(reference)
+                self = .set(set)
+            case .list(var list):
+                self = .list([])
+                if !list.contains(reference) { list.append(reference) }
+                self = .list(list)
+            }
+        }
+
+        mutating func remove(_ reference: RowReference) {
+            switch self {
+            case .set(var set):
+                self = .set([])
+                set.remove(reference)
+                self = .set(set)
+            case .list(var list):
+                self = .list([])
+                list.removeAll { $0 == reference }
+                self = .list(list)
+            }
+        }
+    }
+
+    let layouts: ModelLayout
+    /// By layout index.
+    private(set) var tables: [Table]
+    /// To-many relationships by owner's primary key.
+    private var related: [Relationship: [Int64: Destinations]] = [:]
+    /// The highest key handed out, by layout index of the root entity.
+    private var lastKeys: [Int64]
+
+    init(layouts: ModelLayout) {
+        self.layouts = layouts
+        tables = Array(repeating: Table(), count: layouts.layouts.count)
+        lastKeys = Array(repeating: 0, count: layouts.layouts.count)
+    }
+
+    // MARK: - Keys
+
+    /// The first of `count` new keys.
+    mutating func reserveKeys(_ count: Int, for entity: EntityLayout) -> Int64 {
+        defer { lastKeys[entity.rootIndex] += Int64(count) }
+        return lastKeys[entity.rootIndex] + 1
+    }
+
+    /// Keeps a key that came from elsewhere from being handed out.
+    mutating func noteKey(_ key: Int64, for entity: EntityLayout) {
+        lastKeys[entity.rootIndex] = max(lastKeys[entity.rootIndex], key)
+    }
+
+    /// The highest key handed out for a root entity.
+    func lastKey(of root: EntityLayout) -> Int64 { lastKeys[root.index] }
+
+    // MARK: - Rows
+
+    /// The row with a key, of an entity or one of its subentities.
+    func row(_ key: Int64, of entity: EntityLayout) -> Snapshot? {
+        for index in entity.familyIndexes {
+            if let row = tables[index].row(key) { return row }
+        }
+        return nil
+    }
+
+    func row(_ reference: RowReference) -> Snapshot? { tables[reference.layoutIndex].row(reference.key) }
+
+    /// Adds or replaces a row, and moves it between the to-many relationships that its to-one values belong to.
+    mutating func put(_ row: Snapshot) {
+        let layout = row.layout
+        let old = tables[layout.index].row(row.key)
+        let own = RowReference(key: row.key, layoutIndex: layout.index)
+        for slot in layout.relationshipSlots where layout.slots[slot].kind == .toOne && slot < layout.storedCount {
+            let before = old.flatMap { $0.isNull(slot) ? nil : $0.reference(slot) }
+            let after = row.isNull(slot) ? nil : row.reference(slot)
+            guard before != after else { continue }
+            if let before { changeInverse(of: layout.slots[slot], at: before) { $0.remove(own) } }
+            if let after { changeInverse(of: layout.slots[slot], at: after) { $0.insert(own) } }
+        }
+        tables[layout.index].put(row)
+        noteKey(row.key, for: layout)
+    }
+
+    /// Removes a row, and takes it out of all to-many relationships.
+    mutating func remove(_ key: Int64, of layout: EntityLayout) {
+        guard let row = tables[layout.index].row(key) else { return }
+        let own = RowReference(key: key, layoutIndex: layout.index)
+        for slot in layout.relationshipSlots {
+            let property = layout.slots[slot]
+            if property.kind == .toOne, slot < layout.storedCount {
+                if !row.isNull(slot) { changeInverse(of: property, at: row.reference(slot)) { $0.remove(own) } }
+            } else if property.kind.isToMany {
+                let relationship = Relationship(rootIndex: layout.rootIndex, name: property.name)
+                let destinations = related[relationship]?.removeValue(forKey: key)?.references ?? []
+                for destination in destinations {
+                    changeInverse(of: property, at: destination) { $0.remove(own) }
+                }
+            }
+        }
+        tables[layout.index].remove(key)
+    }
+
+    // MARK: - To-many relationships
+
+    /// The destinations that exist, in order where the relationship is ordered.
+    func destinations(of key: Int64, through slot: PropertySlot, of layout: EntityLayout) -> [Snapshot] {
+        let relationship = Relationship(rootIndex: layout.rootIndex, name: slot.name)
+        return (related[relationship]?[key]?.references ?? []).compactMap { row($0) }
+    }
+
+    /// Applies a change of a join table or of an order.
+    mutating func apply(_ change: RelationshipChange) {
+        let slot = change.layout.slots[change.slot]
+        let owner = RowReference(key: change.ownerKey, layoutIndex: change.layout.index)
+        for destination in change.removed {
+            self.change(slot, of: owner) { $0.remove(destination) }
+            changeInverse(of: slot, at: destination) { $0.remove(owner) }
+        }
+        for destination in change.added {
+            self.change(slot, of: owner) { $0.insert(destination) }
+            changeInverse(of: slot, at: destination) { $0.insert(owner) }
+        }
+        if let order = change.order {
+            self.change(slot, of: owner) { $0 = .list(order) }
+        }
+    }
+
+    private mutating func change(
+        _ slot: PropertySlot, of owner: RowReference, _ body: (inout Destinations) -> Void
+    ) {
+        let empty: Destinations = slot.kind == .orderedToMany ? .list([]) : .set([])
+        let relationship = Relationship(rootIndex: layouts.layouts[owner.layoutIndex].rootIndex, name: slot.name)
+        body(&related[relationship, default: [:]][owner.key, default: empty])
+    }
+
+    /// Changes the to-many inverse of a relationship at a destination; nothing where there is none.
+    private mutating func changeInverse(
+        of slot: PropertySlot, at destination: RowReference, _ body: (inout Destinations) -> Void
+    ) {
+        guard slot.inverseIsToMany, let inverse = slot.relationship?.inverseRelationship?.name,
+            let number = layouts.layouts[destination.layoutIndex].slotByName[inverse]
+        else { return }
+        change(layouts.layouts[destination.layoutIndex].slots[number], of: destination, body)
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+
+/// A row as predicates, expressions and sort descriptors see it: properties by name, relationships as views of other rows.
+final class RowView: KeyValueCoding, PredicateComparable, Hashable {
+    private(set) var row: Snapshot
+    private let tables: MemoryTables
+    private unowned let store: NSPersistentStore
+
+    init(row: Snapshot, tables: MemoryTables, store: NSPersistentStore) {
+        self.row = row
+        self.tables = tables
+        self.store = store
+    }
+
+    /// Shows another row; for a loop that keeps no view.
+    func show(_ row: Snapshot) { self.row = row }
+
+    func value(forKey key: String) -> Any? {
+        guard let number = row.layout.slotByName[key] else { return ownValue(key) }
+        let slot = row.layout.slots[number]
+        if slot.kind.isToMany {
+            return tables.destinations(of: row.key, through: slot, of: row.layout).map(view)
+        }
+        guard number < row.layout.storedCount, !row.isNull(number) else { return nil }
+        switch slot.kind {
+        case .int16, .int32, .int64: return Int64(bitPattern: row.row[number])
+        case .boolean: return row.row[number] != 0
+        case .double, .float: return Double(bitPattern: row.row[number])
+        case .date: return Date(timeIntervalSinceReferenceDate: Double(bitPattern: row.row[number]))
+        case .string: return row.string(number)
+        case .toOne: return tables.row(row.reference(number)).map(view)
+        case .transformable:
+            return slot.attribute.flatMap { Transformation.value(from: row.data(number), attribute: $0) }
+        default: return PropertyConversion.object(from: row.value(number), kind: slot.kind)
+        }
+    }
+
+    private func ownValue(_ key: String) -> Any? {
+        switch key {
+        case "objectID": objectID
+        case "entity": row.layout.entity
+        default: nil
+        }
+    }
+
+    /// Rows are changed by saves only.
+    func setValue(_ value: Any?, forKey key: String) {}
+
+    var objectID: NSManagedObjectID { NSManagedObjectID(key: row.key, layout: row.layout, store: store) }
+
+    private func view(_ row: Snapshot) -> RowView { RowView(row: row, tables: tables, store: store) }
+
+    /// A row equals the objects and object IDs that stand for it.
+    func isEqualInPredicate(to other: Any) -> Bool {
+        switch other {
+        case let other as RowView: return self == other
+        case let objectID as NSManagedObjectID: return stands(for: objectID)
+        case let object as NSManagedObject: return stands(for: object.objectID)
+        default: return false
+        }
+    }
+
+    private func stands(for objectID: NSManagedObjectID) -> Bool {
+        objectID.key == row.key && objectID.layout.rootIndex == row.layout.rootIndex && objectID.anyStore === store
+    }
+
+    static func == (first: RowView, second: RowView) -> Bool {
+        first.row.key == second.row.key && first.row.layout.rootIndex == second.row.layout.rootIndex
+            && first.store === second.store
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(row.key)
+        hasher.combine(row.layout.rootIndex)
+    }
+}

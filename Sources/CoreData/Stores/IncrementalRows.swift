@@ -1,0 +1,211 @@
+import Foundation
+
+/// The records of an incremental store as rows: each request becomes a call of the store's class.
+final class IncrementalRows: SnapshotStore, @unchecked Sendable {
+    // Sendable: all properties are constants; the store's class guards its own state.
+
+    let rowCaches: [RowCache]
+    private let layouts: ModelLayout
+    /// The store that owns the rows.
+    private unowned let store: NSIncrementalStore
+
+    init(layouts: ModelLayout, store: NSIncrementalStore) {
+        self.layouts = layouts
+        self.store = store
+        rowCaches = layouts.layouts.map { _ in RowCache() }
+    }
+
+    var needsObjects: Bool { true }
+
+    // MARK: - Fetching
+
+    func fetch(_ plan: StoreFetch) throws -> StoreFetchResult {
+        let request = try request(for: plan)
+        let answer = NodeValue.elements(of: try store.execute(request, with: plan.context))
+        switch plan.shape {
+        case .rows, .references:
+            return .references(try answer.map { try reference($0, plan) })
+        case .count:
+            if let number = answer.first as? NSNumber { return .count(number.intValue) }
+            if let number = answer.first as? Int { return .count(number) }
+            return .count(answer.count)
+        case .dictionaries:
+            return .dictionaries(answer.compactMap(dictionary))
+        }
+    }
+
+    private func request(for plan: StoreFetch) throws -> NSPersistentStoreRequest {
+        let base =
+            (plan.request as? NSPersistentStoreRequest).flatMap { $0.copy() as? NSPersistentStoreRequest }
+            ?? NSFetchRequest<NSManagedObject>(entityName: plan.entity.name)
+        guard let request = base as? any IncrementalFetchRequest else { return base }
+        request.adopt(plan)
+        return base
+    }
+
+    private func reference(_ value: Any, _ plan: StoreFetch) throws -> RowReference {
+        if let reference = NodeValue.reference(value) { return reference }
+        throw CoreDataErrors.make(
+            .persistentStoreOperation,
+            "The store class \(type(of: store)) answered a fetch of '\(plan.entity.name)' with a \(type(of: value)) instead "
+                + "of a managed object or object ID.",
+            userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
+    }
+
+    private func dictionary(_ value: Any) -> [String: Any]? {
+        if let dictionary = value as? [String: Any] { return dictionary }
+        guard let dictionary = value as? NSDictionary else { return nil }
+        var result: [String: Any] = [:]
+        for (key, value) in dictionary {
+            if let key = key as? String { result[key] = value }
+        }
+        return result
+    }
+
+    // MARK: - Rows
+
+    func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows {
+        try FetchedRows(keys.compactMap { try readRow(RowReference(key: $0, layoutIndex: entity.index)) })
+    }
+
+    /// Asks the store for a record; nil when it has none.
+    private func readRow(_ reference: RowReference) throws -> Snapshot? {
+        let layout = layouts.layouts[reference.layoutIndex]
+        let objectID = NSManagedObjectID(key: reference.key, layout: layout, store: store)
+        let node: NSIncrementalStoreNode
+        do {
+            node = try store.newValuesForObject(with: objectID, with: context())
+        } catch CocoaError.managedObjectReferentialIntegrity {
+            return nil
+        }
+        var builder = RowPageBuilder(layout: layout, expectedRows: 1)
+        let row = builder.appendRow(key: reference.key, version: Int64(truncatingIfNeeded: node.version))
+        for slot in layout.slots where slot.isStored {
+            builder.set(row, slot.index, try value(of: slot, in: node))
+        }
+        let snapshot = Snapshot(retaining: row)
+        rowCaches[layout.rootIndex].insert(builder.finish())
+        return snapshot
+    }
+
+    private func value(of slot: PropertySlot, in node: NSIncrementalStoreNode) throws -> PropertyValue {
+        let value = node.value(for: slot.property)
+        if slot.kind == .toOne { return NodeValue.reference(value).map(PropertyValue.reference) ?? .null }
+        guard let converted = PropertyConversion.value(from: value, kind: slot.kind) else {
+            throw CoreDataErrors.make(
+                .persistentStoreOperation,
+                "The store class \(type(of: store)) gave a value of the type \(value.map { "\(type(of: $0))" } ?? "nil") for "
+                    + "the attribute '\(slot.name)' of \(node.objectID), which is of the type "
+                    + PropertyDifference.name(of: slot.attribute?.attributeType ?? .undefinedAttributeType) + ".",
+                userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
+        }
+        return try PropertyConversion.storeValue(converted, slot: slot)
+    }
+
+    /// A context for calls that come without one. It is not kept, as it would keep the coordinator alive.
+    private func context() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = store.persistentStoreCoordinator
+        return context
+    }
+
+    // MARK: - Relationships
+
+    func relatedRows(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) throws -> FetchedRows {
+        FetchedRows(try related(to: key, through: slot, of: entity))
+    }
+
+    func relatedRows(toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout) throws -> RelatedRows {
+        var rows: [Snapshot] = []
+        var owners: ContiguousArray<Int64> = []
+        for key in keys {
+            let destinations = try related(to: key, through: slot, of: entity)
+            rows += destinations
+            owners += repeatElement(key, count: destinations.count)
+        }
+        return RelatedRows(rows: FetchedRows(rows), ownerKeys: owners)
+    }
+
+    private func related(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) throws -> [Snapshot] {
+        guard let relationship = slot.relationship else { return [] }
+        let objectID = NSManagedObjectID(key: key, layout: entity, store: store)
+        let value = try store.newValue(forRelationship: relationship, forObjectWith: objectID, with: context())
+        let values = slot.kind.isToMany ? NodeValue.elements(of: value) : [value]
+        return try values.compactMap(NodeValue.reference).compactMap { reference in
+            let root = layouts.layouts[reference.layoutIndex].rootIndex
+            return try rowCaches[root].snapshot(for: reference.key) ?? readRow(reference)
+        }
+    }
+
+    // MARK: - Saving
+
+    func reserveKeys(_ count: Int, for entity: EntityLayout) throws -> Int64 {
+        throw CoreDataErrors.make(
+            .persistentStoreOperation,
+            "Rows cannot be copied into the store \(StoreName.text(type: store.type, url: store.url)): an incremental store "
+                + "gives identities to managed objects only.",
+            userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
+    }
+
+    func obtainKeys(for objects: [NSManagedObject], of entity: EntityLayout) throws -> [Int64] {
+        let keys = try store.obtainPermanentIDs(for: objects).compactMap(\.key)
+        guard keys.count == objects.count else {
+            throw CoreDataErrors.make(
+                .persistentStoreOperation,
+                "The store class \(type(of: store)) gave \(keys.count) permanent IDs for \(objects.count) objects.",
+                userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
+        }
+        return keys
+    }
+
+    func save(_ batch: SaveBatch) throws -> SaveOutcome {
+        let request = NSSaveChangesRequest(
+            inserted: set(batch.insertedObjects), updated: set(batch.updatedObjects),
+            deleted: set(batch.deletedObjects), locked: set(batch.checkedObjects))
+        _ = try store.execute(request, with: batch.context)
+        for change in batch.deletes { rowCaches[change.layout.rootIndex].remove(change.key) }
+        return SaveOutcome(
+            inserted: FetchedRows(batch.inserts.map(savedRow)), updated: FetchedRows(batch.updates.map(savedRow)))
+    }
+
+    private func set(_ objects: [NSManagedObject]) -> Set<NSManagedObject>? {
+        objects.isEmpty ? nil : Set(objects)
+    }
+
+    /// The row as it was just written, without asking the store again.
+    private func savedRow(_ change: RowChange) -> Snapshot {
+        var builder = RowPageBuilder(layout: change.layout, expectedRows: 1)
+        let row = builder.appendRow(key: change.key, version: (change.base?.version ?? 0) + 1)
+        for slot in 0..<change.layout.storedCount {
+            if let values = change.values, values.has(slot) {
+                builder.set(row, slot, values[slot])
+            } else {
+                builder.set(row, slot, change.base?.value(slot) ?? .null)
+            }
+        }
+        let snapshot = Snapshot(retaining: row)
+        rowCaches[change.layout.rootIndex].insert(builder.finish())
+        return snapshot
+    }
+}
+
+/// Lets a fetch request of any result type take over what the context resolved.
+protocol IncrementalFetchRequest: AnyObject {
+    func adopt(_ plan: StoreFetch)
+}
+
+extension NSFetchRequest: IncrementalFetchRequest {
+    func adopt(_ plan: StoreFetch) {
+        predicate = plan.predicate
+        sortDescriptors = plan.sortDescriptors
+        fetchLimit = plan.limit
+        fetchOffset = plan.offset
+        includesSubentities = plan.includesSubentities
+        switch plan.shape {
+        case .rows: resultType = .managedObjectResultType
+        case .references: resultType = .managedObjectIDResultType
+        case .count: resultType = .countResultType
+        case .dictionaries: resultType = .dictionaryResultType
+        }
+    }
+}

@@ -1,0 +1,245 @@
+import Foundation
+import Synchronization
+
+/// The base class of stores that read their whole content at once and write it at once.
+///
+/// A subclass overrides `load()`, which makes a node for each record and hands them to `addCacheNodes(_:)`, and `save()`,
+/// which writes all of `cacheNodes()`; further `type`, `loadMetadata()`, and as needed the methods between.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsatomicstore>
+open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
+    // Sendable: nodes and rows lie behind mutexes; a subclass guards its own state.
+
+    private struct TableKey: Hashable {
+        let rootIndex: Int
+        let key: Int64
+
+        init?(_ objectID: NSManagedObjectID) {
+            guard let key = objectID.key else { return nil }
+            rootIndex = objectID.layout.rootIndex
+            self.key = key
+        }
+    }
+
+    // Guards the nodes.
+    private let nodes = Mutex<[TableKey: NSAtomicStoreCacheNode]>([:])
+    private let references = ReferenceTable()
+    // Guards the rows, which are made once.
+    private let storedRows = Mutex<MemoryRows?>(nil)
+
+    // MARK: - For subclasses to override
+
+    /// Reads the store's file and hands a node for each record to `addCacheNodes(_:)`. Called once, after
+    /// `loadMetadata()`.
+    open func load() throws {
+        throw CoreDataErrors.make(
+            .persistentStoreOpen, "The store class \(Swift.type(of: self)) does not implement load().",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+
+    /// Writes all nodes and the metadata. Called at the end of each save; when it throws the save did not take place.
+    open func save() throws {
+        throw CoreDataErrors.make(
+            .persistentStoreSave, "The store class \(Swift.type(of: self)) does not implement save().",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+
+    /// A node for an object that is saved for the first time, with the object's values.
+    open func newCacheNode(for managedObject: NSManagedObject) -> NSAtomicStoreCacheNode {
+        let node = NSAtomicStoreCacheNode(objectID: managedObject.objectID)
+        updateCacheNode(node, from: managedObject)
+        return node
+    }
+
+    /// Writes an object's values into its node.
+    ///
+    /// Of new objects it is called a second time once all new nodes are known, so that relationships among them can be set.
+    open func updateCacheNode(_ node: NSAtomicStoreCacheNode, from managedObject: NSManagedObject) {
+        for slot in managedObject.layout.slots where !slot.isTransient && slot.kind != .fetched {
+            let value = managedObject.value(forKey: slot.name)
+            switch slot.kind {
+            case .toOne:
+                node.setValue((value as? NSManagedObject).flatMap { cacheNode(for: $0.objectID) }, forKey: slot.name)
+            case .toMany, .orderedToMany:
+                let destinations = NodeValue.elements(of: value).compactMap { element in
+                    (element as? NSManagedObject).flatMap { cacheNode(for: $0.objectID) }
+                }
+                node.setValue(
+                    slot.kind == .toMany ? NSSet(array: destinations) : NSOrderedSet(array: destinations),
+                    forKey: slot.name)
+            default: node.setValue(value, forKey: slot.name)
+            }
+        }
+    }
+
+    /// A value that names a new object's record in the store, for good: a number, string or UUID that no other object of
+    /// the entity's hierarchy has.
+    open func newReferenceObject(for managedObject: NSManagedObject) -> Any {
+        UUID().uuidString
+    }
+
+    /// Called before nodes of deleted objects are removed.
+    open func willRemoveCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {}
+
+    // MARK: - Nodes
+
+    /// All nodes of the store.
+    open func cacheNodes() -> Set<NSAtomicStoreCacheNode> {
+        nodes.withLock { Set($0.values) }
+    }
+
+    /// Adds nodes, replacing those of the same objects.
+    open func addCacheNodes(_ cacheNodes: Set<NSAtomicStoreCacheNode>) {
+        nodes.withLock { nodes in
+            for node in cacheNodes {
+                if let key = TableKey(node.objectID) { nodes[key] = node }
+            }
+        }
+    }
+
+    /// The node of an object; nil when the store has none. O(1).
+    open func cacheNode(for objectID: NSManagedObjectID) -> NSAtomicStoreCacheNode? {
+        guard let key = TableKey(objectID) else { return nil }
+        return nodes.withLock { $0[key] }
+    }
+
+    // MARK: - Object IDs
+
+    /// The ID of the object whose record a reference object names.
+    open func objectID(for entity: NSEntityDescription, withReferenceObject data: Any) -> NSManagedObjectID {
+        let layout = requireLayout(of: entity)
+        let key = references.key(for: data, of: layout)
+        storedRows.withLock { $0 }?.noteKey(key, for: layout)
+        return NSManagedObjectID(key: key, layout: layout, store: self)
+    }
+
+    /// The reference object that names an object's record.
+    ///
+    /// - Precondition: the ID is one of this store's.
+    open func referenceObject(for objectID: NSManagedObjectID) -> Any {
+        guard let key = objectID.key, let reference = references.reference(for: key, of: objectID.layout) else {
+            preconditionFailure("The object ID \(objectID) is not one of the store \(StoreName.path(url)).")
+        }
+        return reference
+    }
+
+    private func requireLayout(of entity: NSEntityDescription) -> EntityLayout {
+        guard let layout = modelLayout?.layoutByName[entity.name ?? ""] else {
+            preconditionFailure(
+                "The model of the store \(StoreName.path(url)) has no entity '\(entity.name ?? "")'.")
+        }
+        return layout
+    }
+
+    override func referenceText(forKey key: Int64, of entity: EntityLayout) -> String {
+        "p" + references.text(for: key, of: entity)
+    }
+
+    override func key(forReferenceText text: String, of entity: EntityLayout) -> Int64? {
+        guard text.hasPrefix("p"), text.count > 1 else { return nil }
+        return references.key(forText: String(text.dropFirst()), of: entity)
+    }
+
+    // MARK: - For the coordinator
+
+    override class func unsupportedFeatures(of entities: [NSEntityDescription]) -> [String] {
+        AtomicFeatures.unsupported(of: entities)
+    }
+
+    /// Whether the store keeps nodes. A store in memory works on rows alone.
+    var keepsNodes: Bool { true }
+
+    override var snapshotStore: (any SnapshotStore)? { storedRows.withLock { $0 } }
+
+    override func prepareForRequests() throws {
+        guard let modelLayout else { return }
+        let rows = MemoryRows(
+            layouts: modelLayout, store: self, writer: keepsNodes ? self : nil, needsObjects: keepsNodes)
+        storedRows.withLock { $0 = rows }
+        try load()
+        guard keepsNodes else { return }
+        try rows.fill(NodeRows.batch(from: cacheNodes()))
+    }
+
+    /// Primary keys for new objects, in the same order.
+    func newKeys(for objects: [NSManagedObject]) -> [Int64] {
+        objects.map { object in
+            let key = references.key(for: newReferenceObject(for: object), of: object.layout)
+            storedRows.withLock { $0 }?.noteKey(key, for: object.layout)
+            return key
+        }
+    }
+}
+
+extension NSAtomicStore: MemoryRowsWriter {
+    func write(_ batch: SaveBatch) throws {
+        let before = nodes.withLock { $0 }
+        do {
+            addNodes(of: batch)
+            removeNodes(of: batch)
+            try save()
+        } catch {
+            nodes.withLock { $0 = before }
+            throw error
+        }
+    }
+
+    private func addNodes(of batch: SaveBatch) {
+        if batch.insertedObjects.count == batch.inserts.count {
+            let added = batch.insertedObjects.map { object in
+                let node = newCacheNode(for: object)
+                addCacheNodes([node])
+                return (node, object)
+            }
+            for (node, object) in added { updateCacheNode(node, from: object) }
+        } else {
+            NodeRows.addNodes(for: batch.inserts, to: self)
+        }
+        if batch.updatedObjects.count == batch.updates.count {
+            for object in batch.updatedObjects {
+                if let node = cacheNode(for: object.objectID) { updateCacheNode(node, from: object) }
+            }
+        } else {
+            NodeRows.updateNodes(for: batch.updates, of: self)
+        }
+        if batch.insertedObjects.isEmpty, batch.updatedObjects.isEmpty {
+            NodeRows.apply(batch.relationshipChanges, to: self)
+        }
+    }
+
+    private func removeNodes(of batch: SaveBatch) {
+        let removed = batch.deletes.compactMap { change in
+            cacheNode(for: NSManagedObjectID(key: change.key, layout: change.layout, store: self))
+        }
+        guard !removed.isEmpty else { return }
+        willRemoveCacheNodes(Set(removed))
+        nodes.withLock { nodes in
+            for node in removed {
+                if let key = TableKey(node.objectID) { nodes[key] = nil }
+            }
+        }
+    }
+}
+
+/// What stores that keep everything in memory do not support.
+enum AtomicFeatures {
+    static func unsupported(of entities: [NSEntityDescription]) -> [String] {
+        var features: [String] = []
+        let constraints = entities.filter { !$0.uniquenessConstraintNames.isEmpty }.map { entity in
+            "\(entity.name ?? "")("
+                + entity.uniquenessConstraintNames.map { $0.joined(separator: "+") }
+                .joined(separator: ", ") + ")"
+        }
+        if !constraints.isEmpty {
+            features.append("uniqueness constraints: \(constraints.sorted().joined(separator: ", "))")
+        }
+        let composites = entities.flatMap { entity in
+            entity.attributesByName.values.filter { $0 is NSCompositeAttributeDescription }
+                .map { "\(entity.name ?? "").\($0.name)" }
+        }
+        if !composites.isEmpty {
+            features.append("composite attributes: \(composites.sorted().joined(separator: ", "))")
+        }
+        return features
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Synchronization
+
+/// The base class of stores that read single records on demand: a web service, a database of another kind.
+///
+/// A subclass overrides `type`, `loadMetadata()`, `execute(_:with:)`, `newValuesForObject(with:with:)`,
+/// `newValue(forRelationship:forObjectWith:with:)` and `obtainPermanentIDs(for:)`.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsincrementalstore>
+open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
+    // Sendable: what this class adds lies behind mutexes; a subclass guards its own state.
+
+    private let references = ReferenceTable()
+    // Guards the rows, which are made once.
+    private let storedRows = Mutex<IncrementalRows?>(nil)
+
+    /// A UUID for a store that is made at a URL.
+    open class func identifierForNewStore(at storeURL: URL) -> Any { UUID().uuidString }
+
+    /// Sets `metadata`, at least `NSStoreTypeKey` and `NSStoreUUIDKey`, and checks that the store can be used.
+    open override func loadMetadata() throws {
+        throw CoreDataErrors.make(
+            .persistentStoreOpen, "The store class \(Swift.type(of: self)) does not implement loadMetadata().",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+
+    /// Answers a request.
+    ///
+    /// - Parameter request: an `NSFetchRequest` or an `NSSaveChangesRequest`; a save request with nil sets asks only to
+    ///   write the metadata.
+    /// - Returns: for a fetch an array of what its result type says (objects made with the context's `object(with:)`, object
+    ///   IDs, dictionaries, or one number); for a save an empty array.
+    open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+        throw CoreDataErrors.make(
+            .persistentStoreUnsupportedRequestType,
+            "The store class \(Swift.type(of: self)) does not support requests of the type \(request.requestType).",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+
+    /// The values of an object that is used for the first time.
+    ///
+    /// - Throws: `CocoaError.managedObjectReferentialIntegrity` when the record does not exist.
+    open func newValuesForObject(
+        with objectID: NSManagedObjectID, with context: NSManagedObjectContext
+    ) throws -> NSIncrementalStoreNode {
+        throw CoreDataErrors.make(
+            .persistentStoreOperation,
+            "The store class \(Swift.type(of: self)) does not implement newValuesForObject(with:with:).",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+
+    /// The destinations of a relationship: an object ID or `NSNull` if it is to-one, a collection of object IDs if to-many.
+    open func newValue(
+        forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
+        with context: NSManagedObjectContext?
+    ) throws -> Any {
+        throw CoreDataErrors.make(
+            .persistentStoreOperation,
+            "The store class \(Swift.type(of: self)) does not implement newValue(forRelationship:forObjectWith:with:).",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+
+    /// Permanent IDs for new objects, in the same order. Called before the save request that inserts them.
+    open func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
+        throw CoreDataErrors.make(
+            .persistentStoreOperation,
+            "The store class \(Swift.type(of: self)) does not implement obtainPermanentIDs(for:).",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+
+    /// Called when a context begins to use objects, so that the store may keep their records at hand.
+    open func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {}
+
+    /// Called when a context uses objects no more.
+    open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
+
+    // MARK: - Object IDs
+
+    /// The ID of the object whose record a reference object names: a number, string or UUID.
+    open func newObjectID(for entity: NSEntityDescription, referenceObject data: Any) -> NSManagedObjectID {
+        guard let layout = modelLayout?.layoutByName[entity.name ?? ""] else {
+            preconditionFailure(
+                "The model of the store \(StoreName.path(url)) has no entity '\(entity.name ?? "")'.")
+        }
+        return NSManagedObjectID(key: references.key(for: data, of: layout), layout: layout, store: self)
+    }
+
+    /// The reference object that names an object's record.
+    ///
+    /// - Precondition: the ID is one of this store's.
+    open func referenceObject(for objectID: NSManagedObjectID) -> Any {
+        guard let key = objectID.key, let reference = references.reference(for: key, of: objectID.layout) else {
+            preconditionFailure("The object ID \(objectID) is not one of the store \(StoreName.path(url)).")
+        }
+        return reference
+    }
+
+    override func referenceText(forKey key: Int64, of entity: EntityLayout) -> String {
+        "p" + references.text(for: key, of: entity)
+    }
+
+    override func key(forReferenceText text: String, of entity: EntityLayout) -> Int64? {
+        guard text.hasPrefix("p"), text.count > 1 else { return nil }
+        return references.key(forText: String(text.dropFirst()), of: entity)
+    }
+
+    // MARK: - For the coordinator
+
+    override var snapshotStore: (any SnapshotStore)? { storedRows.withLock { $0 } }
+
+    override func prepareForRequests() throws {
+        guard let modelLayout else { return }
+        let rows = IncrementalRows(layouts: modelLayout, store: self)
+        storedRows.withLock { $0 = rows }
+    }
+}

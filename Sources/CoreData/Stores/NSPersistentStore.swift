@@ -1,0 +1,175 @@
+import Foundation
+import Synchronization
+
+/// The abstract base class of all stores: a file or other place that a coordinator keeps rows in.
+///
+/// Custom stores inherit from `NSAtomicStore` or `NSIncrementalStore`, never from this class directly.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nspersistentstore>
+open class NSPersistentStore: NSObject, @unchecked Sendable {
+    // Sendable: mutable state lies behind the mutex; subclasses guard their own.
+
+    private struct State: @unchecked Sendable {
+        // Sendable: only reached through the mutex. Metadata values are property list values.
+        var url: URL?
+        var identifier: String?
+        var metadata: [String: Any] = [:]
+        var isReadOnly = false
+        weak var coordinator: NSPersistentStoreCoordinator?
+        var number = -1
+        var modelLayout: ModelLayout?
+        var token: StoreToken?
+    }
+
+    private let state: Mutex<State>
+
+    /// The name of the model configuration whose entities the store holds; `PF_DEFAULT_CONFIGURATION_NAME` for all.
+    public let configurationName: String
+    /// The options the store was added with.
+    public nonisolated(unsafe) let options: [AnyHashable: Any]?
+    // nonisolated(unsafe): never changed; option values are property list values or immutable objects.
+
+    /// Makes a store that is not open yet: the coordinator calls this, then `loadMetadata()`.
+    public required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) {
+        configurationName = name ?? NSPersistentStore.defaultConfigurationName
+        self.options = options
+        state = Mutex(State(url: url))
+        super.init()
+        state.withLock {
+            $0.coordinator = root
+            $0.isReadOnly = Self.flag(options, NSReadOnlyPersistentStoreOption)
+        }
+    }
+
+    /// The name that Core Data gives to the configuration of all entities.
+    static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
+
+    /// Whether an option holds a true boolean or number.
+    static func flag(_ options: [AnyHashable: Any]?, _ key: String) -> Bool {
+        switch options?[key] {
+        case let number as NSNumber: number.boolValue
+        case let bool as Bool: bool
+        case let string as String: (string as NSString).boolValue
+        default: false
+        }
+    }
+
+    /// The coordinator the store belongs to; nil once it was removed.
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator? { state.withLock { $0.coordinator } }
+
+    /// Where the store's data is.
+    open var url: URL? {
+        get { state.withLock { $0.url } }
+        set { state.withLock { $0.url = newValue } }
+    }
+
+    /// The store's UUID, which stands in the URI of each of its objects.
+    open var identifier: String! {
+        get { state.withLock { $0.identifier } }
+        set { state.withLock { $0.identifier = newValue } }
+    }
+
+    /// The store's type, for example `NSSQLiteStoreType`. Subclasses must override this.
+    open var type: String { "" }
+
+    /// Whether saves of objects in this store are refused.
+    open var isReadOnly: Bool {
+        get { state.withLock { $0.isReadOnly } }
+        set { state.withLock { $0.isReadOnly = newValue } }
+    }
+
+    /// The store's metadata: its type, UUID, the version hashes of its model and the application's own keys.
+    open var metadata: [String: Any]! {
+        get { state.withLock { guarded in Unchecked(guarded.metadata) }.value }
+        set {
+            let value = Unchecked(newValue ?? [:])
+            state.withLock { $0.metadata = value.value }
+        }
+    }
+
+    /// Opens the store far enough to know its metadata, creating it when it does not exist. Subclasses must override this
+    /// and set `metadata` with at least `NSStoreTypeKey` and `NSStoreUUIDKey`.
+    open func loadMetadata() throws {
+        throw CoreDataErrors.make(
+            .persistentStoreOpen, "The store class \(Swift.type(of: self)) does not implement loadMetadata().")
+    }
+
+    /// Called when the store has been added to a coordinator.
+    open func didAdd(to coordinator: NSPersistentStoreCoordinator) {}
+
+    /// Called before the store is removed from a coordinator.
+    open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
+
+    /// The metadata of the store at a URL, read without opening it.
+    open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        throw CoreDataErrors.make(
+            .persistentStoreOpen, "The store class \(self) cannot read the metadata of a store that is not open.")
+    }
+
+    /// Replaces the metadata of the store at a URL without opening it.
+    open class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        throw CoreDataErrors.make(
+            .persistentStoreOpen, "The store class \(self) cannot write the metadata of a store that is not open.")
+    }
+
+    // MARK: - For the coordinator
+
+    /// What the class cannot keep of these entities, as parts of a sentence; empty when it can keep everything.
+    class func unsupportedFeatures(of entities: [NSEntityDescription]) -> [String] { [] }
+
+    /// Called once the metadata was found to fit the model, before the store is listed.
+    func prepareForRequests() throws {}
+
+    /// The last part of the URI of one of the store's objects.
+    func referenceText(forKey key: Int64, of entity: EntityLayout) -> String { "p\(key)" }
+
+    /// The primary key behind the last part of a URI; nil when it is not of the store's form.
+    func key(forReferenceText text: String, of entity: EntityLayout) -> Int64? {
+        guard text.hasPrefix("p"), let key = Int64(text.dropFirst()), key > 0 else { return nil }
+        return key
+    }
+
+    /// The interface through which contexts reach the rows; set before the store is used.
+    var snapshotStore: (any SnapshotStore)? { nil }
+
+    /// Goes on with the file that `url` names now. Stores that write their file as a whole need nothing for that.
+    func reconnect() throws {}
+
+    /// A number that identifies the store among all that its coordinator ever had; -1 before it is added.
+    var number: Int {
+        get { state.withLock { $0.number } }
+        set { state.withLock { $0.number = newValue } }
+    }
+
+    /// The layouts of the coordinator's model; set before `loadMetadata()`.
+    var modelLayout: ModelLayout? {
+        get { state.withLock { $0.modelLayout } }
+        set { state.withLock { $0.modelLayout = newValue } }
+    }
+
+    /// What the store's object IDs share.
+    var token: StoreToken {
+        let uuid = identifier ?? ""
+        return state.withLock { state in
+            if let token = state.token, token.uuid == uuid { return token }
+            let made = StoreToken(self, uuid: uuid)
+            state.token = made
+            return made
+        }
+    }
+
+    /// Separates the store from its coordinator: objects that came from it are invalid afterwards.
+    func detach() {
+        state.withLock { $0.coordinator = nil }
+    }
+}
+
+/// Carries a value whose safety the surrounding code proves over a boundary that the compiler cannot see through.
+struct Unchecked<Value>: @unchecked Sendable {
+    // Sendable: each use says why its value may cross.
+    let value: Value
+    init(_ value: Value) { self.value = value }
+}

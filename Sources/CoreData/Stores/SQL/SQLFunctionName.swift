@@ -1,0 +1,32 @@
+/// The names under which a store's connection must offer functions and collations that SQL itself has not.
+enum SQLFunctionName {
+    /// `(operation, options, value, pattern)`: 1, 0 or NULL. See `SQLStringOperation`.
+    static let matchString = "NSCoreDataStringSearch"
+    /// The string without upper case and diacritics.
+    static let canonical = "NSCoreDataStringCanonical"
+    static let uppercase = "NSCoreDataStringUppercase"
+    static let lowercase = "NSCoreDataStringLowercase"
+    /// The bytes that hexadecimal text stands for.
+    static let bytes = "NSCoreDataBytes"
+    /// The double whose bit pattern is an integer.
+    static let double = "NSCoreDataDouble"
+
+    static let collateCaseInsensitive = "NSCollateCaseInsensitive"
+    static let collateLocalized = "NSCollateLocalized"
+    static let collateLocalizedCaseInsensitive = "NSCollateLocalizedCaseInsensitive"
+    static let collateLocalizedStandard = "NSCollateFinderlike"
+}
+
+/// The first argument of `SQLFunctionName.matchString`.
+enum SQLStringOperation: Int64 {
+    case equal = 0
+    case beginsWith = 1
+    case endsWith = 2
+    case contains = 3
+    case like = 4
+    case matches = 5
+    case lessThan = 6
+    case lessThanOrEqual = 7
+    case greaterThan = 8
+    case greaterThanOrEqual = 9
+}

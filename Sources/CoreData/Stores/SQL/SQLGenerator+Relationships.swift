@@ -1,0 +1,116 @@
+import Foundation
+
+extension SQLGenerator {
+    /// Rows of a to-many relationship as the FROM and WHERE of a subquery.
+    ///
+    /// - Parameter body: makes the conditions on the destination, whose joins it may extend.
+    func relatedRows(
+        ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, _ context: String,
+        _ body: (SQLScope) throws -> [SQLText]
+    ) throws -> SQLText {
+        guard let destination = mapping.entities[slot.destinationIndex] else {
+            throw refuse(context, "the destination of '\(slot.name)' is not kept in this store")
+        }
+        let scope = newScope(destination)
+        switch toMany {
+        case .inverse(let column, _, _):
+            let conditions = try body(scope)
+            let link = SQLText("\(scope.alias).\(SQLSchema.identifier(column.name)) = \(ownerKey)")
+            let from = " FROM \(SQLSchema.identifier(destination.table.name)) \(scope.alias)\(scope.joins) WHERE "
+            return from + SQLText.joined([link] + conditions, by: " AND ")
+        case .join(let join, let isFirst):
+            let alias = newAlias()
+            let conditions = try body(scope)
+            let link = SQLText(
+                "\(alias).\(SQLSchema.identifier(join.ownerColumn(isFirst: isFirst))) = \(ownerKey)")
+            let from =
+                " FROM \(SQLSchema.identifier(join.name)) \(alias) JOIN \(SQLSchema.identifier(destination.table.name)) "
+                + "\(scope.alias) ON \(alias).\(SQLSchema.identifier(join.destinationColumn(isFirst: isFirst))) = "
+                + "\(scope.alias).Z_PK\(scope.joins) WHERE "
+            return from + SQLText.joined([link] + conditions, by: " AND ")
+        }
+    }
+
+    /// `@count`, `@sum` and their kind at the end of a path through a to-many relationship.
+    func aggregate(
+        ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, rest: [String], _ context: String
+    ) throws -> SQLTerm {
+        guard let operatorIndex = rest.firstIndex(where: { $0.hasPrefix("@") }) else {
+            throw refuse(
+                context, "'\(slot.name)' leads to many objects where one value is needed; use ANY, ALL or @count")
+        }
+        let name = rest[operatorIndex]
+        let path = rest.filter { !$0.hasPrefix("@") }
+        if name == "@count" {
+            guard path.isEmpty else { throw refuse(context, "@count applies to the relationship itself") }
+            return SQLTerm(
+                text: try count(ownerKey: ownerKey, toMany, slot: slot, context), kind: .int64, canBeNull: false)
+        }
+        let functions = ["@sum": "SUM", "@min": "MIN", "@max": "MAX", "@avg": "AVG"]
+        guard let function = functions[name], !path.isEmpty else {
+            throw refuse(context, "the collection operator '\(name)' has no equivalent in SQL")
+        }
+        var value = SQLTerm(text: SQLText(""))
+        let from = try relatedRows(ownerKey: ownerKey, toMany, slot: slot, context) { scope in
+            value = try self.term(path: path, in: scope, context)
+            return []
+        }
+        let call = "\(function)(" + value.text + ")"
+        let text = "(SELECT " + (name == "@sum" ? "IFNULL(" + call + ", 0)" : call) + from + ")"
+        return SQLTerm(text: text, kind: name == "@avg" ? .double : value.kind, canBeNull: name != "@sum")
+    }
+
+    private func count(ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, _ context: String) throws -> SQLText {
+        switch toMany {
+        case .inverse:
+            return "(SELECT COUNT(*)" + (try relatedRows(ownerKey: ownerKey, toMany, slot: slot, context) { _ in [] })
+                + ")"
+        case .join(let join, let isFirst):
+            let alias = newAlias()
+            return SQLText(
+                "(SELECT COUNT(*) FROM \(SQLSchema.identifier(join.name)) \(alias) "
+                    + "WHERE \(alias).\(SQLSchema.identifier(join.ownerColumn(isFirst: isFirst))) = \(ownerKey))")
+        }
+    }
+
+    /// The rows of `SUBQUERY(collection, $x, condition)`.
+    func subqueryRows(_ expression: NSExpression, in environment: SQLEnvironment) throws -> SQLText {
+        let context = "\(expression)"
+        guard let collection = expression.collection as? NSExpression, collection.expressionType == .keyPath else {
+            throw refuse(context, "a subquery must range over a to-many relationship")
+        }
+        let (scope, path) = try scopeAndPath(of: collection, in: environment)
+        guard case .toMany(let key, _, let slot, let toMany, let rest) = try resolve(path, in: scope, context),
+            rest.isEmpty
+        else { throw refuse(context, "a subquery must range over a to-many relationship") }
+        return try relatedRows(ownerKey: key, toMany, slot: slot, context) { inner in
+            var variables = environment.variables
+            variables[expression.variable] = inner
+            return [
+                try self.condition(
+                    expression.predicate, in: SQLEnvironment(scope: environment.scope, variables: variables))
+            ]
+        }
+    }
+
+    /// The row source and the components of a key path expression.
+    func scopeAndPath(of expression: NSExpression, in environment: SQLEnvironment) throws -> (SQLScope, [String]) {
+        let path = expression.keyPath.split(separator: ".").map(String.init)
+        let operand = expression.operand
+        switch operand.expressionType {
+        case .evaluatedObject: return (environment.scope, path)
+        case .variable:
+            guard let scope = environment.variables[operand.variable] else {
+                throw refuse("\(expression)", "the variable $\(operand.variable) has no value")
+            }
+            return (scope, path)
+        case .keyPath where operand !== expression:
+            let (scope, first) = try scopeAndPath(of: operand, in: environment)
+            return (scope, first + path)
+        default:
+            // A plain key path.
+            if operand === expression { return (environment.scope, path) }
+            throw refuse("\(expression)", "a key path cannot start there")
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+// Columns of dictionary results: expressions that may be aggregates over the rows of the query.
+extension SQLGenerator {
+    private static let aggregates: [String: String] = [
+        "count:": "COUNT", "sum:": "SUM", "min:": "MIN", "max:": "MAX", "average:": "AVG",
+    ]
+
+    /// An expression as a result column. An aggregate of a plain key path is taken over the query's rows, one of a
+    /// to-many key path over each row's destinations.
+    func resultTerm(_ expression: NSExpression, in environment: SQLEnvironment) throws -> SQLTerm {
+        let context = "\(expression)"
+        if expression.expressionType == .function, let function = Self.aggregates[expression.function.lowercased()],
+            let argument = expression.arguments?.first
+        {
+            if argument.expressionType == .evaluatedObject, function == "COUNT" {
+                return SQLTerm(text: SQLText("COUNT(*)"), kind: .int64, canBeNull: false)
+            }
+            if argument.expressionType == .keyPath, let value = try? term(argument, in: environment, like: nil, context) {
+                let kind: ValueKind? =
+                    switch function {
+                    case "COUNT": .int64
+                    case "AVG": .double
+                    case "SUM" where value.kind?.isInteger == true: .int64
+                    default: value.kind
+                    }
+                return SQLTerm(text: "\(function)(" + value.text + ")", kind: kind)
+            }
+        }
+        return try term(expression, in: environment, like: nil, context)
+    }
+
+    /// A condition on groups: key paths may name result columns.
+    func havingCondition(
+        _ predicate: NSPredicate, in environment: SQLEnvironment, column: @escaping (String) -> SQLTerm?
+    ) throws -> SQLText {
+        resultColumn = column
+        defer { resultColumn = nil }
+        return try condition(predicate, in: environment)
+    }
+
+    /// ` ORDER BY …` where keys may name result columns.
+    func order(
+        _ descriptors: [NSSortDescriptor], in scope: SQLScope, column: @escaping (String) -> SQLTerm?
+    ) throws -> SQLText {
+        resultColumn = column
+        defer { resultColumn = nil }
+        return try order(descriptors, in: scope)
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+
+/// Turns predicates, sort descriptors and expressions into SQL for a mapping.
+///
+/// One generator makes one statement. What SQL cannot say is refused with an error that names the part; nothing is ever
+/// left out.
+final class SQLGenerator {
+    let mapping: SQLMapping
+    let store: any SnapshotStore
+    private var aliasCount = 0
+    /// Finds a result column by name, while conditions and orders are made that may name one.
+    var resultColumn: ((String) -> SQLTerm?)?
+
+    init(mapping: SQLMapping, store: any SnapshotStore) {
+        self.mapping = mapping
+        self.store = store
+    }
+
+    func newAlias() -> String {
+        defer { aliasCount += 1 }
+        return "t\(aliasCount)"
+    }
+
+    func newScope(_ entity: SQLEntity) -> SQLScope { SQLScope(alias: newAlias(), entity: entity) }
+
+    /// The mapping of an entity that a request names.
+    func entity(_ layout: EntityLayout) throws -> SQLEntity {
+        guard let entity = mapping.entity(layout) else {
+            throw SQLStoreErrors.make(
+                CocoaCode.coreDataError,
+                "The entity '\(layout.name)' is not kept in this store. Check the store's configuration.")
+        }
+        return entity
+    }
+
+    /// The condition that limits a table's rows to an entity; nil when the table holds no others.
+    func entityCondition(_ entity: SQLEntity, alias: String, includesSubentities: Bool) -> String? {
+        let family = includesSubentities ? entity.layout.familyIndexes : [entity.layout.index]
+        if family.count == entity.table.family.count { return nil }
+        let numbers = family.compactMap { mapping.entities[$0]?.number }.map(String.init)
+        return numbers.count == 1
+            ? "\(alias).Z_ENT = \(numbers[0])" : "\(alias).Z_ENT IN (\(numbers.joined(separator: ", ")))"
+    }
+
+    /// FROM and WHERE of a scope.
+    func source(
+        _ scope: SQLScope, where conditions: [SQLText?], includesSubentities: Bool
+    ) -> SQLText {
+        var all: [SQLText] = []
+        if let limit = entityCondition(scope.entity, alias: scope.alias, includesSubentities: includesSubentities) {
+            all.append(SQLText(limit))
+        }
+        all += conditions.compactMap { $0 }
+        let from = " FROM \(SQLSchema.identifier(scope.entity.table.name)) \(scope.alias)\(scope.joins)"
+        if all.isEmpty { return SQLText(from) }
+        return from + " WHERE " + SQLText.joined(all, by: " AND ")
+    }
+
+    // MARK: Key paths
+
+    /// Where a key path leads.
+    enum Destination {
+        case column(alias: String, column: SQLColumn, slot: PropertySlot)
+        /// A row itself: SELF, or an object variable.
+        case row(alias: String, entity: SQLEntity)
+        /// A to-many relationship of the row with a key, and the rest of the path.
+        case toMany(ownerKey: String, owner: SQLEntity, slot: PropertySlot, mapping: SQLToMany, rest: [String])
+    }
+
+    func resolve(_ path: [String], in scope: SQLScope, _ context: String) throws -> Destination {
+        var alias = scope.alias
+        var entity = scope.entity
+        var walked = ""
+        var index = 0
+        while index < path.count {
+            let name = path[index]
+            if name == "self" || name == "SELF" || name == "objectID" {
+                index += 1
+                if index == path.count { break }
+                continue
+            }
+            guard let slotIndex = entity.layout.slotByName[name] ?? subentitySlot(name, of: entity)?.slot else {
+                throw refuse(context, "the entity '\(entity.layout.name)' has no property '\(name)'")
+            }
+            // A property of a subentity is found in the same table.
+            let owner =
+                entity.layout.slotByName[name] != nil ? entity : (subentitySlot(name, of: entity)?.entity ?? entity)
+            let slot = owner.layout.slots[slotIndex]
+            let isLast = index + 1 == path.count
+            if let toMany = owner.toMany[slotIndex] {
+                return .toMany(
+                    ownerKey: "\(alias).Z_PK", owner: owner, slot: slot, mapping: toMany,
+                    rest: Array(path[(index + 1)...]))
+            }
+            guard let column = owner.columns[slotIndex] else {
+                throw refuse(
+                    context,
+                    "'\(name)' of entity '\(owner.layout.name)' is "
+                        + (slot.isTransient ? "transient" : "not kept in a column")
+                        + ", so a SQLite store knows nothing of it")
+            }
+            if isLast { return .column(alias: alias, column: column, slot: slot) }
+            guard slot.kind == .toOne, let destination = mapping.entities[slot.destinationIndex] else {
+                throw refuse(
+                    context, "'\(name)' of entity '\(owner.layout.name)' is an attribute and has no properties")
+            }
+            if index + 2 == path.count, ["self", "SELF", "objectID"].contains(path[index + 1]) {
+                return .column(alias: alias, column: column, slot: slot)
+            }
+            walked += "." + name
+            (alias, entity) = scope.join(
+                path: walked, from: alias, column: column, to: destination, newAlias: newAlias)
+            index += 1
+        }
+        return .row(alias: alias, entity: entity)
+    }
+
+    /// A property that only subentities have, as predicates on the superentity may use it.
+    private func subentitySlot(_ name: String, of entity: SQLEntity) -> (slot: Int, entity: SQLEntity)? {
+        for index in entity.layout.familyIndexes {
+            if let candidate = mapping.entities[index], let slot = candidate.layout.slotByName[name] {
+                return (slot, candidate)
+            }
+        }
+        return nil
+    }
+
+    // MARK: Errors
+
+    func refuse(_ part: String, _ reason: String) -> NSError {
+        SQLStoreErrors.make(
+            CocoaCode.coreDataError,
+            "The SQLite store cannot evaluate '\(part)': \(reason). Change the request, or filter and sort in memory.",
+            ["NSPredicateFormat": part])
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+
+/// The statements that make an empty store for a mapping, in Core Data's words.
+struct SQLSchema {
+    let mapping: SQLMapping
+
+    /// Everything a new store needs: tables, indexes, triggers.
+    func statements() throws -> [String] {
+        var statements = mapping.tables.map(Self.createTable)
+        statements += mapping.joinTables.map(Self.createTable)
+        statements += mapping.tables.flatMap(indexes)
+        statements += mapping.joinTables.map(Self.createIndex)
+        for table in mapping.tables { statements += try triggers(of: table) }
+        return statements + Self.housekeeping
+    }
+
+    /// The tables that every store has.
+    static let housekeeping = [
+        "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)",
+        "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)",
+        "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
+    ]
+
+    /// Quoted unless it is a plain identifier, as Core Data writes it.
+    static func identifier(_ name: String) -> String {
+        let isPlain =
+            name.utf8.allSatisfy {
+                ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7a) || ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x5f
+            } && name.utf8.first.map { $0 < 0x30 || $0 > 0x39 } == true
+        return isPlain ? name : "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+    }
+
+    static func createTable(_ table: SQLTable) -> String {
+        let columns = table.declarations.map { ", \(identifier($0.name)) \($0.type.rawValue)" }.joined()
+        return
+            "CREATE TABLE \(identifier(table.name)) ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER\(columns) )"
+    }
+
+    static func createTable(_ join: SQLJoinTable) -> String {
+        var columns = [join.firstColumn, join.secondColumn]
+        columns += [join.firstOrderColumn, join.secondOrderColumn].compactMap { $0 }
+        let list = columns.map { "\(identifier($0)) INTEGER, " }.joined()
+        return "CREATE TABLE \(identifier(join.name)) ( \(list)"
+            + "PRIMARY KEY (\(identifier(join.firstColumn)), \(identifier(join.secondColumn))) )"
+    }
+
+    static func createIndex(_ join: SQLJoinTable) -> String {
+        "CREATE INDEX \(identifier("\(join.name)_\(join.secondColumn)_INDEX")) ON \(identifier(join.name)) "
+            + "(\(identifier(join.secondColumn)), \(identifier(join.firstColumn)))"
+    }
+
+    /// All indexes of a table.
+    func indexes(of table: SQLTable) -> [String] {
+        let name = Self.identifier(table.name)
+        var statements: [String] = []
+        for column in table.columns where column.kind == .toOne {
+            statements.append(
+                "CREATE INDEX \(Self.identifier("\(table.name)_\(column.name)_INDEX")) ON \(name) "
+                    + "(\(Self.identifier(column.name)))")
+        }
+        if table.family.count > 1 {
+            statements.append("CREATE INDEX \(Self.identifier("\(table.name)_Z_ENT_INDEX")) ON \(name) (Z_ENT)")
+        }
+        for entity in table.family {
+            let description = entity.layout.entity
+            for slot in entity.layout.slots where slot.property.isIndexed && slot.property.owningEntity === description {
+                guard let column = entity.columns[slot.index], column.kind != .toOne else { continue }
+                statements.append(index(entity, slot.name, [(column.name, true)], in: name))
+            }
+            for fetchIndex in description.indexes where fetchIndex.entity == nil || fetchIndex.entity === description {
+                var columns: [(String, Bool)] = []
+                for element in fetchIndex.elements where element.collationType == .binary {
+                    if let column = columnName(of: element, in: entity) {
+                        columns.append((column, element.isAscending))
+                    }
+                }
+                guard !columns.isEmpty, columns.count == fetchIndex.elements.count else { continue }
+                statements.append(index(entity, fetchIndex.name, columns, in: name))
+            }
+            for constraint in description.uniquenessConstraintNames {
+                guard let columns = columnNames(of: constraint, in: entity) else { continue }
+                let list = columns.map { "\(Self.identifier($0)) COLLATE BINARY ASC" }.joined(separator: ", ")
+                let indexName = "Z_\(entity.layout.name)_UNIQUE_" + constraint.joined(separator: "_")
+                statements.append("CREATE UNIQUE INDEX \(Self.identifier(indexName)) ON \(name) (\(list))")
+            }
+        }
+        var seen: Set<String> = []
+        return statements.filter { seen.insert($0).inserted }
+    }
+
+    private func index(_ entity: SQLEntity, _ name: String, _ columns: [(String, Bool)], in table: String) -> String {
+        let list = columns.map { "\(Self.identifier($0.0)) COLLATE BINARY \($0.1 ? "ASC" : "DESC")" }
+        return "CREATE INDEX \(Self.identifier("Z_\(entity.layout.name)_\(name)")) ON \(table) "
+            + "(\(list.joined(separator: ", ")))"
+    }
+
+    private func columnName(of element: NSFetchIndexElementDescription, in entity: SQLEntity) -> String? {
+        guard let property = element.propertyName else { return nil }
+        if let slot = entity.layout.slotByName[property] { return entity.columns[slot]?.name }
+        guard let expression = (element.property as? NSExpressionDescription)?.expression else { return nil }
+        switch expression.expressionType {
+        case .evaluatedObject: return "Z_PK"
+        case .keyPath where expression.keyPath == "entity": return "Z_ENT"
+        case .keyPath: return entity.layout.slotByName[expression.keyPath].flatMap { entity.columns[$0]?.name }
+        default: return nil
+        }
+    }
+
+    /// The columns of a uniqueness constraint; nil when one of its properties has none.
+    func columnNames(of constraint: [String], in entity: SQLEntity) -> [String]? {
+        let names = constraint.compactMap { entity.layout.slotByName[$0].flatMap { entity.columns[$0]?.name } }
+        return names.count == constraint.count && !names.isEmpty ? names : nil
+    }
+
+    /// The triggers that keep the derived attributes of a table's entities.
+    func triggers(of table: SQLTable) throws -> [String] {
+        var statements: [String] = []
+        for entity in table.family {
+            for slot in entity.layout.slots {
+                guard let derived = slot.property as? NSDerivedAttributeDescription,
+                    derived.owningEntity === entity.layout.entity, !derived.isTransient,
+                    let expression = derived.derivationExpression
+                else { continue }
+                statements += try SQLDerivation(mapping: mapping, entity: entity, slot: slot, expression: expression)
+                    .triggers()
+            }
+        }
+        return statements
+    }
+
+    /// The names of all tables, indexes and triggers that a statement list makes, for comparing with a store.
+    static func name(of statement: String) -> String? {
+        let words = statement.split(separator: " ", maxSplits: 4)
+        guard words.count > 2 else { return nil }
+        let word = words[1] == "UNIQUE" ? words[3] : words[2]
+        return word.trimmingCharacters(in: CharacterSet(charactersIn: "\""))
+    }
+}

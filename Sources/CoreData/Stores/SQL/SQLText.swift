@@ -1,0 +1,37 @@
+/// SQL with the values bound to its placeholders, in order.
+struct SQLText {
+    var sql: String
+    var arguments: [PropertyValue] = []
+
+    init(_ sql: String, _ arguments: [PropertyValue] = []) {
+        self.sql = sql
+        self.arguments = arguments
+    }
+
+    static func + (left: SQLText, right: SQLText) -> SQLText {
+        SQLText(left.sql + right.sql, left.arguments + right.arguments)
+    }
+
+    static func + (left: SQLText, right: String) -> SQLText { SQLText(left.sql + right, left.arguments) }
+
+    static func + (left: String, right: SQLText) -> SQLText { SQLText(left + right.sql, right.arguments) }
+
+    static func joined(_ parts: [SQLText], by separator: String) -> SQLText {
+        SQLText(parts.map(\.sql).joined(separator: separator), parts.flatMap(\.arguments))
+    }
+}
+
+/// A value in SQL, and what is known of it.
+struct SQLTerm {
+    var text: SQLText
+    /// The kind of the property it comes from; nil for computed values and constants.
+    var kind: ValueKind?
+    /// The attribute it comes from.
+    var slot: PropertySlot?
+    /// Whether it is the bare column of an attribute or to-one relationship, so that the column's affinity applies.
+    var isColumn = false
+    /// Whether it is the constant nil.
+    var isNull = false
+    /// Whether it can be nil.
+    var canBeNull = true
+}

@@ -1,0 +1,144 @@
+import CSQLite
+import Foundation
+
+/// How the columns of one statement become the slots of one entity's rows: computed once, then followed for each row
+/// without allocation.
+final class RowDecoder {
+    enum Kind: UInt8 {
+        case integer
+        case floating
+        case text
+        case bytes
+        /// A foreign key whose destination's entity is fixed.
+        case key
+        /// A foreign key with an entity number in another column.
+        case keyAndEntity
+        /// Bytes behind a leading byte that says where they are.
+        case external
+    }
+
+    struct Step {
+        let kind: Kind
+        let column: Int32
+        let slot: Int32
+        var entityColumn: Int32 = -1
+        var entityWord: Int32 = -1
+        var fallbackLayout: Int32 = -1
+    }
+
+    let layout: EntityLayout
+    private let steps: UnsafeMutableBufferPointer<Step>
+    private let mapping: SQLMapping
+    private let externalFiles: ExternalFiles?
+
+    /// - Parameter columnIndex: the position of each column's name among the results of the statement.
+    init(entity: SQLEntity, mapping: SQLMapping, externalFiles: ExternalFiles?, columnIndex: [String: Int32]) {
+        layout = entity.layout
+        self.mapping = mapping
+        self.externalFiles = externalFiles
+        var list: [Step] = []
+        for slot in layout.slots.prefix(layout.storedCount) {
+            guard let column = entity.columns[slot.index], let index = columnIndex[column.name] else { continue }
+            let kind: Kind
+            switch slot.kind {
+            case .int16, .int32, .int64, .boolean: kind = .integer
+            case .double, .float, .date: kind = .floating
+            case .decimal, .string, .uri: kind = .text
+            case .data, .transformable, .composite, .uuid: kind = column.allowsExternalStorage ? .external : .bytes
+            case .toOne: kind = slot.entityWord >= 0 ? .keyAndEntity : .key
+            case .toMany, .orderedToMany, .fetched, .undefined: continue
+            }
+            var step = Step(kind: kind, column: index, slot: Int32(slot.index))
+            if kind == .keyAndEntity {
+                step.entityWord = Int32(slot.entityWord)
+                step.fallbackLayout = Int32(slot.destinationIndex)
+                step.entityColumn = column.entityColumn.flatMap { columnIndex[$0] } ?? -1
+            }
+            list.append(step)
+        }
+        // Slots without a column stay null.
+        let present = Set(list.map { Int($0.slot) })
+        absent = (0..<layout.storedCount).filter { !present.contains($0) }
+        steps = .allocate(capacity: list.count)
+        _ = steps.initialize(from: list)
+    }
+
+    private let absent: [Int]
+
+    deinit { steps.deallocate() }
+
+    /// Fills a new row from the statement's current one.
+    @inline(__always)
+    func decode(_ statement: OpaquePointer, into row: RowPointer, of page: RowPage) {
+        for step in steps {
+            let slot = Int(truncatingIfNeeded: step.slot)
+            switch step.kind {
+            case .integer, .key:
+                let value = sqlite3_column_int64(statement, step.column)
+                if value == 0, sqlite3_column_type(statement, step.column) == SQLITE_NULL {
+                    page.setNull(row, slot)
+                } else {
+                    row[slot] = UInt64(bitPattern: value)
+                }
+            case .floating:
+                let value = sqlite3_column_double(statement, step.column)
+                if value == 0, sqlite3_column_type(statement, step.column) == SQLITE_NULL {
+                    page.setNull(row, slot)
+                } else {
+                    row[slot] = value.bitPattern
+                }
+            case .text:
+                if let text = sqlite3_column_text(statement, step.column) {
+                    page.setBytes(row, slot, text, Int(sqlite3_column_bytes(statement, step.column)))
+                } else {
+                    page.setNull(row, slot)
+                }
+            case .bytes:
+                let bytes = sqlite3_column_blob(statement, step.column)
+                if bytes == nil, sqlite3_column_type(statement, step.column) == SQLITE_NULL {
+                    page.setNull(row, slot)
+                } else {
+                    page.setBytes(row, slot, bytes, Int(sqlite3_column_bytes(statement, step.column)))
+                }
+            case .keyAndEntity:
+                let value = sqlite3_column_int64(statement, step.column)
+                let word = Int(truncatingIfNeeded: step.entityWord)
+                if value == 0, sqlite3_column_type(statement, step.column) == SQLITE_NULL {
+                    page.setNull(row, slot)
+                    row[word] = 0
+                } else {
+                    row[slot] = UInt64(bitPattern: value)
+                    let number = step.entityColumn >= 0 ? sqlite3_column_int64(statement, step.entityColumn) : -1
+                    row[word] = UInt64(mapping.layoutIndex(forNumber: number) ?? Int(step.fallbackLayout))
+                }
+            case .external:
+                decodeExternal(statement, step.column, slot, row, page)
+            }
+        }
+        if !absent.isEmpty { for slot in absent { page.setNull(row, slot) } }
+    }
+
+    @inline(never)
+    private func decodeExternal(
+        _ statement: OpaquePointer, _ column: Int32, _ slot: Int, _ row: RowPointer, _ page: RowPage
+    ) {
+        guard let bytes = sqlite3_column_blob(statement, column) else {
+            if sqlite3_column_type(statement, column) == SQLITE_NULL {
+                page.setNull(row, slot)
+            } else {
+                page.setBytes(row, slot, nil, 0)
+            }
+            return
+        }
+        let raw = UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, column)))
+        switch raw.first {
+        case ExternalFiles.inlineMarker?:
+            page.setBytes(row, slot, raw.baseAddress.map { $0 + 1 }, raw.count - 1)
+        case ExternalFiles.fileMarker?:
+            guard let content = externalFiles?.content(named: raw.dropFirst()) else { return page.setNull(row, slot) }
+            content.withUnsafeBytes { page.setBytes(row, slot, $0.baseAddress, $0.count) }
+        default:
+            page.setBytes(row, slot, raw.baseAddress, raw.count)
+        }
+    }
+}

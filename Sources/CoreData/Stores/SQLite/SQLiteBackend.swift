@@ -1,0 +1,57 @@
+import Foundation
+import Synchronization
+
+/// Everything an open store needs for requests: connections, mapping, caches and prepared plans.
+final class SQLiteBackend: Sendable {
+    let pool: SQLiteConnectionPool
+    let mapping: SQLMapping
+    let externalFiles: ExternalFiles?
+    /// The columns each table has.
+    let columns: [String: [String]]
+    /// Whether saves write history.
+    let tracksHistory: Bool
+    /// By layout index, then by whether subentities are included. The lock guards the table of plans.
+    private let plans: Mutex<[[SelectPlan?]]>
+    /// The next free key of each table, by layout index of its root, once it was compared with the real keys. The lock
+    /// guards the set.
+    let checkedKeys = Mutex<Set<Int>>([])
+    /// The row caches, by layout index of the root entity.
+    let rowCaches: [RowCache]
+
+    init(
+        pool: SQLiteConnectionPool, mapping: SQLMapping, externalFiles: ExternalFiles?, columns: [String: [String]],
+        tracksHistory: Bool, rowCaches: [RowCache]
+    ) {
+        self.pool = pool
+        self.mapping = mapping
+        self.externalFiles = externalFiles
+        self.columns = columns
+        self.tracksHistory = tracksHistory
+        self.rowCaches = rowCaches
+        plans = Mutex(Array(repeating: [nil, nil], count: mapping.layouts.layouts.count))
+    }
+
+    /// The result columns for whole rows of an entity.
+    func selectPlan(_ entity: SQLEntity, includesSubentities: Bool) -> SelectPlan {
+        let index = entity.layout.index
+        let column = includesSubentities ? 1 : 0
+        if let known = plans.withLock({ $0[index][column] }) { return known }
+        let plan = SelectPlan(
+            entity: entity, includesSubentities: includesSubentities, mapping: mapping, externalFiles: externalFiles,
+            presentColumns: columns[entity.table.name].map(Set.init))
+        plans.withLock { $0[index][column] = plan }
+        return plan
+    }
+
+    func rowCache(of layout: EntityLayout) -> RowCache { rowCaches[layout.rootIndex] }
+
+    /// The mapping of an entity.
+    func entity(_ layout: EntityLayout) throws -> SQLEntity {
+        guard let entity = mapping.entity(layout) else {
+            throw SQLStoreErrors.make(
+                CocoaCode.coreDataError,
+                "The entity '\(layout.name)' is not kept in this store. Check the store's configuration.")
+        }
+        return entity
+    }
+}

@@ -1,0 +1,178 @@
+import CSQLite
+import Foundation
+
+/// One connection to a database, used by one thread at a time.
+///
+/// It is set up for files from anywhere: no schema is trusted to call functions with effects, the schema cannot be
+/// written as a table, cells are checked when pages are read.
+final class SQLiteConnection: @unchecked Sendable {
+    // Sendable: whoever has taken the connection from its pool is its only user until it is given back under the pool's
+    // lock; the connection itself starts no threads.
+
+    enum Mode {
+        case readOnly
+        /// Reads a file that nobody changes, without locks: read-only media.
+        case immutable
+        case readWrite
+        case create
+    }
+
+    let handle: OpaquePointer
+    let path: String
+    let mode: Mode
+
+    /// Rows whose derived values triggers have changed, in the order of change.
+    var affectedRows: [AffectedRow] = []
+    /// An error that a function of ours wants to be reported instead of SQLite's.
+    var pendingFailure: SQLiteError?
+
+    private var statements: [String: SQLiteStatement] = [:]
+    private var uses: UInt64 = 0
+    private static let maximumStatements = 128
+
+    struct AffectedRow: Hashable {
+        let entityNumber: Int64
+        let key: Int64
+    }
+
+    /// Opens a database.
+    ///
+    /// - Parameters:
+    ///   - path: a file, or ":memory:" for a database of this connection alone.
+    ///   - timeout: how long to wait for locks, in seconds.
+    init(path: String, mode: Mode, timeout: TimeInterval) throws {
+        var flags = SQLITE_OPEN_NOMUTEX
+        var name = path
+        switch mode {
+        case .readOnly: flags |= SQLITE_OPEN_READONLY
+        case .immutable:
+            flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            name = Self.fileURI(path) + "?immutable=1"
+        case .readWrite: flags |= SQLITE_OPEN_READWRITE
+        case .create: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        }
+        var opened: OpaquePointer?
+        let result = sqlite3_open_v2(name, &opened, flags, nil)
+        guard result == SQLITE_OK, let opened else {
+            let error = SQLiteError(handle: opened, path: path)
+            sqlite3_close_v2(opened)
+            throw error
+        }
+        handle = opened
+        self.path = path
+        self.mode = mode
+        sqlite3_extended_result_codes(opened, 1)
+        sqlite3_busy_timeout(opened, Int32(clamping: Int((timeout * 1000).rounded())))
+        _ = ocd_sqlite3_set_flag(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
+        _ = ocd_sqlite3_set_flag(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        _ = ocd_sqlite3_set_flag(opened, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
+        sqlite3_limit(opened, SQLITE_LIMIT_TRIGGER_DEPTH, 64)
+        sqlite3_limit(opened, SQLITE_LIMIT_ATTACHED, 2)
+        SQLiteFunctions.register(on: self)
+        try execute("PRAGMA cell_size_check = ON")
+    }
+
+    deinit {
+        statements.removeAll()
+        sqlite3_close_v2(handle)
+    }
+
+    private static func fileURI(_ path: String) -> String {
+        var allowed = CharacterSet.urlPathAllowed
+        allowed.remove(charactersIn: "?#%")
+        return "file:" + (path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path)
+    }
+
+    // MARK: Statements
+
+    /// Runs SQL text of any number of statements without arguments and results.
+    func execute(_ sql: String) throws {
+        let result = sqlite3_exec(handle, sql, nil, nil, nil)
+        if result != SQLITE_OK { throw SQLiteError(handle: handle, sql: sql, path: path) }
+    }
+
+    /// A statement from the connection's cache, prepared at first use and ready to be bound.
+    func statement(_ sql: String) throws -> SQLiteStatement {
+        uses += 1
+        if let cached = statements[sql], !cached.isInUse {
+            cached.lastUse = uses
+            return cached
+        }
+        let statement = try SQLiteStatement(sql, on: self)
+        statement.lastUse = uses
+        if statements[sql] == nil {
+            if statements.count >= Self.maximumStatements { dropOldestStatements() }
+            statements[sql] = statement
+        }
+        return statement
+    }
+
+    private func dropOldestStatements() {
+        let byAge = statements.values.filter { !$0.isInUse }.sorted { $0.lastUse < $1.lastUse }
+        for statement in byAge.prefix(Self.maximumStatements / 4) { statements[statement.sql] = nil }
+    }
+
+    /// Forgets all prepared statements: after a change of the schema, or before closing.
+    func dropStatements() { statements.removeAll() }
+
+    /// Runs one statement with arguments and gives each row to `body`.
+    func query(_ sql: String, _ arguments: [PropertyValue] = [], _ body: (SQLiteStatement) throws -> Void) throws {
+        let statement = try statement(sql)
+        statement.isInUse = true
+        defer {
+            statement.reset()
+            statement.isInUse = false
+        }
+        statement.bind(arguments)
+        while try statement.step() { try body(statement) }
+    }
+
+    /// Runs one statement with arguments and no results.
+    func run(_ sql: String, _ arguments: [PropertyValue] = []) throws {
+        let statement = try statement(sql)
+        statement.bind(arguments)
+        try statement.run()
+    }
+
+    /// The integer in the first column of the first row.
+    func integer(_ sql: String, _ arguments: [PropertyValue] = []) throws -> Int64? {
+        var result: Int64?
+        try query(sql, arguments) { row in
+            if result == nil, !row.isNull(0) { result = row.int64(0) }
+        }
+        return result
+    }
+
+    /// The text in the first column of the first row.
+    func text(_ sql: String, _ arguments: [PropertyValue] = []) throws -> String? {
+        var result: String?
+        try query(sql, arguments) { row in if result == nil { result = row.string(0) } }
+        return result
+    }
+
+    /// Rows changed by the last INSERT, UPDATE or DELETE.
+    @inline(__always)
+    var changes: Int32 { sqlite3_changes(handle) }
+
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    // MARK: Transactions
+
+    enum TransactionKind: String {
+        case deferred = "BEGIN"
+        case immediate = "BEGIN IMMEDIATE"
+    }
+
+    /// Runs `body` in a transaction, which an error rolls back.
+    func transaction<Result>(_ kind: TransactionKind, _ body: () throws -> Result) throws -> Result {
+        try run(kind.rawValue)
+        do {
+            let result = try body()
+            try run("COMMIT")
+            return result
+        } catch {
+            if isInTransaction { try? run("ROLLBACK") }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import CSQLite
+import Foundation
+import Synchronization
+
+/// The connections of one store: one that writes, under a lock, and as many readers as are used at once.
+///
+/// In WAL mode readers and the writer do not wait for each other. A database in memory, or one whose journal is not a
+/// WAL, has a single connection that serves both.
+final class SQLiteConnectionPool: Sendable {
+    struct Configuration: Sendable {
+        var path: String
+        var isReadOnly = false
+        /// Whether nobody changes the file, so that it is read without locks.
+        var isImmutable = false
+        var isInMemory = false
+        var timeout: TimeInterval = 60
+        /// Pragmas for every connection, in order.
+        var pragmas: [(name: String, value: String)] = []
+    }
+
+    let configuration: Configuration
+    /// Guards the writer: who holds it writes.
+    private let writer: Mutex<SQLiteConnection>
+    /// Guards the list of readers that nobody uses.
+    private let idleReaders = Mutex<[SQLiteConnection]>([])
+    /// Whether reads need the writer's connection.
+    let sharesConnection: Bool
+    private let readerMode: SQLiteConnection.Mode
+    private static let maximumIdleReaders = 8
+
+    /// Opens the writer. A file that does not exist is created unless the configuration is read-only.
+    init(_ configuration: Configuration, create: Bool) throws {
+        self.configuration = configuration
+        let connection: SQLiteConnection
+        if configuration.isInMemory {
+            connection = try SQLiteConnection(path: ":memory:", mode: .create, timeout: configuration.timeout)
+            readerMode = .readOnly
+        } else if configuration.isReadOnly {
+            connection = try Self.openReadOnly(configuration)
+            readerMode = connection.mode
+        } else {
+            connection = try SQLiteConnection(
+                path: configuration.path, mode: create ? .create : .readWrite, timeout: configuration.timeout)
+            readerMode = .readOnly
+        }
+        var usesWAL = false
+        if !configuration.isReadOnly {
+            // Settings of a new file must come before its first page is written.
+            try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            let wanted = configuration.pragmas.last { $0.name.lowercased() == "journal_mode" }?.value ?? "WAL"
+            if !configuration.isInMemory, Self.isPlain(wanted) {
+                let mode = try connection.text("PRAGMA journal_mode = \(wanted)")
+                usesWAL = mode?.lowercased() == "wal"
+            }
+        } else {
+            usesWAL = true
+        }
+        try Self.apply(configuration.pragmas, to: connection)
+        sharesConnection = configuration.isInMemory || !usesWAL
+        writer = Mutex(connection)
+    }
+
+    /// Opens a file that must not be written. A WAL store on read-only media cannot have its shared memory file: without
+    /// a WAL to read it is then taken as immutable.
+    private static func openReadOnly(_ configuration: Configuration) throws -> SQLiteConnection {
+        if configuration.isImmutable {
+            return try SQLiteConnection(path: configuration.path, mode: .immutable, timeout: configuration.timeout)
+        }
+        let plain = try SQLiteConnection(path: configuration.path, mode: .readOnly, timeout: configuration.timeout)
+        do {
+            try plain.query("SELECT count(*) FROM sqlite_master") { _ in }
+            return plain
+        } catch let error as SQLiteError where error.code == SQLITE_CANTOPEN || error.code == SQLITE_READONLY {
+            let size = (try? FileManager.default.attributesOfItem(atPath: configuration.path + "-wal"))?[.size]
+            guard (size as? NSNumber)?.int64Value ?? 0 == 0 else { throw error }
+            return try SQLiteConnection(path: configuration.path, mode: .immutable, timeout: configuration.timeout)
+        }
+    }
+
+    private static func isPlain(_ word: String) -> Bool {
+        !word.isEmpty
+            && word.utf8.allSatisfy {
+                ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7a) || ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x5f || $0 == 0x2d
+            }
+    }
+
+    private static func apply(_ pragmas: [(name: String, value: String)], to connection: SQLiteConnection) throws {
+        // In WAL mode NORMAL loses no consistency and saves one sync for each transaction.
+        if connection.mode != .readOnly && connection.mode != .immutable {
+            try connection.execute("PRAGMA synchronous = NORMAL")
+        }
+        for pragma in pragmas where pragma.name.lowercased() != "journal_mode" {
+            guard isPlain(pragma.name), isPlain(pragma.value) else {
+                throw SQLiteError(
+                    extendedCode: SQLITE_MISUSE,
+                    message: "NSSQLitePragmasOption: '\(pragma.name) = \(pragma.value)' is not a plain name and value",
+                    path: connection.path)
+            }
+            try connection.execute("PRAGMA \(pragma.name) = \(pragma.value)")
+        }
+    }
+
+    /// Runs `body` with a connection that sees the last committed state.
+    func read<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
+        if sharesConnection { return try write(body) }
+        let connection = try takeReader()
+        defer { giveBack(connection) }
+        do { return try body(connection) } catch let error as SQLiteError { throw error.cocoaError }
+    }
+
+    private func takeReader() throws -> SQLiteConnection {
+        if let idle = idleReaders.withLock({ $0.popLast() }) { return idle }
+        do {
+            let connection = try SQLiteConnection(
+                path: configuration.path, mode: readerMode, timeout: configuration.timeout)
+            try Self.apply(configuration.pragmas, to: connection)
+            return connection
+        } catch let error as SQLiteError { throw error.cocoaError }
+    }
+
+    private func giveBack(_ connection: SQLiteConnection) {
+        idleReaders.withLock { idle in
+            if idle.count < Self.maximumIdleReaders { idle.append(connection) }
+        }
+    }
+
+    /// Runs `body` with the writer, alone.
+    func write<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
+        var outcome: Swift.Result<Unchecked<Result>, any Error>?
+        writer.withLock { connection in
+            do { outcome = .success(Unchecked(try body(connection))) } catch { outcome = .failure(error) }
+        }
+        switch outcome {
+        case .success(let value)?: return value.value
+        case .failure(let error as SQLiteError)?: throw error.cocoaError
+        case .failure(let error)?: throw error
+        case nil:
+            throw SQLiteError(extendedCode: SQLITE_MISUSE, message: "no result", path: configuration.path).cocoaError
+        }
+    }
+
+    /// Moves what the WAL holds into the database file; the last step before a store is closed.
+    func checkpoint() {
+        idleReaders.withLock { $0.removeAll() }
+        guard !configuration.isReadOnly else { return }
+        writer.withLock { connection in
+            _ = sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import CSQLite
+import Foundation
+
+/// What SQLite answered instead of doing its work.
+///
+/// Callers outside the store see it as an `NSError` (`cocoaError`), in Cocoa's domain where Cocoa has a code for the
+/// situation, with SQLite's own code under `NSSQLiteErrorDomain`.
+struct SQLiteError: Error, CustomStringConvertible {
+    /// SQLite's extended result code.
+    let extendedCode: Int32
+    /// SQLite's own words.
+    let message: String
+    /// The statement, without its bound values.
+    let sql: String?
+    /// The database file.
+    let path: String
+
+    /// The result code without its extension.
+    var code: Int32 { extendedCode & 0xff }
+
+    /// Whether a unique index refused a row: SQLITE_CONSTRAINT_UNIQUE, a macro that Swift does not import.
+    var isUniquenessViolation: Bool { extendedCode == SQLITE_CONSTRAINT | 8 << 8 }
+
+    init(extendedCode: Int32, message: String, sql: String? = nil, path: String) {
+        self.extendedCode = extendedCode
+        self.message = message
+        self.sql = sql
+        self.path = path
+    }
+
+    /// The last error of a connection.
+    init(handle: OpaquePointer?, sql: String? = nil, path: String) {
+        self.init(
+            extendedCode: handle.map(sqlite3_extended_errcode) ?? SQLITE_NOMEM,
+            message: handle.flatMap(sqlite3_errmsg).map { String(cString: $0) } ?? "out of memory", sql: sql, path: path
+        )
+    }
+
+    var description: String {
+        "SQLite error \(extendedCode) (\(message)) in \(path)" + (sql.map { " at: \($0)" } ?? "")
+    }
+
+    /// The error as users of the framework see it.
+    var cocoaError: NSError {
+        let cocoa: Int
+        let advice: String
+        switch code {
+        case SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_FORMAT:
+            cocoa = CocoaCode.fileReadCorruptFile
+            advice =
+                "The file at \(path) is not a readable SQLite database. Restore it from a copy or choose another file."
+        case SQLITE_CANTOPEN:
+            cocoa = CocoaCode.persistentStoreOpen
+            advice = "The store at \(path) cannot be opened. Check that its folder exists and may be read and written."
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            cocoa = CocoaCode.persistentStoreTimeout
+            advice =
+                "The store at \(path) is locked by another connection. Try again, or raise NSPersistentStoreTimeoutOption."
+        case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
+            cocoa = CocoaCode.fileWriteNoPermission
+            advice = "The store at \(path) may not be written. Check the permissions of the file and its folder."
+        case SQLITE_FULL:
+            cocoa = CocoaCode.fileWriteOutOfSpace
+            advice = "There is no space left for the store at \(path). Free some and save again."
+        default:
+            cocoa = CocoaCode.persistentStoreOperation
+            advice = "The store at \(path) could not do what was asked: \(message)."
+        }
+        var userInfo: [String: Any] = [
+            NSLocalizedDescriptionKey: advice,
+            NSLocalizedFailureReasonErrorKey: message,
+            "NSFilePath": path,
+            NSSQLiteErrorDomain: Int(extendedCode),
+            NSUnderlyingErrorKey: NSError(
+                domain: NSSQLiteErrorDomain, code: Int(extendedCode), userInfo: [NSLocalizedDescriptionKey: message]),
+        ]
+        if let sql { userInfo["NSSQLiteStatement"] = sql }
+        return NSError(domain: NSCocoaErrorDomain, code: cocoa, userInfo: userInfo)
+    }
+}

@@ -1,0 +1,171 @@
+import CSQLite
+import Foundation
+
+/// The functions and collations that every connection of a store has beside SQLite's own.
+///
+/// All are innocuous: they read nothing but their arguments, so that a schema from anywhere may call them.
+enum SQLiteFunctions {
+    static func register(on connection: SQLiteConnection) {
+        let pure = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
+        let context = Unmanaged.passUnretained(connection).toOpaque()
+        func add(
+            _ name: String, _ count: Int32, _ flags: Int32,
+            _ function: @escaping @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+        ) {
+            sqlite3_create_function_v2(connection.handle, name, count, flags, context, function, nil, nil, nil)
+        }
+        add(SQLFunctionName.matchString, 4, pure) { context, _, arguments in
+            guard let context, let arguments else { return }
+            SQLiteFunctions.match(context, arguments)
+        }
+        add(SQLFunctionName.canonical, 1, pure) { context, _, arguments in
+            SQLiteFunctions.map(context, arguments) {
+                StringFolding.fold($0, [.caseInsensitive, .diacriticInsensitive])
+            }
+        }
+        add(SQLFunctionName.uppercase, 1, pure) { context, _, arguments in
+            SQLiteFunctions.map(context, arguments) { $0.uppercased() }
+        }
+        add(SQLFunctionName.lowercase, 1, pure) { context, _, arguments in
+            SQLiteFunctions.map(context, arguments) { $0.lowercased() }
+        }
+        add(SQLFunctionName.bytes, 1, pure) { context, _, arguments in
+            guard let context, let text = SQLiteFunctions.string(arguments?[0]) else {
+                return sqlite3_result_null(context)
+            }
+            let bytes = SQLiteFunctions.bytes(fromHexadecimal: text)
+            sqlite3_result_blob64(context, bytes, UInt64(bytes.count), SQLiteStatement.transient)
+        }
+        add(SQLFunctionName.double, 1, pure) { context, _, arguments in
+            let bits = UInt64(bitPattern: sqlite3_value_int64(arguments?[0]))
+            sqlite3_result_double(context, Double(bitPattern: bits))
+        }
+        // Called by the triggers of derived attributes: (table, entity number, key, attribute, value).
+        for name in [
+            "NSCoreDataDATriggerUpdatedAffectedObjectValue", "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
+        ] {
+            add(name, 5, SQLITE_UTF8 | SQLITE_INNOCUOUS) { context, _, arguments in
+                guard let context, let arguments, let user = sqlite3_user_data(context) else { return }
+                // The connection registered itself and outlives its functions.
+                let connection = Unmanaged<SQLiteConnection>.fromOpaque(user).takeUnretainedValue()
+                connection.affectedRows.append(
+                    .init(entityNumber: sqlite3_value_int64(arguments[1]), key: sqlite3_value_int64(arguments[2])))
+                sqlite3_result_null(context)
+            }
+        }
+        collate(connection, SQLFunctionName.collateCaseInsensitive) { StringOrder.caseInsensitive($0, $1) }
+        collate(connection, SQLFunctionName.collateLocalized) { StringOrder.localized($0, $1, []) }
+        collate(connection, SQLFunctionName.collateLocalizedCaseInsensitive) {
+            StringOrder.localized($0, $1, .caseInsensitive)
+        }
+        collate(connection, SQLFunctionName.collateLocalizedStandard) {
+            StringOrder.localized($0, $1, [.caseInsensitive, .numeric, .widthInsensitive])
+        }
+    }
+
+    // MARK: Collations
+
+    private final class Collation {
+        let order: (String, String) -> ComparisonResult
+        init(_ order: @escaping (String, String) -> ComparisonResult) { self.order = order }
+    }
+
+    private static func collate(
+        _ connection: SQLiteConnection, _ name: String, _ order: @escaping (String, String) -> ComparisonResult
+    ) {
+        let collation = Unmanaged.passRetained(Collation(order)).toOpaque()
+        sqlite3_create_collation_v2(
+            connection.handle, name, SQLITE_UTF8, collation,
+            { user, leftCount, left, rightCount, right in
+                guard let user else { return 0 }
+                let collation = Unmanaged<Collation>.fromOpaque(user).takeUnretainedValue()
+                let first = String(decoding: UnsafeRawBufferPointer(start: left, count: Int(leftCount)), as: UTF8.self)
+                let second = String(
+                    decoding: UnsafeRawBufferPointer(start: right, count: Int(rightCount)), as: UTF8.self)
+                return Int32(collation.order(first, second).rawValue)
+            },
+            { user in if let user { Unmanaged<Collation>.fromOpaque(user).release() } })
+    }
+
+    // MARK: Values
+
+    private static func string(_ value: OpaquePointer?) -> String? {
+        guard let value, sqlite3_value_type(value) != SQLITE_NULL, let text = sqlite3_value_text(value) else {
+            return nil
+        }
+        return String(
+            decoding: UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value))), as: UTF8.self)
+    }
+
+    private static func map(
+        _ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?, _ change: (String) -> String
+    ) {
+        guard let context, let text = string(arguments?[0]) else { return sqlite3_result_null(context) }
+        var result = change(text)
+        result.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) {
+                sqlite3_result_text64(
+                    context, $0.baseAddress, UInt64($0.count), SQLiteStatement.transient, UInt8(SQLITE_UTF8))
+            }
+        }
+    }
+
+    private static func bytes(fromHexadecimal text: String) -> [UInt8] {
+        func digit(_ byte: UInt8) -> UInt8? {
+            switch byte {
+            case 0x30...0x39: byte - 0x30
+            case 0x41...0x46: byte - 0x37
+            case 0x61...0x66: byte - 0x57
+            default: nil
+            }
+        }
+        var result: [UInt8] = []
+        var high: UInt8?
+        for byte in text.utf8 {
+            guard let value = digit(byte) else { continue }
+            if let first = high {
+                result.append(first << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        return result
+    }
+
+    // MARK: String comparisons
+
+    /// A pattern prepared once for all rows of a statement.
+    private final class Matcher {
+        let comparison: StringMatch
+        init(_ comparison: StringMatch) { self.comparison = comparison }
+    }
+
+    private static func match(_ context: OpaquePointer, _ arguments: UnsafeMutablePointer<OpaquePointer?>) {
+        guard let value = arguments[2], sqlite3_value_type(value) != SQLITE_NULL else {
+            return sqlite3_result_null(context)
+        }
+        let matcher: Matcher
+        if let prepared = sqlite3_get_auxdata(context, 3) {
+            matcher = Unmanaged<Matcher>.fromOpaque(prepared).takeUnretainedValue()
+        } else {
+            guard let operation = SQLStringOperation(rawValue: sqlite3_value_int64(arguments[0])),
+                let pattern = string(arguments[3])
+            else { return sqlite3_result_null(context) }
+            let options = NSComparisonPredicate.Options(rawValue: UInt(clamping: sqlite3_value_int64(arguments[1])))
+            do {
+                matcher = Matcher(try StringMatch(operation: operation, options: options, pattern: pattern))
+            } catch {
+                sqlite3_result_error(context, "\(error)", -1)
+                return
+            }
+            // SQLite drops the prepared pattern at once when it is no constant, so the call must not rely on it below.
+            sqlite3_set_auxdata(context, 3, Unmanaged.passRetained(matcher).toOpaque()) { prepared in
+                if let prepared { Unmanaged<Matcher>.fromOpaque(prepared).release() }
+            }
+        }
+        guard let text = sqlite3_value_text(value) else { return sqlite3_result_null(context) }
+        let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))
+        sqlite3_result_int(context, matcher.comparison.holds(bytes) ? 1 : 0)
+    }
+}

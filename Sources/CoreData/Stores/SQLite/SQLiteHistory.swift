@@ -1,0 +1,141 @@
+import Foundation
+
+/// The tables of persistent history, as Core Data makes and fills them.
+///
+/// `ZCOLUMNS` of an update has bit n set for the property with slot n of the row's entity (stored properties in ascending
+/// order of name).
+enum SQLiteHistory {
+    private static let changeEntity: Int64 = 16001
+    private static let transactionEntity: Int64 = 16002
+    private static let stringEntity: Int64 = 16003
+
+    private static let statements = [
+        "CREATE TABLE ACHANGE ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCHANGETYPE INTEGER, ZENTITY INTEGER, ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB )",
+        "CREATE TABLE ATRANSACTION ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZAUTHORTS INTEGER, ZBUNDLEIDTS INTEGER, ZCONTEXTNAMETS INTEGER, ZPROCESSIDTS INTEGER, ZTIMESTAMP FLOAT, ZAUTHOR VARCHAR, ZBUNDLEID VARCHAR, ZCONTEXTNAME VARCHAR, ZPROCESSID VARCHAR, ZQUERYGEN BLOB )",
+        "CREATE TABLE ATRANSACTIONSTRING ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZNAME VARCHAR )",
+        "CREATE INDEX ACHANGE_ZTRANSACTIONID_INDEX ON ACHANGE (ZTRANSACTIONID)",
+        "CREATE INDEX ATRANSACTION_ZAUTHORTS_INDEX ON ATRANSACTION (ZAUTHORTS)",
+        "CREATE INDEX ATRANSACTION_ZBUNDLEIDTS_INDEX ON ATRANSACTION (ZBUNDLEIDTS)",
+        "CREATE INDEX ATRANSACTION_ZCONTEXTNAMETS_INDEX ON ATRANSACTION (ZCONTEXTNAMETS)",
+        "CREATE INDEX ATRANSACTION_ZPROCESSIDTS_INDEX ON ATRANSACTION (ZPROCESSIDTS)",
+        "CREATE INDEX Z_TRANSACTION_TransactionAuthorIndex ON ATRANSACTION (ZAUTHOR COLLATE BINARY ASC)",
+        "CREATE INDEX Z_TRANSACTION_TransactionTimestampIndex ON ATRANSACTION (ZTIMESTAMP COLLATE BINARY ASC)",
+        "CREATE UNIQUE INDEX Z_TRANSACTIONSTRING_UNIQUE_NAME ON ATRANSACTIONSTRING (ZNAME COLLATE BINARY ASC)",
+    ]
+
+    /// Makes the tables in a store that has none, within the current transaction.
+    static func createTables(_ connection: SQLiteConnection) throws {
+        let known = try connection.integer("SELECT 1 FROM sqlite_master WHERE name = 'ATRANSACTION'")
+        guard known == nil else { return }
+        for statement in statements {
+            // A store of an older framework may have some of the tables.
+            let words = statement.split(separator: " ")
+            let isTable = words[1] == "TABLE"
+            try connection.execute(
+                isTable
+                    ? statement.replacingOccurrences(of: "CREATE TABLE ", with: "CREATE TABLE IF NOT EXISTS ")
+                    : statement.replacingOccurrences(of: " INDEX ", with: " INDEX IF NOT EXISTS "))
+        }
+        for (number, name) in [
+            (changeEntity, "CHANGE"), (transactionEntity, "TRANSACTION"), (stringEntity, "TRANSACTIONSTRING"),
+        ] {
+            try connection.run(
+                "INSERT OR IGNORE INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, 0, 0)",
+                [.integer(number), .string(name)])
+        }
+    }
+
+    enum ChangeType: Int64 {
+        case insert = 0
+        case update = 1
+        case delete = 2
+    }
+
+    struct Change {
+        let type: ChangeType
+        let entityNumber: Int
+        let key: Int64
+        var slots: [Int] = []
+    }
+
+    /// Writes one transaction with its changes.
+    static func write(
+        _ changes: [Change], author: String?, contextName: String?, in connection: SQLiteConnection,
+        hasStrings: Bool
+    ) throws {
+        guard !changes.isEmpty else { return }
+        let transaction = try take(1, transactionEntity, "TRANSACTION", "ATRANSACTION", connection)
+        let bundle = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
+        let process = ProcessInfo.processInfo.processName
+        func string(_ text: String?) throws -> PropertyValue {
+            guard hasStrings, let text else { return .null }
+            if let known = try connection.integer(
+                "SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?", [.string(text)])
+            {
+                return .integer(known)
+            }
+            let key = try take(1, stringEntity, "TRANSACTIONSTRING", "ATRANSACTIONSTRING", connection)
+            try connection.run(
+                "INSERT INTO ATRANSACTIONSTRING (Z_PK, Z_ENT, ZNAME) VALUES (?, ?, ?)",
+                [.integer(key), .integer(stringEntity), .string(text)])
+            return .integer(key)
+        }
+        func plain(_ text: String?) -> PropertyValue { hasStrings ? .null : text.map(PropertyValue.string) ?? .null }
+        if hasStrings {
+            try connection.run(
+                "INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZAUTHORTS, ZBUNDLEIDTS, ZCONTEXTNAMETS, ZPROCESSIDTS, ZTIMESTAMP) "
+                    + "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [
+                    .integer(transaction), .integer(transactionEntity), try string(author), try string(bundle),
+                    try string(contextName), try string(process), .double(Date().timeIntervalSinceReferenceDate),
+                ])
+        } else {
+            try connection.run(
+                "INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZTIMESTAMP, ZAUTHOR, ZBUNDLEID, ZCONTEXTNAME, ZPROCESSID) "
+                    + "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [
+                    .integer(transaction), .integer(transactionEntity), .double(Date().timeIntervalSinceReferenceDate),
+                    plain(author), plain(bundle), plain(contextName), plain(process),
+                ])
+        }
+        let last = try take(changes.count, changeEntity, "CHANGE", "ACHANGE", connection)
+        var key = last - Int64(changes.count) + 1
+        let insert = try connection.statement(
+            "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS) "
+                + "VALUES (?, ?, ?, ?, ?, ?, ?)")
+        for change in changes {
+            insert.bind(key, at: 1)
+            insert.bind(changeEntity, at: 2)
+            insert.bind(change.type.rawValue, at: 3)
+            insert.bind(Int64(change.entityNumber), at: 4)
+            insert.bind(change.key, at: 5)
+            insert.bind(transaction, at: 6)
+            insert.bind(columns(change.slots), at: 7)
+            try insert.run()
+            key += 1
+        }
+    }
+
+    /// The bit set of changed columns, lowest byte first; NULL for none.
+    private static func columns(_ slots: [Int]) -> PropertyValue {
+        guard let greatest = slots.max() else { return .null }
+        var bytes = Data(count: greatest / 8 + 1)
+        for slot in slots { bytes[slot / 8] |= 1 << UInt8(slot % 8) }
+        return .data(bytes)
+    }
+
+    /// Counts `Z_MAX` of a history entity up and returns it.
+    private static func take(
+        _ count: Int, _ number: Int64, _ name: String, _ table: String, _ connection: SQLiteConnection
+    ) throws -> Int64 {
+        let floor = try connection.integer("SELECT max(Z_PK) FROM \(table)") ?? 0
+        try connection.run(
+            "INSERT OR IGNORE INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, 0, 0)",
+            [.integer(number), .string(name)])
+        try connection.run(
+            "UPDATE Z_PRIMARYKEY SET Z_MAX = max(IFNULL(Z_MAX, 0), ?) + ? WHERE Z_ENT = ?",
+            [.integer(floor), .integer(Int64(count)), .integer(number)])
+        return try connection.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])
+            ?? floor + Int64(count)
+    }
+}

@@ -1,0 +1,163 @@
+import CSQLite
+import Foundation
+
+/// A prepared statement of one connection.
+///
+/// Bind, step, read, `reset()`. Values are bound by type, without boxing; text and bytes are copied by SQLite.
+final class SQLiteStatement {
+    let handle: OpaquePointer
+    let sql: String
+    private unowned let connection: SQLiteConnection
+
+    /// For decoders that were made for this statement's columns.
+    var decoder: AnyObject?
+    /// Whether someone is stepping it: then the cache must not hand it out.
+    var isInUse = false
+    /// When the statement was last taken from the cache.
+    var lastUse: UInt64 = 0
+
+    init(_ sql: String, on connection: SQLiteConnection) throws {
+        var handle: OpaquePointer?
+        let result = sqlite3_prepare_v3(connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+        guard result == SQLITE_OK, let handle else {
+            throw SQLiteError(handle: connection.handle, sql: sql, path: connection.path)
+        }
+        self.handle = handle
+        self.sql = sql
+        self.connection = connection
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    /// SQLite copies the bytes before the call returns.
+    static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    // MARK: Binding (parameters count from 1)
+
+    @inline(__always)
+    func bind(_ value: Int64, at parameter: Int32) { sqlite3_bind_int64(handle, parameter, value) }
+
+    @inline(__always)
+    func bind(_ value: Double, at parameter: Int32) { sqlite3_bind_double(handle, parameter, value) }
+
+    @inline(__always)
+    func bindNull(at parameter: Int32) { sqlite3_bind_null(handle, parameter) }
+
+    func bind(_ value: String, at parameter: Int32) {
+        var value = value
+        value.withUTF8 { bytes in
+            _ = bytes.withMemoryRebound(to: CChar.self) { text in
+                sqlite3_bind_text(
+                    handle, parameter, text.baseAddress ?? Self.emptyText, Int32(clamping: text.count), Self.transient)
+            }
+        }
+    }
+
+    private nonisolated(unsafe) static let emptyText: UnsafePointer<CChar> = {
+        // nonisolated(unsafe): one zero byte that is never written again.
+        let text = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+        text.pointee = 0
+        return UnsafePointer(text)
+    }()
+
+    func bind(_ bytes: UnsafeRawBufferPointer, at parameter: Int32) {
+        if let base = bytes.baseAddress, !bytes.isEmpty {
+            sqlite3_bind_blob64(handle, parameter, base, UInt64(bytes.count), Self.transient)
+        } else {
+            sqlite3_bind_zeroblob(handle, parameter, 0)
+        }
+    }
+
+    /// Binds a value in the store's form; a decimal as its text, which a DECIMAL column turns into a number.
+    @inline(__always)
+    func bind(_ value: PropertyValue, at parameter: Int32) {
+        switch value {
+        case .integer(let integer): sqlite3_bind_int64(handle, parameter, integer)
+        case .double(let double): sqlite3_bind_double(handle, parameter, double)
+        case .reference(let reference): sqlite3_bind_int64(handle, parameter, reference.key)
+        case .null: sqlite3_bind_null(handle, parameter)
+        case .string(let string): bind(string, at: parameter)
+        default: bindOther(value, at: parameter)
+        }
+    }
+
+    @inline(never)
+    private func bindOther(_ value: PropertyValue, at parameter: Int32) {
+        switch value {
+        case .data(let data): data.withUnsafeBytes { bind($0, at: parameter) }
+        case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { bind($0, at: parameter) }
+        case .decimal(let decimal): bind(decimal.description, at: parameter)
+        default: sqlite3_bind_null(handle, parameter)
+        }
+    }
+
+    func bind(_ values: [PropertyValue]) {
+        var parameter: Int32 = 1
+        for value in values {
+            bind(value, at: parameter)
+            parameter += 1
+        }
+    }
+
+    // MARK: Stepping
+
+    /// Goes to the next row; false after the last one.
+    @inline(__always)
+    func step() throws -> Bool {
+        let result = sqlite3_step(handle)
+        if result == SQLITE_ROW { return true }
+        if result == SQLITE_DONE { return false }
+        throw failure()
+    }
+
+    /// Runs a statement without results.
+    @inline(__always)
+    func run() throws {
+        let result = sqlite3_step(handle)
+        if result != SQLITE_DONE && result != SQLITE_ROW {
+            let error = failure()
+            sqlite3_reset(handle)
+            throw error
+        }
+        sqlite3_reset(handle)
+    }
+
+    @inline(never)
+    private func failure() -> SQLiteError {
+        connection.pendingFailure ?? SQLiteError(handle: connection.handle, sql: sql, path: connection.path)
+    }
+
+    /// Makes the statement ready for its next use. Bound values stay until bound anew or cleared.
+    func reset() {
+        sqlite3_reset(handle)
+    }
+
+    func clearBindings() {
+        sqlite3_clear_bindings(handle)
+    }
+
+    // MARK: Reading (columns count from 0)
+
+    @inline(__always)
+    func int64(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+    @inline(__always)
+    func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+
+    @inline(__always)
+    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+    /// The column as text, repaired where it is no UTF-8; nil for NULL.
+    func string(_ column: Int32) -> String? {
+        guard let text = sqlite3_column_text(handle, column) else { return nil }
+        let count = Int(sqlite3_column_bytes(handle, column))
+        return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+    }
+
+    /// The column as bytes; nil for NULL.
+    func data(_ column: Int32) -> Data? {
+        if isNull(column) { return nil }
+        guard let bytes = sqlite3_column_blob(handle, column) else { return Data() }
+        return Data(bytes: bytes, count: Int(sqlite3_column_bytes(handle, column)))
+    }
+}

@@ -1,0 +1,133 @@
+import CSQLite
+import Foundation
+
+// Stores that are not open: metadata, model, removal and replacement of files.
+extension SQLiteStore {
+    static func readMetadata(at url: URL) throws -> [String: Any] {
+        try withFile(url) { connection in
+            guard let metadata = try StoreMetadata.read(connection) else { throw notAStore(connection) }
+            return metadata
+        }
+    }
+
+    static func replaceMetadata(_ metadata: [String: Any]?, at url: URL) throws {
+        try requireFile(url)
+        let pool = try SQLiteConnectionPool(SQLiteConnectionPool.Configuration(path: url.path), create: false)
+        try pool.write { connection in
+            guard let old = try StoreMetadata.read(connection) else { throw notAStore(connection) }
+            var new = metadata ?? [:]
+            for key in [NSStoreUUIDKey, NSStoreTypeKey] where new[key] == nil { new[key] = old[key] }
+            try connection.transaction(.immediate) { try StoreMetadata.write(new, to: connection) }
+        }
+        pool.checkpoint()
+    }
+
+    /// The model that the store carries in `Z_MODELCACHE`; nil when it has none.
+    static func cachedModel(at url: URL) throws -> NSManagedObjectModel? {
+        let data: Data? = try withFile(url) { connection in
+            let hasTable = try connection.integer(
+                "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_MODELCACHE'")
+            guard hasTable != nil else { return nil }
+            var content: Data?
+            try connection.query("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1") { content = $0.data(0) }
+            return content
+        }
+        guard let data, !data.isEmpty else { return nil }
+        return try NSManagedObjectModel.decode(modelCache: data)
+    }
+
+    /// Empties the store at a URL, under its locks, so that others who have it open see an empty database instead of a
+    /// deleted file. External files are removed. A file that does not exist is no error.
+    static func destroy(at url: URL, options: [AnyHashable: Any]?) throws {
+        guard !isInMemory(url), FileManager.default.fileExists(atPath: url.path) else { return }
+        do {
+            let configuration = try configuration(url, options, isReadOnly: false)
+            let connection = try SQLiteConnection(path: url.path, mode: .readWrite, timeout: configuration.timeout)
+            do {
+                try empty(connection)
+            } catch let error as SQLiteError where error.code == SQLITE_NOTADB || error.code == SQLITE_CORRUPT {
+                guard flag(options, NSPersistentStoreForceDestroyOption) else { throw error }
+                try Data().write(to: url)
+            }
+        } catch let error as SQLiteError {
+            throw error.cocoaError
+        }
+        try? FileManager.default.removeItem(at: ExternalFiles.supportFolder(of: url))
+    }
+
+    /// Removes all content of a database in one exclusive step.
+    private static func empty(_ connection: SQLiteConnection) throws {
+        connection.dropStatements()
+        _ = ocd_sqlite3_set_flag(connection.handle, SQLITE_DBCONFIG_DEFENSIVE, 0)
+        _ = ocd_sqlite3_set_flag(connection.handle, SQLITE_DBCONFIG_RESET_DATABASE, 1)
+        defer { _ = ocd_sqlite3_set_flag(connection.handle, SQLITE_DBCONFIG_RESET_DATABASE, 0) }
+        try connection.execute("VACUUM")
+        sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    }
+
+    /// Copies a whole store, with what its journal holds and its external files, over the store at `url`.
+    static func replace(
+        at url: URL, destinationOptions: [AnyHashable: Any]?, withStoreAt source: URL,
+        sourceOptions: [AnyHashable: Any]?
+    ) throws {
+        try requireFile(source)
+        do {
+            let from = try openForReading(source)
+            guard try StoreMetadata.read(from) != nil else { throw notAStore(from) }
+            let configuration = try configuration(url, destinationOptions, isReadOnly: false)
+            let to = try SQLiteConnection(path: url.path, mode: .create, timeout: configuration.timeout)
+            guard let backup = sqlite3_backup_init(to.handle, "main", from.handle, "main") else {
+                throw SQLiteError(handle: to.handle, path: url.path)
+            }
+            let result = sqlite3_backup_step(backup, -1)
+            sqlite3_backup_finish(backup)
+            guard result == SQLITE_DONE else {
+                throw SQLiteError(
+                    extendedCode: result, message: String(cString: sqlite3_errstr(result)), path: url.path)
+            }
+            try to.execute("PRAGMA journal_mode = WAL")
+            sqlite3_wal_checkpoint_v2(to.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        } catch let error as SQLiteError {
+            throw error.cocoaError
+        }
+        let oldFiles = ExternalFiles.supportFolder(of: url)
+        let newFiles = ExternalFiles.supportFolder(of: source)
+        try? FileManager.default.removeItem(at: oldFiles)
+        if FileManager.default.fileExists(atPath: newFiles.path) {
+            try FileManager.default.copyItem(at: newFiles, to: oldFiles)
+        }
+    }
+
+    // MARK: - Single connections
+
+    private static func withFile<Result>(_ url: URL, _ body: (SQLiteConnection) throws -> Result) throws -> Result {
+        try requireFile(url)
+        do { return try body(try openForReading(url)) } catch let error as SQLiteError { throw error.cocoaError }
+    }
+
+    /// A connection that changes nothing where possible; a live WAL without its shared memory needs write access.
+    private static func openForReading(_ url: URL) throws -> SQLiteConnection {
+        let pool = SQLiteConnection.Mode.readOnly
+        do {
+            let connection = try SQLiteConnection(path: url.path, mode: pool, timeout: 60)
+            try connection.query("SELECT count(*) FROM sqlite_master") { _ in }
+            return connection
+        } catch let error as SQLiteError where error.code == SQLITE_CANTOPEN || error.code == SQLITE_READONLY {
+            return try SQLiteConnection(path: url.path, mode: .immutable, timeout: 60)
+        }
+    }
+
+    private static func requireFile(_ url: URL) throws {
+        guard FileManager.default.fileExists(atPath: url.path) else {
+            throw SQLStoreErrors.make(
+                CocoaCode.fileNoSuchFile, "There is no store at \(url.path).", ["NSFilePath": url.path])
+        }
+    }
+
+    private static func notAStore(_ connection: SQLiteConnection) -> NSError {
+        SQLStoreErrors.make(
+            CocoaCode.fileReadCorruptFile,
+            "The SQLite database at \(connection.path) is no Core Data store: it has no Z_METADATA.",
+            ["NSFilePath": connection.path])
+    }
+}

@@ -1,0 +1,268 @@
+import CSQLite
+import Foundation
+import Synchronization
+
+/// A store in a SQLite database, in Core Data's own file format.
+///
+/// Many threads may use it at once: one writes, the others read the last committed state (WAL). A store at `/dev/null`
+/// lives in memory and ends with the store.
+///
+/// Options: `NSReadOnlyPersistentStoreOption`, `NSPersistentStoreTimeoutOption` (seconds to wait for locks, 60 unless
+/// set), `NSSQLitePragmasOption` (names and values as strings), `NSSQLiteAnalyzeOption`,
+/// `NSSQLiteManualVacuumOption`, `NSPersistentHistoryTrackingKey`.
+final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
+    // Sendable: the open database and the state of the metadata lie behind mutexes; `makeObjectID` and `rowCaches` are
+    // set while the store is opened, before anyone else has it.
+
+    override var type: String { NSSQLiteStoreType }
+    override var snapshotStore: (any SnapshotStore)? { self }
+
+    /// Makes the object ID of a row for dictionary results; set by the coordinator.
+    var makeObjectID: ((RowReference) -> Any)?
+
+    private(set) var rowCaches: [RowCache] = []
+
+    private struct Opening {
+        var pool: SQLiteConnectionPool?
+        var backend: SQLiteBackend?
+        var isMetadataChanged = false
+    }
+
+    /// Guards the open database.
+    private let opening = Mutex(Opening())
+
+    required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) {
+        super.init(persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
+    }
+
+    deinit {
+        opening.withLock { $0.pool }?.checkpoint()
+    }
+
+    // MARK: - Opening
+
+    /// The database of a store that is open.
+    func backend() throws -> SQLiteBackend {
+        if let backend = opening.withLock({ $0.backend }) { return backend }
+        try prepareForRequests()
+        if let backend = opening.withLock({ $0.backend }) { return backend }
+        throw SQLStoreErrors.make(
+            CocoaCode.persistentStoreOpen,
+            "The store at \(url?.path ?? "") is not open. Add it to a coordinator before using it.")
+    }
+
+    /// The entities of the store's configuration.
+    private func configuredEntities() throws -> (model: NSManagedObjectModel, entities: [NSEntityDescription]) {
+        guard let model = persistentStoreCoordinator?.managedObjectModel else {
+            throw SQLStoreErrors.make(
+                CocoaCode.persistentStoreOpen,
+                "The store at \(url?.path ?? "") belongs to no coordinator and has no model.")
+        }
+        let name = configurationName == Self.defaultConfigurationName ? nil : configurationName
+        guard let entities = model.entities(forConfigurationName: name) else {
+            throw SQLStoreErrors.make(
+                CocoaCode.coreDataError,
+                "The model has no configuration '\(configurationName)'; it has \(model.configurations.sorted()).")
+        }
+        return (model, entities)
+    }
+
+    override func loadMetadata() throws {
+        guard let url, url.isFileURL else {
+            throw SQLStoreErrors.make(
+                CocoaCode.persistentStoreOpen,
+                "A SQLite store needs a file URL, not \(self.url?.absoluteString ?? "nil").")
+        }
+        do {
+            let pool = try SQLiteConnectionPool(
+                try Self.configuration(url, options, isReadOnly: isReadOnly), create: true)
+            let loaded = try pool.write { connection in try self.metadata(of: connection, pool) }
+            metadata = loaded
+            identifier = loaded[NSStoreUUIDKey] as? String
+            opening.withLock {
+                $0.pool = pool
+                $0.backend = nil
+                $0.isMetadataChanged = false
+            }
+        } catch let error as SQLiteError {
+            throw error.cocoaError
+        }
+    }
+
+    /// Reads the metadata, or makes the store in an empty file.
+    private func metadata(of connection: SQLiteConnection, _ pool: SQLiteConnectionPool) throws -> [String: Any] {
+        if let metadata = try StoreMetadata.read(connection) { return metadata }
+        let tables = try connection.integer("SELECT count(*) FROM sqlite_master") ?? 0
+        guard tables == 0 else {
+            throw SQLStoreErrors.make(
+                CocoaCode.fileReadCorruptFile,
+                "The SQLite database at \(connection.path) is no Core Data store: it has tables, but not Z_METADATA. "
+                    + "Choose another file.", ["NSFilePath": connection.path])
+        }
+        guard !isReadOnly else {
+            throw SQLStoreErrors.make(
+                CocoaCode.persistentStoreOpen,
+                "The file at \(connection.path) is empty, and NSReadOnlyPersistentStoreOption forbids making a store in it."
+            )
+        }
+        let (model, entities) = try configuredEntities()
+        let mapping = try makeMapping(entities: entities, numbers: [:])
+        return try connection.transaction(.immediate) {
+            // Another process may have been faster.
+            if let metadata = try StoreMetadata.read(connection) { return metadata }
+            for statement in try SQLSchema(mapping: mapping).statements() { try connection.execute(statement) }
+            for layout in mapping.layouts.layouts {
+                guard let entity = mapping.entity(layout) else { continue }
+                let parent = layout.superIndex >= 0 ? mapping.entities[layout.superIndex]?.number ?? 0 : 0
+                try connection.run(
+                    "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
+                    [.integer(Int64(entity.number)), .string(layout.name), .integer(Int64(parent))])
+            }
+            let metadata = StoreMetadata.make(for: entities, of: model)
+            try StoreMetadata.write(metadata, to: connection)
+            try connection.run(
+                "INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.data(try model.encodedModelCache())])
+            return metadata
+        }
+    }
+
+    private func makeMapping(entities: [NSEntityDescription], numbers: [String: Int]) throws -> SQLMapping {
+        guard let modelLayout else {
+            throw SQLStoreErrors.make(
+                CocoaCode.persistentStoreOpen, "The store at \(url?.path ?? "") was not given the layouts of its model."
+            )
+        }
+        let names = Set(entities.compactMap(\.name))
+        return try SQLMapping(layouts: modelLayout, numbers: numbers) { names.contains($0.name) }
+    }
+
+    /// Fits the mapping to the tables that are there. Called when the metadata was found to fit the model.
+    override func prepareForRequests() throws {
+        guard let pool = opening.withLock({ $0.backend == nil ? $0.pool : nil }) else { return }
+        let (_, entities) = try configuredEntities()
+        let modelLayout = modelLayout
+        let wantsHistory = Self.wantsHistory(options) && !isReadOnly
+        let externalFiles = url.flatMap { Self.isInMemory($0) ? nil : ExternalFiles(storeURL: $0) }
+        let backend = try pool.write { connection in
+            let schema = try SQLiteSchemaReader.read(connection)
+            let mapping = try self.makeMapping(entities: entities, numbers: schema.entityNumbers)
+            mapping.adjust(to: schema.columns)
+            let missing = mapping.missing(from: schema.columns)
+            guard missing.isEmpty else {
+                throw SQLStoreErrors.make(
+                    CocoaCode.persistentStoreIncompatibleSchema,
+                    "The store at \(connection.path) lacks what the model needs: \(missing.joined(separator: ", ")). "
+                        + "It was made with another model or is damaged; migrate it or restore it from a copy.",
+                    ["NSFilePath": connection.path])
+            }
+            var columns = schema.columns
+            let hasHistory = columns["ATRANSACTION"] != nil && columns["ACHANGE"] != nil
+            if wantsHistory, !hasHistory {
+                try connection.transaction(.immediate) { try SQLiteHistory.createTables(connection) }
+                columns = try SQLiteSchemaReader.read(connection).columns
+            }
+            if Self.flag(self.options, NSSQLiteAnalyzeOption), !self.isReadOnly { try connection.execute("ANALYZE") }
+            if Self.flag(self.options, NSSQLiteManualVacuumOption), !self.isReadOnly {
+                try connection.execute("VACUUM")
+            }
+            return SQLiteBackend(
+                pool: pool, mapping: mapping, externalFiles: externalFiles, columns: columns,
+                tracksHistory: (hasHistory || wantsHistory) && !self.isReadOnly,
+                rowCaches: (modelLayout?.layouts ?? []).map { _ in RowCache() })
+        }
+        rowCaches = backend.rowCaches
+        opening.withLock { $0.backend = backend }
+    }
+
+    override func reconnect() throws {
+        opening.withLock { $0 = Opening() }
+        try loadMetadata()
+        try prepareForRequests()
+    }
+
+    override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
+        let pool = opening.withLock { opening in
+            defer { opening = Opening() }
+            return opening.pool
+        }
+        pool?.checkpoint()
+    }
+
+    // MARK: - Metadata
+
+    override var metadata: [String: Any]! {
+        get { super.metadata }
+        set {
+            super.metadata = newValue
+            opening.withLock { $0.isMetadataChanged = true }
+        }
+    }
+
+    override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        try readMetadata(at: url)
+    }
+
+    override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        try replaceMetadata(metadata, at: url)
+    }
+
+    /// Writes the metadata now if it changed since it was read or written.
+    func writeMetadata() throws {
+        let backend = try backend()
+        try backend.pool.write { connection in
+            try connection.transaction(.immediate) { try self.writeChangedMetadata(connection) }
+        }
+        metadataWasWritten()
+    }
+
+    /// Writes changed metadata as a part of the current transaction.
+    func writeChangedMetadata(_ connection: SQLiteConnection) throws {
+        guard opening.withLock({ $0.isMetadataChanged }), let metadata else { return }
+        let current = try StoreMetadata.read(connection) ?? [:]
+        // Coordinators set the metadata again that they have read.
+        if NSDictionary(dictionary: current).isEqual(to: metadata) { return }
+        try StoreMetadata.write(metadata, to: connection)
+    }
+
+    var hasChangedMetadata: Bool { opening.withLock { $0.isMetadataChanged } }
+
+    func metadataWasWritten() {
+        opening.withLock { $0.isMetadataChanged = false }
+    }
+
+    // MARK: - Options
+
+    static func isInMemory(_ url: URL) -> Bool { url.path == "/dev/null" }
+
+    static func wantsHistory(_ options: [AnyHashable: Any]?) -> Bool {
+        guard let option = options?[NSPersistentHistoryTrackingKey] else { return false }
+        return option is [AnyHashable: Any] || option is NSDictionary || flag(options, NSPersistentHistoryTrackingKey)
+    }
+
+    static func configuration(
+        _ url: URL, _ options: [AnyHashable: Any]?, isReadOnly: Bool
+    ) throws -> SQLiteConnectionPool.Configuration {
+        var configuration = SQLiteConnectionPool.Configuration(path: url.path)
+        configuration.isReadOnly = isReadOnly
+        configuration.isImmutable = isReadOnly && flag(options, StoreInspection.immutableFileOption)
+        configuration.isInMemory = isInMemory(url)
+        switch options?[NSPersistentStoreTimeoutOption] {
+        case let number as NSNumber: configuration.timeout = max(0, number.doubleValue)
+        case let seconds as Double: configuration.timeout = max(0, seconds)
+        case let seconds as Int: configuration.timeout = max(0, Double(seconds))
+        default: break
+        }
+        if let pragmas = options?[NSSQLitePragmasOption] {
+            guard let pragmas = pragmas as? [String: String] else {
+                throw SQLStoreErrors.make(
+                    CocoaCode.persistentStoreOpen,
+                    "NSSQLitePragmasOption must be a dictionary of strings, not \(pragmas).")
+            }
+            configuration.pragmas = pragmas.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        }
+        return configuration
+    }
+}

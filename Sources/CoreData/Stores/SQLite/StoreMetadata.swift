@@ -1,0 +1,70 @@
+import CSQLite
+import Foundation
+
+/// `Z_METADATA` of a store: the UUID and the property list.
+enum StoreMetadata {
+    /// The number that Core Data's frameworks write to say which of them made a store: that of the format written here.
+    static let frameworkVersion = 1526
+
+    /// Reads the metadata; nil when the database has no such table.
+    ///
+    /// A store without a property list has its type and UUID only.
+    static func read(_ connection: SQLiteConnection) throws -> [String: Any]? {
+        guard try connection.integer("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_METADATA'") != nil
+        else { return nil }
+        var metadata: [String: Any] = [:]
+        try connection.query("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1") { row in
+            if let data = row.data(1), !data.isEmpty,
+                let list = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)
+                    as? [String: Any]
+            {
+                metadata = list
+            }
+            metadata[NSStoreUUIDKey] = row.string(0)
+        }
+        if metadata[NSStoreTypeKey] == nil { metadata[NSStoreTypeKey] = NSSQLiteStoreType }
+        return metadata
+    }
+
+    /// The property list as it is written: everything but the UUID, which has a column.
+    static func encode(_ metadata: [String: Any]) throws -> Data {
+        var list = metadata
+        list[NSStoreUUIDKey] = nil
+        do {
+            return try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
+        } catch {
+            throw SQLStoreErrors.make(
+                CocoaCode.coreDataError,
+                "The store's metadata cannot be written: it holds a value that is no property list value "
+                    + "(keys: \(list.keys.sorted().joined(separator: ", "))). Use strings, numbers, dates, data, arrays "
+                    + "and dictionaries.", [NSUnderlyingErrorKey: error])
+        }
+    }
+
+    static func write(_ metadata: [String: Any], to connection: SQLiteConnection) throws {
+        let data = try encode(metadata)
+        let uuid = metadata[NSStoreUUIDKey] as? String ?? UUID().uuidString
+        try connection.run("UPDATE Z_METADATA SET Z_UUID = ?, Z_PLIST = ?", [.string(uuid), .data(data)])
+        if connection.changes == 0 {
+            try connection.run(
+                "INSERT INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)", [.string(uuid), .data(data)])
+        }
+    }
+
+    /// The metadata of a new store for entities of a model.
+    static func make(for entities: [NSEntityDescription], of model: NSManagedObjectModel) -> [String: Any] {
+        var hashes: [String: Data] = [:]
+        for entity in entities { hashes[entity.name ?? ""] = entity.versionHash }
+        return [
+            NSStoreTypeKey: NSSQLiteStoreType,
+            NSStoreUUIDKey: UUID().uuidString,
+            NSStoreModelVersionHashesKey: hashes,
+            "NSStoreModelVersionHashesVersion": 3,
+            "NSStoreModelVersionHashesDigest": VersionHash.digest(ofEntityHashes: hashes),
+            NSPersistentStoreModelVersionChecksumKey: VersionHash.checksum(ofEntityHashes: hashes),
+            NSStoreModelVersionIdentifiersKey: model.versionIdentifiers.map { String(describing: $0) }.sorted(),
+            "NSPersistenceFrameworkVersion": frameworkVersion,
+            "_NSAutoVacuumLevel": "2",
+        ]
+    }
+}

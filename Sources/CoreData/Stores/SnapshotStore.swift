@@ -1,0 +1,279 @@
+import Foundation
+
+/// What a store must do for contexts: the one interface between the object graph and any kind of store.
+///
+/// Everything crosses it as row snapshots, row references and typed values; no managed object does. Calls come from any
+/// thread, many at once; a store serialises what it must.
+protocol SnapshotStore: AnyObject, Sendable {
+    /// Row caches, indexed by the layout index of the root entity.
+    var rowCaches: [RowCache] { get }
+
+    /// Writes metadata that were set since the last save, in a save that changes no row of this store.
+    func saveMetadata() throws
+
+    /// Runs a fetch. Rows of the result are published in the row cache by the store.
+    func fetch(_ plan: StoreFetch) throws -> StoreFetchResult
+
+    /// Reads rows again from the store itself, past the row cache, and publishes them. Missing rows are left out; order
+    /// is unspecified.
+    func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows
+
+    /// The rows related to one row through a to-many relationship, in order where it is ordered.
+    func relatedRows(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) throws -> FetchedRows
+
+    /// The rows related to many rows through a relationship (of any cardinality).
+    func relatedRows(toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout) throws -> RelatedRows
+
+    /// Reserves primary keys for new rows, so that no other user of the store hands them out again.
+    /// - Returns: the first of `count` consecutive keys.
+    func reserveKeys(_ count: Int, for entity: EntityLayout) throws -> Int64
+
+    /// Whether `SaveBatch` must carry the managed objects beside the changes, because the store hands them to a subclass.
+    var needsObjects: Bool { get }
+
+    /// The primary keys for new objects of one entity, in the same order. `reserveKeys` where the store does not look at
+    /// the objects.
+    func obtainKeys(for objects: [NSManagedObject], of entity: EntityLayout) throws -> [Int64]
+
+    /// Writes all changes in one transaction or none.
+    ///
+    /// - Throws: `SaveConflicts` when rows changed underneath or uniqueness constraints fail; other errors for the rest.
+    /// - Returns: snapshots of all inserted and updated rows.
+    func save(_ batch: SaveBatch) throws -> SaveOutcome
+}
+
+extension SnapshotStore {
+    var needsObjects: Bool { false }
+
+    func saveMetadata() throws {}
+
+    func obtainKeys(for objects: [NSManagedObject], of entity: EntityLayout) throws -> [Int64] {
+        let first = try reserveKeys(objects.count, for: entity)
+        return Array(first..<(first + Int64(objects.count)))
+    }
+}
+
+/// A fetch request resolved for one store.
+struct StoreFetch {
+    var entity: EntityLayout
+    var includesSubentities = true
+    var predicate: NSPredicate?
+    var sortDescriptors: [NSSortDescriptor] = []
+    var limit = 0
+    var offset = 0
+    var shape = Shape.rows
+    /// How dictionary results are made; nil for other shapes.
+    var columns: DictionaryColumns?
+    /// Prepared substitutions for the statement's plan; unused by stores that do not keep plans.
+    var request: AnyObject?
+    /// The context that fetches; custom incremental stores get it.
+    var context: NSManagedObjectContext?
+
+    enum Shape {
+        case rows
+        /// Keys and entities only.
+        case references
+        case count
+        case dictionaries
+    }
+
+    struct DictionaryColumns {
+        /// Attribute, to-one and expression descriptions, or key path strings.
+        var properties: [Any]
+        var groupBy: [Any] = []
+        var having: NSPredicate?
+        var isDistinct = false
+    }
+}
+
+enum StoreFetchResult {
+    case rows(FetchedRows)
+    /// Also the answer to a fetch of rows by a store that reads a row only when its object is used.
+    case references([RowReference])
+    case count(Int)
+    case dictionaries([[String: Any]])
+}
+
+/// Rows in result order and the pages that keep them alive.
+struct FetchedRows: @unchecked Sendable {
+    // Sendable: rows are immutable, and their pages are retained beside them.
+    var rows: ContiguousArray<RowPointer> = []
+    var pages: [RowPage] = []
+}
+
+/// Rows found through a relationship, each with the key of the row it belongs to.
+struct RelatedRows {
+    var rows = FetchedRows()
+    /// As many as rows: the owner's primary key of each.
+    var ownerKeys: ContiguousArray<Int64> = []
+}
+
+/// The unsaved values of one row, by slot.
+///
+/// For a store: values are in the store's form (`PropertyConversion.storeValue`): no `.object`, no `.custom`.
+final class PendingValues {
+    let slotCount: Int
+    private(set) var values: UnsafeMutablePointer<PropertyValue>
+    /// Bit n: slot n has a value here.
+    @exclusivity(unchecked) private(set) var mask: SlotMask
+
+    init(slotCount: Int) {
+        self.slotCount = slotCount
+        values = .allocate(capacity: slotCount)
+        values.initialize(repeating: .null, count: slotCount)
+        mask = SlotMask(count: slotCount)
+    }
+
+    deinit {
+        values.deinitialize(count: slotCount)
+        values.deallocate()
+    }
+
+    @inline(__always)
+    func has(_ slot: Int) -> Bool { mask.contains(slot) }
+
+    @inline(__always)
+    subscript(slot: Int) -> PropertyValue {
+        get { values[slot] }
+        set {
+            values[slot] = newValue
+            mask.insert(slot)
+        }
+    }
+
+    func remove(_ slot: Int) {
+        values[slot] = .null
+        mask.remove(slot)
+    }
+
+    func copy() -> PendingValues {
+        let copy = PendingValues(slotCount: slotCount)
+        for slot in 0..<slotCount where has(slot) { copy[slot] = values[slot] }
+        return copy
+    }
+}
+
+/// A set of slots: one word for entities of up to 64 properties.
+struct SlotMask: Equatable, Sendable {
+    private var low: UInt64 = 0
+    private var high: [UInt64]
+
+    init(count: Int) {
+        high = count > 64 ? Array(repeating: 0, count: (count - 1) / 64) : []
+    }
+
+    @inline(__always)
+    func contains(_ slot: Int) -> Bool {
+        if slot < 64 { return low & (1 << UInt64(slot)) != 0 }
+        return high[(slot >> 6) - 1] & (1 << UInt64(slot & 63)) != 0
+    }
+
+    @inline(__always)
+    mutating func insert(_ slot: Int) {
+        if slot < 64 { low |= 1 << UInt64(slot) } else { high[(slot >> 6) - 1] |= 1 << UInt64(slot & 63) }
+    }
+
+    mutating func remove(_ slot: Int) {
+        if slot < 64 { low &= ~(1 << UInt64(slot)) } else { high[(slot >> 6) - 1] &= ~(1 << UInt64(slot & 63)) }
+    }
+
+    mutating func removeAll() {
+        low = 0
+        for index in high.indices { high[index] = 0 }
+    }
+
+    var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
+
+    /// The first 64 slots as one word, for entities that have no more.
+    var firstWord: UInt64 { low }
+}
+
+/// One row to insert, update or delete.
+struct RowChange {
+    let layout: EntityLayout
+    let key: Int64
+    /// The committed row the change is based on; nil for an insert.
+    let base: Snapshot?
+    /// New values in the store's form; slots that are not present keep the base's value (nil in an insert).
+    let values: PendingValues?
+    /// Set when the row changed only through to-many relationships: its version still grows.
+    var touchesVersionOnly = false
+}
+
+/// A change of one to-many relationship that is not kept by the destinations' to-one columns alone:
+/// rows of a join table, or positions in an ordered relationship.
+struct RelationshipChange {
+    let layout: EntityLayout
+    let slot: Int
+    let ownerKey: Int64
+    var added: [RowReference] = []
+    var removed: [RowReference] = []
+    /// All destinations in order, for an ordered relationship whose order changed; nil for appended ones.
+    var order: [RowReference]?
+}
+
+/// All changes of one save to one store.
+final class SaveBatch {
+    @exclusivity(unchecked) var inserts: [RowChange] = []
+    @exclusivity(unchecked) var updates: [RowChange] = []
+    @exclusivity(unchecked) var deletes: [RowChange] = []
+    /// Unchanged rows whose version must still be the same (`detectConflicts(for:)`).
+    var versionChecks: [RowChange] = []
+    @exclusivity(unchecked) var relationshipChanges: [RelationshipChange] = []
+    /// The context's name and transaction author, for persistent history.
+    var contextName: String?
+    var transactionAuthor: String?
+    /// The context that saves; custom incremental stores get it.
+    var context: NSManagedObjectContext?
+    /// The objects behind `inserts`, `updates`, `deletes` and `versionChecks`, in the same order; empty unless the store
+    /// asks for them (`SnapshotStore.needsObjects`).
+    var insertedObjects: [NSManagedObject] = []
+    var updatedObjects: [NSManagedObject] = []
+    var deletedObjects: [NSManagedObject] = []
+    var checkedObjects: [NSManagedObject] = []
+
+    var isEmpty: Bool {
+        inserts.isEmpty && updates.isEmpty && deletes.isEmpty && versionChecks.isEmpty && relationshipChanges.isEmpty
+    }
+}
+
+struct SaveOutcome {
+    /// Snapshots of `SaveBatch.inserts`, in the same order.
+    var inserted = FetchedRows()
+    /// Snapshots of `SaveBatch.updates`, in the same order.
+    var updated = FetchedRows()
+}
+
+/// Why a store refused a save although it works: others changed the rows, or a uniqueness constraint would be violated.
+/// Nothing was written.
+struct SaveConflicts: Error, @unchecked Sendable {
+    // Sendable: thrown by a store and caught by the context that called it, on one thread.
+
+    /// An update, delete or version check whose row has another version now.
+    struct RowConflict {
+        enum Change { case update, delete, check }
+        let change: Change
+        /// Index into the batch's array of that change.
+        let index: Int
+        /// The row as it is now; nil when it was deleted.
+        let current: Snapshot?
+    }
+
+    /// An insert or update that would give two rows the same values of a uniqueness constraint.
+    struct ConstraintViolation {
+        /// Attribute names of the constraint.
+        let constraint: [String]
+        let values: [PropertyValue]
+        /// Layout of the entity that declares the constraint.
+        let layout: EntityLayout
+        /// The row in the store that already has the values; nil when both are in the batch.
+        let existing: Snapshot?
+        /// Indexes into `SaveBatch.inserts`.
+        let inserts: [Int]
+        /// Indexes into `SaveBatch.updates`.
+        let updates: [Int]
+    }
+
+    var rows: [RowConflict] = []
+    var violations: [ConstraintViolation] = []
+}

@@ -1,0 +1,387 @@
+import Foundation
+import Synchronization
+
+/// One property of an entity, resolved to a fixed place.
+///
+/// A class, so that code which asks for a slot again and again shares one object instead of copying its parts.
+final class PropertySlot: @unchecked Sendable {
+    // Sendable: constants; descriptions are frozen before layouts are made, and the model that owns them is kept alive by
+    // the layouts.
+
+    let index: Int
+    let name: String
+    let kind: ValueKind
+    let isOptional: Bool
+    let isTransient: Bool
+    /// Word that holds the layout index of a to-one destination where it can vary; -1 elsewhere.
+    let entityWord: Int
+    /// Index of the destination entity's layout; -1 for attributes.
+    let destinationIndex: Int
+    /// Slot of the inverse relationship in the destination's layout; -1 where there is none.
+    let inverseSlot: Int
+    /// Slot of the inverse relationship in an object of the destination entity or of one of its subentities.
+    @inline(__always)
+    func inverseSlot(in layout: EntityLayout) -> Int {
+        layout.index == destinationIndex ? inverseSlot : layout.slot(inverseSlot, ofAncestor: destinationIndex)
+    }
+
+    /// Whether the inverse relationship is to-many.
+    let inverseIsToMany: Bool
+    let deleteRule: NSDeleteRule
+    /// The description the slot was made from.
+    unowned(unsafe) let property: NSPropertyDescription
+    /// The description, if it is a relationship's.
+    unowned(unsafe) let relationship: NSRelationshipDescription?
+    /// The description, if it is an attribute's.
+    unowned(unsafe) let attribute: NSAttributeDescription?
+    /// Validation predicates with their error codes.
+    let rules: [ValidationRule]
+    let isDerived: Bool
+
+    init(
+        index: Int, property: NSPropertyDescription, kind: ValueKind, entityWord: Int, destinationIndex: Int, inverseSlot: Int
+    ) {
+        self.index = index
+        self.kind = kind
+        self.entityWord = entityWord
+        self.destinationIndex = destinationIndex
+        self.inverseSlot = inverseSlot
+        self.property = property
+        name = property.name
+        isOptional = property.isOptional
+        isTransient = property.isTransient
+        relationship = property as? NSRelationshipDescription
+        attribute = property as? NSAttributeDescription
+        inverseIsToMany = relationship?.inverseRelationship?.isToMany ?? false
+        deleteRule = relationship?.deleteRule ?? .noActionDeleteRule
+        rules = ValidationRule.rules(of: property)
+        isDerived = property is NSDerivedAttributeDescription
+    }
+
+    /// Whether a row has a word for this property.
+    var isStored: Bool { !isTransient && kind != .fetched && kind != .undefined && !kind.isToMany }
+
+    /// Whether an object can be invalid because of this property.
+    var needsValidation: Bool {
+        switch kind {
+        case .fetched: return false
+        case .toMany, .orderedToMany:
+            guard let relationship else { return false }
+            return !isOptional || relationship.minCount != 0 || relationship.maxCount != 0
+        default: return !isOptional && !isDerived || !rules.isEmpty
+        }
+    }
+}
+
+/// Where each property of one entity lies in rows and objects, fixed when the model is first used by a coordinator.
+///
+/// Stored slots come first, `0..<storedCount`, so that a slot number is also a word number in a row; slots of transient
+/// properties, to-many relationships and fetched properties follow.
+final class EntityLayout: @unchecked Sendable {
+    // Sendable: all properties are set before the layout is shared, except the accessor cache, which is atomic.
+
+    unowned(unsafe) let entity: NSEntityDescription
+    let name: String
+    /// Position of the entity in the model's entities, sorted by name within the hierarchy; unique in the model.
+    let index: Int
+    /// Index of the root entity's layout, whose table holds this entity's rows.
+    let rootIndex: Int
+    /// Index of the superentity's layout; -1 for a root entity.
+    let superIndex: Int
+    let isAbstract: Bool
+    let slots: [PropertySlot]
+    let slotByName: [String: Int]
+    /// For each slot of the superentity the slot of the same property here; empty for a root entity.
+    private let slotsOfSuperentity: [Int]
+    let storedCount: Int
+    /// Stored slots and hidden words.
+    let wordCount: Int
+    let bitmapWords: Int
+    let rowStrideInWords: Int
+    /// Slots of all relationships.
+    let relationshipSlots: [Int]
+    /// Slots whose values a save must check.
+    let validatedSlots: [Int]
+    /// Slots whose pending values are converted for the store: relationships, transformable and composite attributes.
+    let convertedSlots: [Int]
+    /// Values of a new object's slots.
+    let defaultsBySlot: [PropertyValue]
+    let hasDefaults: Bool
+    let managedObjectClass: NSManagedObject.Type
+    /// Whether the class overrides `awakeFromFetch()`.
+    let overridesAwakeFromFetch: Bool
+    private let classOverridesValidateValue: Bool
+    /// Layout indexes of this entity and all its subentities.
+    fileprivate(set) var familyIndexes: [Int] = []
+    unowned(unsafe) fileprivate(set) var model: ModelLayout
+
+    /// Maps property name literals to slots for accessors.
+    let accessorTable: AccessorTable
+
+    fileprivate init(
+        entity: NSEntityDescription, name: String, index: Int, rootIndex: Int, superIndex: Int, slots: [PropertySlot],
+        storedCount: Int, wordCount: Int, managedObjectClass: NSManagedObject.Type, model: ModelLayout
+    ) {
+        self.entity = entity
+        self.name = name
+        self.index = index
+        self.rootIndex = rootIndex
+        self.superIndex = superIndex
+        isAbstract = entity.isAbstract
+        self.slots = slots
+        slotByName = Dictionary(slots.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
+        slotsOfSuperentity =
+            superIndex < 0
+            ? [] : model.layouts[superIndex].slots.map { [slotByName] in slotByName[$0.name] ?? $0.index }
+        self.storedCount = storedCount
+        self.wordCount = wordCount
+        bitmapWords = (storedCount + 63) / 64
+        rowStrideInWords = RowPointer.headerWords + wordCount + bitmapWords
+        relationshipSlots = slots.filter { $0.kind == .toOne || $0.kind.isToMany }.map(\.index)
+        validatedSlots = slots.filter(\.needsValidation).map(\.index)
+        convertedSlots = slots.prefix(storedCount).filter { [.toOne, .transformable, .composite].contains($0.kind) }.map(\.index)
+        defaultsBySlot = slots.map { slot in
+            guard let attribute = slot.attribute, let value = attribute.defaultValue else { return .null }
+            return PropertyConversion.value(from: value, kind: slot.kind) ?? .null
+        }
+        hasDefaults = defaultsBySlot.contains { !$0.isNull }
+        self.managedObjectClass = managedObjectClass
+        overridesAwakeFromFetch = MethodOverride.ofAwakeFromFetch(in: managedObjectClass)
+        classOverridesValidateValue = MethodOverride.ofValidateValue(in: managedObjectClass)
+        self.model = model
+        accessorTable = AccessorTable(expectedCount: slots.count, callsAwakeFromFetch: overridesAwakeFromFetch)
+    }
+
+    deinit { accessorTable.deallocate() }
+
+    /// The slot of a property that an ancestor has in another slot, as slots are ordered by name in each entity.
+    ///
+    /// O(number of entities between the two).
+    ///
+    /// - Parameter ancestor: the layout index of this entity or of one that it inherits from.
+    func slot(_ slot: Int, ofAncestor ancestor: Int) -> Int {
+        if index == ancestor || superIndex < 0 { return slot }
+        return slotsOfSuperentity[model.layouts[superIndex].slot(slot, ofAncestor: ancestor)]
+    }
+
+    /// Whether an object of this entity is an object of `other`: the same entity or one of its subentities.
+    func isKind(of other: EntityLayout) -> Bool {
+        var candidate = self
+        while true {
+            if candidate === other { return true }
+            guard candidate.superIndex >= 0 else { return false }
+            candidate = model.layouts[candidate.superIndex]
+        }
+    }
+
+    /// Whether objects of a class, usually the entity's own, override `validateValue(_:forKey:)`.
+    func overridesValidateValue(_ objectClass: NSManagedObject.Type) -> Bool {
+        objectClass == managedObjectClass ? classOverridesValidateValue : MethodOverride.ofValidateValue(in: objectClass)
+    }
+
+    /// The slot of a property named by a literal in an accessor; nil when the entity has no such property.
+    func slot(forLiteral literal: StaticString) -> AccessorTable.Entry? {
+        let known = accessorTable.find(literal)
+        return known.isFound ? known : resolve(literal)
+    }
+
+    @inline(never)
+    private func resolve(_ literal: StaticString) -> AccessorTable.Entry? {
+        guard let slot = slotByName[literal.description] else { return nil }
+        // Accessors read a row's word by kind: what has no word must take the general path.
+        let kind = slot < storedCount || slots[slot].relationship != nil ? slots[slot].kind : .undefined
+        let entry = AccessorTable.Entry(literal, slot: slot, kind: kind)
+        accessorTable.insert(entry)
+        return entry
+    }
+}
+
+/// A table from the addresses of property name literals to slots: a few instructions for each access.
+///
+/// An accessor's literal has one address for the life of the program. Entries are single atomic words, and writing one
+/// twice gives the same word. The owner, an `EntityLayout`, frees the table; objects copy the pointer.
+struct AccessorTable: @unchecked Sendable {
+    // Sendable: the mask never changes, and entries are atomic.
+
+    /// The literal's address in the upper 48 bits, the slot in 11 bits, the kind in 5; 0 for none.
+    struct Entry {
+        let bits: UInt64
+
+        @inline(__always)
+        init(bits: UInt64) { self.bits = bits }
+
+        init(_ literal: StaticString, slot: Int, kind: ValueKind) {
+            bits = AccessorTable.address(literal) << 16 | UInt64(slot) << 5 | UInt64(kind.rawValue)
+        }
+
+        @inline(__always) var isFound: Bool { bits != 0 }
+        @inline(__always) var slot: Int { Int(truncatingIfNeeded: bits >> 5) & 0x7ff }
+        // The low five bits were written from a ValueKind's raw value.
+        @inline(__always) var kind: ValueKind { unsafeBitCast(UInt8(truncatingIfNeeded: bits & 31), to: ValueKind.self) }
+    }
+
+    /// The mask and, above it, whether the class overrides `awakeFromFetch`; then the entries.
+    private let words: UnsafeMutablePointer<Atomic<UInt64>>
+    private static var awakeFlag: UInt64 { 1 << 63 }
+
+    /// Whether `awakeFromFetch()` must be called when an object is loaded.
+    @inline(__always) var callsAwakeFromFetch: Bool { words[0].load(ordering: .relaxed) & Self.awakeFlag != 0 }
+
+    init(expectedCount: Int, callsAwakeFromFetch: Bool) {
+        var capacity = 16
+        while capacity < expectedCount * 8 { capacity *= 2 }
+        words = .allocate(capacity: capacity + 1)
+        words.initialize(to: Atomic(UInt64(capacity - 1) | (callsAwakeFromFetch ? Self.awakeFlag : 0)))
+        for position in 1...capacity { (words + position).initialize(to: Atomic(0)) }
+    }
+
+    func deallocate() {
+        words.deinitialize(count: mask + 2)
+        words.deallocate()
+    }
+
+    @inline(__always)
+    private var mask: Int { Int(truncatingIfNeeded: words[0].load(ordering: .relaxed) & ~Self.awakeFlag) }
+
+    @inline(__always)
+    fileprivate static func address(_ literal: StaticString) -> UInt64 {
+        // A literal of one character may be a scalar instead of a pointer; such accessors are resolved by name each time.
+        literal.hasPointerRepresentation ? UInt64(UInt(bitPattern: literal.utf8Start)) : 0
+    }
+
+    @inline(__always)
+    func find(_ literal: StaticString) -> Entry {
+        let address = Self.address(literal)
+        let mask = mask
+        var position = Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 40) & mask
+        var probes = 0
+        while probes < 4 {
+            let bits = words[position + 1].load(ordering: .relaxed)
+            if bits >> 16 == address { return Entry(bits: bits) }
+            position = (position + 1) & mask
+            probes += 1
+        }
+        return Entry(bits: 0)
+    }
+
+    func insert(_ entry: Entry) {
+        let address = entry.bits >> 16
+        guard address != 0, entry.slot < 0x7ff else { return }
+        let mask = mask
+        var position = Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 40) & mask
+        for _ in 0..<3 where words[position + 1].load(ordering: .relaxed) != 0 { position = (position + 1) & mask }
+        words[position + 1].store(entry.bits, ordering: .relaxed)
+    }
+}
+
+/// The layouts of all entities of a frozen model.
+final class ModelLayout: @unchecked Sendable {
+    // Sendable: set up completely in `init`, then only read.
+
+    private(set) var layouts: [EntityLayout] = []
+    private(set) var layoutByName: [String: EntityLayout] = [:]
+    /// Which layout index describes which class, for `init(context:)` and `entity()`.
+    private(set) var layoutsByClass: [ObjectIdentifier: [Int]] = [:]
+
+    /// The model, kept alive by its layouts.
+    let model: NSManagedObjectModel
+
+    deinit {
+        for layout in layouts where layout.entity.cachedLayout === layout { layout.entity.cachedLayout = nil }
+    }
+
+    /// Resolves every property of the model's entities. The model must be frozen.
+    init(model: NSManagedObjectModel) {
+        self.model = model
+        var ordered: [NSEntityDescription] = []
+        func visit(_ entity: NSEntityDescription) {
+            ordered.append(entity)
+            for child in entity.subentities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) { visit(child) }
+        }
+        let roots = model.entities.filter { $0.superentity == nil }
+        for root in roots.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) { visit(root) }
+
+        var indexByName: [String: Int] = [:]
+        for (index, entity) in ordered.enumerated() { indexByName[entity.name ?? ""] = index }
+
+        // Slot numbers of every entity first: an inverse may lie in an entity that comes later.
+        let sortedProperties = ordered.map(Self.propertiesInSlotOrder)
+        let slotNumbers = sortedProperties.map { properties in
+            Dictionary(properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+        for (index, entity) in ordered.enumerated() {
+            let properties = sortedProperties[index]
+            let storedCount = properties.prefix { Self.isStored($0) }.count
+            var nextWord = storedCount
+            var slots: [PropertySlot] = []
+            for (slot, property) in properties.enumerated() {
+                let relationship = property as? NSRelationshipDescription
+                let destination = relationship?.destinationEntity?.name.flatMap { indexByName[$0] } ?? -1
+                var entityWord = -1
+                if relationship != nil, slot < storedCount, destination >= 0, !ordered[destination].subentities.isEmpty {
+                    entityWord = nextWord
+                    nextWord += 1
+                }
+                let inverse = relationship?.inverseRelationship
+                slots.append(
+                    PropertySlot(
+                        index: slot, property: property, kind: Self.kind(of: property), entityWord: entityWord,
+                        destinationIndex: destination,
+                        inverseSlot: inverse.flatMap { destination >= 0 ? slotNumbers[destination][$0.name] : nil } ?? -1))
+            }
+            var root = entity
+            while let parent = root.superentity { root = parent }
+            let layout = EntityLayout(
+                entity: entity, name: entity.name ?? "", index: index, rootIndex: indexByName[root.name ?? ""] ?? index,
+                superIndex: entity.superentity?.name.flatMap { indexByName[$0] } ?? -1, slots: slots,
+                storedCount: storedCount, wordCount: nextWord,
+                managedObjectClass: ManagedObjectClasses.managedObjectClass(for: entity), model: self)
+            layouts.append(layout)
+            entity.cachedLayout = layout
+            layoutByName[layout.name] = layout
+            layoutsByClass[ObjectIdentifier(layout.managedObjectClass), default: []].append(index)
+        }
+        for layout in layouts {
+            var family: [Int] = []
+            for candidate in layouts where candidate.isKind(of: layout) { family.append(candidate.index) }
+            layout.familyIndexes = family
+        }
+    }
+
+    private static func isStored(_ property: NSPropertyDescription) -> Bool {
+        if property.isTransient { return false }
+        let kind = kind(of: property)
+        return kind != .fetched && kind != .undefined && !kind.isToMany
+    }
+
+    /// Stored properties by name, then the others by name.
+    private static func propertiesInSlotOrder(_ entity: NSEntityDescription) -> [NSPropertyDescription] {
+        let sorted = entity.propertiesByName.values.sorted { $0.name < $1.name }
+        return sorted.filter(isStored) + sorted.filter { !isStored($0) }
+    }
+
+    private static func kind(of property: NSPropertyDescription) -> ValueKind {
+        if let relationship = property as? NSRelationshipDescription {
+            if !relationship.isToMany { return .toOne }
+            return relationship.isOrdered ? .orderedToMany : .toMany
+        }
+        guard let attribute = property as? NSAttributeDescription else { return .fetched }
+        switch attribute.attributeType {
+        case .integer16AttributeType: return .int16
+        case .integer32AttributeType: return .int32
+        case .integer64AttributeType: return .int64
+        case .booleanAttributeType: return .boolean
+        case .doubleAttributeType: return .double
+        case .floatAttributeType: return .float
+        case .dateAttributeType: return .date
+        case .decimalAttributeType: return .decimal
+        case .stringAttributeType: return .string
+        case .binaryDataAttributeType: return .data
+        case .UUIDAttributeType: return .uuid
+        case .URIAttributeType: return .uri
+        case .transformableAttributeType: return .transformable
+        case .compositeAttributeType: return .composite
+        default: return .undefined
+        }
+    }
+}

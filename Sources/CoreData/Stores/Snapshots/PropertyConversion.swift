@@ -1,0 +1,150 @@
+import Foundation
+
+/// Conversions between the values that users see (`Any`, at the edge that key-value coding prescribes) and `PropertyValue`.
+enum PropertyConversion {
+    /// The value to keep for an attribute, nil when `object`'s type does not fit the attribute's.
+    ///
+    /// Numbers convert between numeric kinds as NSNumber does; a bridged or a Swift value is accepted alike.
+    static func value(from object: Any?, kind: ValueKind) -> PropertyValue? {
+        guard let object = unwrapped(object), !(object is NSNull) else { return .null }
+        switch kind {
+        case .int16:
+            guard let number = integer(object) else { return nil }
+            return .integer(Int64(Int16(truncatingIfNeeded: number)))
+        case .int32:
+            guard let number = integer(object) else { return nil }
+            return .integer(Int64(Int32(truncatingIfNeeded: number)))
+        case .int64:
+            guard let number = integer(object) else { return nil }
+            return .integer(number)
+        case .boolean:
+            if let bool = object as? Bool { return .integer(bool ? 1 : 0) }
+            guard let number = integer(object) else { return nil }
+            return .integer(number != 0 ? 1 : 0)
+        case .double:
+            guard let number = double(object) else { return nil }
+            return .double(number)
+        case .float:
+            guard let number = double(object) else { return nil }
+            return .double(Double(Float(number)))
+        case .date:
+            guard let date = object as? Date else { return nil }
+            return .double(date.timeIntervalSinceReferenceDate)
+        case .decimal:
+            guard let number = decimal(object) else { return nil }
+            return .decimal(number)
+        case .string:
+            guard let string = object as? String else { return nil }
+            return .string(string)
+        case .data:
+            guard let data = object as? Data else { return nil }
+            return .data(data)
+        case .uuid:
+            guard let uuid = object as? UUID else { return nil }
+            return .uuid(uuid)
+        case .uri:
+            guard let url = object as? URL else { return nil }
+            return .string(url.absoluteString)
+        case .transformable, .composite, .undefined:
+            return .custom(CustomValue(object))
+        case .toOne:
+            guard let destination = object as? NSManagedObject else { return nil }
+            return .object(destination)
+        case .toMany, .orderedToMany, .fetched:
+            return nil
+        }
+    }
+
+    /// The value as key-value coding gives it: NSNumber for numbers, String, Date, Data, UUID, URL, NSDecimalNumber; nil
+    /// for `.null` and for references, which only a context can resolve.
+    static func object(from value: PropertyValue, kind: ValueKind) -> Any? {
+        switch value {
+        case .null, .reference: return nil
+        case .integer(let integer):
+            switch kind {
+            case .boolean: return NSNumber(value: integer != 0)
+            case .int16: return NSNumber(value: Int16(truncatingIfNeeded: integer))
+            case .int32: return NSNumber(value: Int32(truncatingIfNeeded: integer))
+            case .double, .float: return NSNumber(value: Double(integer))
+            case .date: return Date(timeIntervalSinceReferenceDate: Double(integer))
+            default: return NSNumber(value: integer)
+            }
+        case .double(let double):
+            switch kind {
+            case .date: return Date(timeIntervalSinceReferenceDate: double)
+            case .float: return NSNumber(value: Float(double))
+            default: return NSNumber(value: double)
+            }
+        case .string(let string):
+            return kind == .uri ? URL(string: string) : string
+        case .data(let data): return data
+        case .uuid(let uuid): return uuid
+        case .decimal(let decimal): return NSDecimalNumber(decimal: decimal)
+        case .object(let object): return object
+        case .custom(let custom): return custom.value
+        }
+    }
+
+    /// The value in the form that a store keeps. To-one destinations must be permanent: `.object` becomes `.reference`.
+    ///
+    /// - Throws: a validation error when a transformable cannot be transformed.
+    static func storeValue(_ value: PropertyValue, slot: PropertySlot) throws -> PropertyValue {
+        switch value {
+        case .custom(let custom):
+            guard let attribute = slot.attribute else { return .null }
+            return .data(try Transformation.data(from: custom.value, attribute: attribute))
+        case .object(let object):
+            return .reference(RowReference(key: object.permanentKey, layoutIndex: object.layout.index))
+        default:
+            return value
+        }
+    }
+
+    /// The innermost value of nested optionals.
+    static func unwrapped(_ value: Any?) -> Any? {
+        guard let value else { return nil }
+        let mirror = Mirror(reflecting: value)
+        guard mirror.displayStyle == .optional else { return value }
+        return unwrapped(mirror.children.first?.value)
+    }
+
+    private static func integer(_ object: Any) -> Int64? {
+        switch object {
+        case let value as Int: return Int64(value)
+        case let value as NSNumber: return value.int64Value
+        case let value as Int64: return value
+        case let value as Int32: return Int64(value)
+        case let value as Int16: return Int64(value)
+        case let value as any BinaryInteger: return Int64(truncatingIfNeeded: value)
+        case let value as Bool: return value ? 1 : 0
+        case let value as Double: return Int64(exactly: value.rounded(.towardZero))
+        case let value as Float: return Int64(exactly: value.rounded(.towardZero))
+        case let value as Decimal: return NSDecimalNumber(decimal: value).int64Value
+        default: return nil
+        }
+    }
+
+    private static func double(_ object: Any) -> Double? {
+        switch object {
+        case let value as Double: return value
+        case let value as NSNumber: return value.doubleValue
+        case let value as Float: return Double(value)
+        case let value as any BinaryInteger: return Double(value)
+        case let value as Bool: return value ? 1 : 0
+        case let value as Decimal: return NSDecimalNumber(decimal: value).doubleValue
+        default: return nil
+        }
+    }
+
+    private static func decimal(_ object: Any) -> Decimal? {
+        switch object {
+        case let value as Decimal: return value
+        case let value as NSDecimalNumber: return value.decimalValue
+        case let value as NSNumber: return value.decimalValue
+        case let value as any BinaryInteger: return Decimal(Int64(truncatingIfNeeded: value))
+        case let value as Double: return Decimal(value)
+        case let value as Float: return Decimal(Double(value))
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import Foundation
+
+/// Points at the first value word of a row snapshot in a `RowPage`.
+///
+/// Layout of a row, in 8-byte words relative to the pointer:
+///
+///     -3  primary key
+///     -2  row version (low 32 bits), index of the entity's layout (high 32 bits)
+///     -1  the page, unretained
+///      0  value words, one for each stored slot, then hidden words
+///      …  null bitmap, one bit for each stored slot
+///
+/// The pointer is valid while its page lives. Rows never change once their page is sealed.
+typealias RowPointer = UnsafeMutablePointer<UInt64>
+
+extension UnsafeMutablePointer where Pointee == UInt64 {
+    static var headerWords: Int { 3 }
+
+    var rowKey: Int64 { Int64(bitPattern: self[-3]) }
+    var rowVersion: Int64 { Int64(UInt32(truncatingIfNeeded: self[-2])) }
+    var rowLayoutIndex: Int { Int(self[-2] >> 32) }
+
+    /// The page that owns this row. The caller must own a reference to the page, or hold the lock of a table that the
+    /// page leaves before it is freed.
+    var rowPage: Unmanaged<RowPage> {
+        // A page writes its own address here before it hands out a row.
+        Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: UInt(self[-1])).unsafelyUnwrapped)
+    }
+}
+
+/// Committed rows of one entity as a store gave them: immutable once sealed, shared by contexts and the row cache.
+///
+/// A page holds many rows in one block of memory and the bytes of all their texts and blobs in a second one, so that a
+/// fetched row costs no allocation of its own.
+final class RowPage: @unchecked Sendable {
+    // Sendable: every stored property is written by the builder before `seal()`, on the thread that made the page, and
+    // only read afterwards. `cache` is set once, before the page is published under the cache's lock.
+
+    let layout: EntityLayout
+    @exclusivity(unchecked) private(set) var rowCount = 0
+    let capacity: Int
+    private let rows: UnsafeMutablePointer<UInt64>
+    @exclusivity(unchecked) private(set) var heap: UnsafeMutablePointer<UInt8>?
+    @exclusivity(unchecked) private(set) var heapCount = 0
+    @exclusivity(unchecked) private var heapCapacity = 0
+    private let strideInWords: Int
+    /// The row cache that lists rows of this page; it is told when the page goes.
+    var cache: RowCache?
+
+    init(layout: EntityLayout, capacity: Int) {
+        self.layout = layout
+        self.capacity = capacity
+        strideInWords = layout.rowStrideInWords
+        rows = .allocate(capacity: strideInWords * capacity)
+    }
+
+    deinit {
+        cache?.forget(self)
+        rows.deallocate()
+        heap?.deallocate()
+    }
+
+    var isFull: Bool { rowCount == capacity }
+
+    /// The row at `index`, in order of insertion.
+    func row(at index: Int) -> RowPointer {
+        rows + (index * strideInWords + RowPointer.headerWords)
+    }
+
+    /// Appends a row whose values are all nil. The page must not be full or sealed.
+    @inline(__always)
+    func appendRow(key: Int64, version: Int64) -> RowPointer {
+        let row = self.row(at: rowCount)
+        row[-3] = UInt64(bitPattern: key)
+        row[-2] = UInt64(UInt32(truncatingIfNeeded: version)) | UInt64(layout.index) << 32
+        row[-1] = UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
+        var word = layout.wordCount
+        while word < layout.wordCount + layout.bitmapWords {
+            row[word] = 0
+            word += 1
+        }
+        rowCount += 1
+        return row
+    }
+
+    /// Takes back the row appended last.
+    func removeLastRow() {
+        rowCount -= 1
+    }
+
+    @inline(__always)
+    func setNull(_ row: RowPointer, _ slot: Int) {
+        row[slot] = 0
+        row[layout.wordCount + slot >> 6] |= 1 << UInt64(slot & 63)
+    }
+
+    /// Copies bytes into the heap and lets the slot's word refer to them.
+    @inline(__always)
+    func setBytes(_ row: RowPointer, _ slot: Int, _ bytes: UnsafeRawPointer?, _ count: Int) {
+        if heapCount + count > heapCapacity { growHeap(by: count) }
+        if let bytes, count > 0, let heap {
+            (heap + heapCount).update(from: bytes.assumingMemoryBound(to: UInt8.self), count: count)
+        }
+        // 32 bits each: SQLite limits a value to 2^31 - 1 bytes, and a builder starts a new page long before 4 GiB.
+        row[slot] = UInt64(heapCount) << 32 | UInt64(count)
+        heapCount += count
+    }
+
+    private func growHeap(by count: Int) {
+        let needed = max(heapCount + count, heapCapacity * 2, capacity == 1 ? 64 : 4096)
+        let grown = UnsafeMutablePointer<UInt8>.allocate(capacity: needed)
+        if let heap {
+            grown.update(from: heap, count: heapCount)
+            heap.deallocate()
+        }
+        heap = grown
+        heapCapacity = needed
+    }
+
+    /// The bytes that a slot of variable length refers to.
+    @inline(__always)
+    func bytes(_ row: RowPointer, _ slot: Int) -> UnsafeBufferPointer<UInt8> {
+        let word = row[slot]
+        return UnsafeBufferPointer(start: heap.map { $0 + Int(word >> 32) }, count: Int(word & 0xffff_ffff))
+    }
+
+    /// Whether the row lies in this page.
+    func contains(_ row: RowPointer) -> Bool {
+        row >= rows && row < rows + strideInWords * capacity
+    }
+}
+
+/// A committed row together with the page that keeps it alive.
+struct Snapshot: @unchecked Sendable {
+    // Sendable: the row is immutable once its page is sealed, and the page is retained here.
+
+    let row: RowPointer
+    let page: RowPage
+
+    init(row: RowPointer, page: RowPage) {
+        self.row = row
+        self.page = page
+    }
+
+    /// Takes shared ownership of the page that a row points at. The row must be owned by someone at the time of the call.
+    init(retaining row: RowPointer) {
+        self.row = row
+        page = row.rowPage.takeUnretainedValue()
+    }
+
+    var key: Int64 { row.rowKey }
+    var version: Int64 { row.rowVersion }
+    var layout: EntityLayout { page.layout }
+
+    @inline(__always)
+    func isNull(_ slot: Int) -> Bool {
+        row[page.layout.wordCount + slot >> 6] & (1 << UInt64(slot & 63)) != 0
+    }
+
+    func string(_ slot: Int) -> String {
+        String(decoding: page.bytes(row, slot), as: UTF8.self)
+    }
+
+    func data(_ slot: Int) -> Data {
+        Data(buffer: page.bytes(row, slot))
+    }
+
+    /// The reference of a to-one slot that is not nil.
+    func reference(_ slot: Int) -> RowReference {
+        let property = layout.slots[slot]
+        let key = Int64(bitPattern: row[slot])
+        guard property.entityWord >= 0 else { return RowReference(key: key, layoutIndex: property.destinationIndex) }
+        return RowReference(key: key, layoutIndex: Int(row[property.entityWord]))
+    }
+
+    /// The value of a stored slot, as the store holds it (a transformable as its bytes, a to-one as a reference).
+    func value(_ slot: Int) -> PropertyValue {
+        if isNull(slot) { return .null }
+        switch layout.slots[slot].kind {
+        case .int16, .int32, .int64, .boolean: return .integer(Int64(bitPattern: row[slot]))
+        case .double, .float, .date: return .double(Double(bitPattern: row[slot]))
+        case .string, .uri: return .string(string(slot))
+        case .data, .transformable, .composite: return .data(data(slot))
+        case .decimal: return .decimal(Decimal(string: string(slot), locale: .posix) ?? .nan)
+        case .uuid: return UUID(bytes: page.bytes(row, slot)).map(PropertyValue.uuid) ?? .null
+        case .toOne: return .reference(reference(slot))
+        case .toMany, .orderedToMany, .fetched, .undefined: return .null
+        }
+    }
+}
+
+extension Locale {
+    /// The locale in which numbers are written as in program text.
+    static let posix = Locale(identifier: "en_US_POSIX")
+}
+
+extension UUID {
+    /// A UUID of exactly 16 bytes, nil for any other count.
+    init?(bytes: UnsafeBufferPointer<UInt8>) {
+        guard bytes.count == 16, let base = bytes.baseAddress else { return nil }
+        self.init(uuid: UnsafeRawPointer(base).loadUnaligned(as: uuid_t.self))
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+
+/// Collects rows of one entity into pages.
+///
+/// A store appends rows, sets each stored slot of a row exactly once, then calls `finish()`. Pages are about 64 KiB so
+/// that one living object does not keep a large fetch in memory.
+struct RowPageBuilder {
+    let layout: EntityLayout
+    private(set) var page: RowPage
+    private(set) var finished: [RowPage] = []
+    private var nextCapacity: Int
+
+    private static let maximumPageBytes = 64 * 1024
+    private static let maximumHeapBytes = 4 * 1024 * 1024
+
+    /// - Parameter expectedRows: how many rows are likely; 1 makes a page of one row.
+    init(layout: EntityLayout, expectedRows: Int = 16) {
+        self.layout = layout
+        let limit = max(1, Self.maximumPageBytes / (layout.rowStrideInWords * 8))
+        nextCapacity = max(1, min(expectedRows, limit))
+        page = RowPage(layout: layout, capacity: nextCapacity)
+    }
+
+    /// Starts a row; all its values must then be set.
+    @inline(__always)
+    mutating func appendRow(key: Int64, version: Int64) -> RowPointer {
+        if page.isFull || page.heapCount > Self.maximumHeapBytes { turnPage() }
+        return page.appendRow(key: key, version: version)
+    }
+
+    private mutating func turnPage() {
+        finished.append(page)
+        let limit = max(1, Self.maximumPageBytes / (layout.rowStrideInWords * 8))
+        nextCapacity = min(max(nextCapacity * 4, 16), limit)
+        page = RowPage(layout: layout, capacity: nextCapacity)
+    }
+
+    /// Sets a stored slot to a value that is already in the store's form (no `.object`, no `.custom`).
+    func set(_ row: RowPointer, _ slot: Int, _ value: PropertyValue) {
+        let property = layout.slots[slot]
+        switch value {
+        case .null: page.setNull(row, slot)
+        case .integer(let integer):
+            // A whole number may stand in a slot of another numeric type.
+            switch property.kind {
+            case .double, .float, .date: row[slot] = Double(integer).bitPattern
+            case .decimal: setText(row, slot, String(integer))
+            default: row[slot] = UInt64(bitPattern: integer)
+            }
+        case .double(let double):
+            switch property.kind {
+            case .int16, .int32, .int64, .boolean: row[slot] = UInt64(bitPattern: Int64(exactly: double) ?? 0)
+            case .decimal: setText(row, slot, "\(double)")
+            default: row[slot] = double.bitPattern
+            }
+        case .string(let string): setText(row, slot, string)
+        case .data(let data):
+            data.withUnsafeBytes { page.setBytes(row, slot, $0.baseAddress, $0.count) }
+        case .uuid(let uuid):
+            withUnsafeBytes(of: uuid.uuid) { page.setBytes(row, slot, $0.baseAddress, 16) }
+        case .decimal(let decimal): setText(row, slot, decimal.description)
+        case .reference(let reference):
+            row[slot] = UInt64(bitPattern: reference.key)
+            if property.entityWord >= 0 { row[property.entityWord] = UInt64(reference.layoutIndex) }
+        case .object, .custom:
+            assertionFailure("a row holds only values in the store's form")
+            page.setNull(row, slot)
+        }
+    }
+
+    private func setText(_ row: RowPointer, _ slot: Int, _ text: String) {
+        var text = text
+        text.withUTF8 { page.setBytes(row, slot, $0.baseAddress, $0.count) }
+    }
+
+    /// All pages that hold rows; the builder must not be used afterwards.
+    mutating func finish() -> [RowPage] {
+        if page.rowCount > 0 { finished.append(page) }
+        return finished
+    }
+}

@@ -1,0 +1,63 @@
+/// How one property's value is represented in a row snapshot and in pending changes.
+///
+/// Scalars occupy the slot's 8-byte word itself; values of variable length keep a reference into the page's byte heap.
+/// `toMany`, `orderedToMany`, `fetched` and `undefined` properties have a slot but no word in a row.
+enum ValueKind: UInt8, Sendable {
+    case int16
+    case int32
+    case int64
+    case boolean
+    case double
+    case float
+    /// Seconds since 2001-01-01 00:00 UTC.
+    case date
+    /// Decimal text, as SQLite prints a DECIMAL column.
+    case decimal
+    case string
+    case data
+    /// 16 bytes.
+    case uuid
+    /// The absolute string of a URL.
+    case uri
+    /// The value transformer's bytes.
+    case transformable
+    /// A dictionary of element values; its elements have slots of their own.
+    case composite
+    /// The destination's primary key; a hidden word holds the destination's entity where that can vary.
+    case toOne
+    case toMany
+    case orderedToMany
+    case fetched
+    /// A transient attribute without a type: any object, never stored.
+    case undefined
+
+    /// Whether the value is an integer in its word.
+    var isInteger: Bool {
+        switch self {
+        case .int16, .int32, .int64, .boolean: true
+        default: false
+        }
+    }
+
+    /// Whether the value is a double in its word.
+    var isFloatingPoint: Bool {
+        switch self {
+        case .double, .float, .date: true
+        default: false
+        }
+    }
+
+    /// Whether the word refers to bytes in the page's heap.
+    var isVariableLength: Bool {
+        switch self {
+        case .decimal, .string, .data, .uuid, .uri, .transformable, .composite: true
+        default: false
+        }
+    }
+
+    /// Whether the property is a relationship with a set or ordered set of destinations.
+    var isToMany: Bool { self == .toMany || self == .orderedToMany }
+
+    /// Whether the property is a to-one or to-many relationship.
+    var isRelationship: Bool { self == .toOne || isToMany }
+}

@@ -1,0 +1,22 @@
+import Foundation
+
+/// What tools of this package need to look into stores from anywhere, beyond Core Data's public API.
+package enum StoreInspection {
+    /// True: the store's file has no WAL and nobody changes it, so that it is read without locks and without a shared
+    /// memory file beside it. For read-only SQLite stores.
+    package static let immutableFileOption = "OpenCoreDataImmutableFile"
+
+    /// The model that a store carries in `Z_MODELCACHE`.
+    ///
+    /// - Throws: `ModelReadingError` when the data is damaged or does not describe a model.
+    package static func model(modelCache: Data) throws -> NSManagedObjectModel {
+        try NSManagedObjectModel.decode(modelCache: modelCache)
+    }
+
+    /// The value in a keyed archive, when it is made of Foundation's value types alone: texts, numbers, dates, data,
+    /// identifiers, addresses, arrays and dictionaries. Makes no object of any other class; nil for anything else.
+    package static func plainValue(keyedArchive: Data) -> Any? {
+        guard let archive = try? ObjectArchive(keyedArchive) else { return nil }
+        return (try? archive.plainValue(archive.root)) ?? nil
+    }
+}

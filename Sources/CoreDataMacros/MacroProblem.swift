@@ -1,0 +1,42 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// A mistake in the use of a macro: the message, where it stands, and the change that mends it where that is clear.
+struct MacroProblem {
+    let id: String
+    let message: String
+    let node: any SyntaxProtocol
+    var fixIt: (message: String, change: FixIt.Change)?
+
+    func report(in context: some MacroExpansionContext) {
+        var fixIts: [FixIt] = []
+        if let fixIt {
+            fixIts = [FixIt(message: FixItText(text: fixIt.message, id: id), changes: [fixIt.change])]
+        }
+        context.diagnose(Diagnostic(node: node, message: ProblemText(message: message, id: id), fixIts: fixIts))
+    }
+}
+
+private struct ProblemText: DiagnosticMessage {
+    let message: String
+    let id: String
+    var diagnosticID: MessageID { MessageID(domain: "CoreDataMacros", id: id) }
+    var severity: DiagnosticSeverity { .error }
+}
+
+private struct FixItText: FixItMessage {
+    let text: String
+    let id: String
+    var message: String { text }
+    var fixItID: MessageID { MessageID(domain: "CoreDataMacros", id: id) }
+}
+
+extension FixIt.Change {
+    /// Replaces a declaration by an edited copy of itself.
+    static func edit<Node: SyntaxProtocol>(_ node: Node, _ body: (inout Node) -> Void) -> FixIt.Change {
+        var edited = node
+        body(&edited)
+        return .replace(oldNode: Syntax(node), newNode: Syntax(edited))
+    }
+}

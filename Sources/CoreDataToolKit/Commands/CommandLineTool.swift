@@ -1,0 +1,121 @@
+import Foundation
+
+/// The `coredata` command: looks into Core Data stores without changing them.
+public struct CommandLineTool {
+    /// The exit statuses of the command; usage errors have the number of sysexits.
+    public enum Status {
+        public static let success: Int32 = 0
+        public static let failure: Int32 = 1
+        public static let usage: Int32 = 64
+    }
+
+    private let output: OutputWriter
+    private let errors: OutputWriter
+    private let columns: Int
+
+    /// A command that writes to the standard output and the standard error.
+    public init() {
+        self.init(
+            output: OutputWriter(descriptor: 1), errors: OutputWriter(descriptor: 2),
+            environment: ProcessInfo.processInfo.environment)
+    }
+
+    init(output: OutputWriter, errors: OutputWriter, environment: [String: String]) {
+        self.output = output
+        self.errors = errors
+        columns = environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 >= 20 ? $0 : nil } ?? 120
+    }
+
+    private static let subcommands = [InfoCommand.syntax, QueryCommand.syntax]
+
+    private static var help: String {
+        var text = """
+            Usage: coredata COMMAND …
+
+            Looks into Core Data stores (SQLite). A store is never changed, and needs no model file.
+
+
+            """
+        let width = (subcommands.map(\.name.count).max() ?? 0) + 2
+        for syntax in subcommands {
+            text += "  \(syntax.name)\(String(repeating: " ", count: width - syntax.name.count))\(syntax.summary)\n"
+        }
+        return text + "\n'coredata COMMAND --help' says more about a command.\n"
+    }
+
+    /// Runs the command and gives its exit status.
+    ///
+    /// - Parameter arguments: what follows the program's name.
+    public func run(_ arguments: [String]) -> Int32 {
+        do {
+            defer { try? errors.flush() }
+            let status = try runReporting(arguments)
+            try output.flush()
+            return status
+        } catch {
+            // The reader went away, or the output cannot be written: the first is nobody's mistake.
+            guard let failure = error as? OutputWriter.Failure, !failure.isBrokenPipe else { return Status.success }
+            try? errors.write("coredata: the output cannot be written: \(failure.reason)\n")
+            try? errors.flush()
+            return Status.failure
+        }
+    }
+
+    private func runReporting(_ arguments: [String]) throws -> Int32 {
+        guard let name = arguments.first else {
+            try errors.write(Self.help)
+            return Status.usage
+        }
+        if ["--help", "-h", "help"].contains(name) {
+            let subject = arguments.dropFirst().first
+            try output.write(Self.subcommands.first { $0.name == subject }?.help ?? Self.help)
+            return Status.success
+        }
+        guard let syntax = Self.subcommands.first(where: { $0.name == name }) else {
+            let advice = NearNames.advice(for: name, among: Self.subcommands.map(\.name), kind: "command")
+            return try reportUsage(
+                "There is no command '\(name)'. \(advice)", usage: "coredata --help shows all commands")
+        }
+        do {
+            let given = try syntax.parse(Array(arguments.dropFirst()))
+            if given.wantsHelp {
+                try output.write(syntax.help)
+                return Status.success
+            }
+            switch name {
+            case InfoCommand.syntax.name: try InfoCommand(given).run(output)
+            default: try QueryCommand(given).run(output, errors: errors, columns: columns)
+            }
+            return Status.success
+        } catch let error as UsageError {
+            return try reportUsage(error.message, usage: "Usage: \(syntax.usage)")
+        } catch let error as ToolError {
+            try output.flush()
+            try errors.write("coredata: \(error.message)\n")
+            if let details = error.details { try errors.write(details + "\n") }
+            return Status.failure
+        } catch let error as OutputWriter.Failure {
+            throw error
+        } catch {
+            try output.flush()
+            try errors.write("coredata: \(ErrorText.line(error))\n")
+            return Status.failure
+        }
+    }
+
+    private func reportUsage(_ message: String, usage: String) throws -> Int32 {
+        try errors.write("coredata: \(message)\n\(usage)\n")
+        return Status.usage
+    }
+}
+
+/// The words of errors that come from the engine.
+enum ErrorText {
+    /// What the error says and what to do, in one line.
+    static func line(_ error: any Error) -> String {
+        let error = error as NSError
+        var text = error.localizedDescription
+        if let advice = error.localizedRecoverySuggestion, !text.contains(advice) { text += " " + advice }
+        return text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+}

@@ -1,0 +1,116 @@
+import CoreData
+
+/// `coredata query`: the objects of an entity.
+struct QueryCommand {
+    static let syntax = CommandSyntax(
+        name: "query", summary: "Shows the objects of an entity: filtered, sorted, as a table, JSON or CSV.",
+        operands: [
+            .init(name: "STORE", help: "A Core Data store, a SQLite file."),
+            .init(name: "ENTITY", help: "The name of an entity; 'coredata info STORE' lists them."),
+        ],
+        options: [
+            .init(name: "where", value: "PREDICATE", help: "Only objects that match, in NSPredicate's language."),
+            .init(name: "sort", value: "KEY[:desc],…", help: "Order by these properties."),
+            .init(name: "limit", value: "N", help: "At most N objects."),
+            .init(name: "offset", value: "N", help: "Leave out the first N objects."),
+            .init(name: "columns", value: "A,B,…", help: "Only these properties; objectID is the object itself."),
+            .init(name: "format", value: "FORMAT", help: "table (the default), json or csv."),
+            .init(name: "model", value: "FILE", help: "Read it with this model (.momd, .mom, .xcdatamodeld)."),
+        ],
+        notes: """
+            Objects of subentities are included. To-one relationships are shown as Entity/p12, to-many ones as their count.
+            Dates are in UTC; in a predicate write them as "2026-01-31" or "2026-01-31T12:00:00Z".
+
+              coredata query Store.sqlite Item --where 'stock < 5 AND name BEGINSWITH[c] "b"' --sort name,price:desc
+            """)
+
+    private let path: String
+    private let entityName: String
+    private let modelPath: String?
+    private let predicateText: String?
+    private let sortKeys: [(key: String, ascending: Bool)]
+    private let columnNames: [String]?
+    private let limit: Int?
+    private let offset: Int
+    private let format: RowFormats
+
+    /// - Throws: `UsageError` for values that make no sense whatever the store.
+    init(_ arguments: CommandSyntax.Arguments) throws(UsageError) {
+        path = arguments.operands[0]
+        entityName = arguments.operands[1]
+        modelPath = arguments.values["model"]
+        predicateText = arguments.values["where"]
+        sortKeys = try Self.sortKeys(arguments.values["sort"])
+        columnNames = try Self.list(arguments.values["columns"], option: "columns")
+        limit = try Self.count(arguments.values["limit"], option: "limit")
+        offset = try Self.count(arguments.values["offset"], option: "offset") ?? 0
+        let name = arguments.values["format"] ?? RowFormats.table.rawValue
+        guard let format = RowFormats(rawValue: name) else {
+            let names = RowFormats.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError(message: "There is no format '\(name)'. There is \(names).")
+        }
+        self.format = format
+    }
+
+    private static func count(_ text: String?, option: String) throws(UsageError) -> Int? {
+        guard let text else { return nil }
+        guard let count = Int(text), count >= 0 else {
+            throw UsageError(message: "--\(option) takes a number from 0 on, not '\(text)'.")
+        }
+        return count
+    }
+
+    private static func list(_ text: String?, option: String) throws(UsageError) -> [String]? {
+        guard let text else { return nil }
+        let names = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        if names.isEmpty { throw UsageError(message: "--\(option) names no property.") }
+        return names
+    }
+
+    private static func sortKeys(_ text: String?) throws(UsageError) -> [(key: String, ascending: Bool)] {
+        var keys: [(key: String, ascending: Bool)] = []
+        for word in try list(text, option: "sort") ?? [] {
+            let parts = word.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+            let direction = parts.count > 1 ? parts[1].lowercased() : "asc"
+            guard parts.count <= 2, !parts[0].isEmpty, ["asc", "desc"].contains(direction) else {
+                throw UsageError(message: "--sort takes KEY, KEY:asc or KEY:desc, not '\(word)'.")
+            }
+            keys.append((parts[0], direction == "asc"))
+        }
+        return keys
+    }
+
+    // MARK: Running
+
+    func run(_ output: OutputWriter, errors: OutputWriter, columns width: Int) throws {
+        let store = try OpenedStore(path: path, modelPath: modelPath)
+        for warning in store.model.warnings { try errors.write("coredata: \(warning)\n") }
+        let entity = try store.entity(named: entityName)
+        let columns = try QueryColumn.columns(named: columnNames, of: entity, model: store.model)
+        var rows = QueryRows(context: store.context, entity: entity, columns: columns)
+        rows.predicate = try predicateText.map { text throws(ToolError) in
+            try PredicateResolver.predicate(text, for: entity)
+        }
+        rows.sortDescriptors = try sortKeys.map { try descriptor($0.key, $0.ascending, entity) }
+        rows.limit = limit
+        rows.offset = offset
+        var writer = format.make(columns, width: width)
+        let count = try rows.forEach { try writer.write($0, to: output) }
+        try writer.finish(rowCount: count, to: output)
+    }
+
+    private func descriptor(_ key: String, _ ascending: Bool, _ entity: NSEntityDescription) throws -> NSSortDescriptor {
+        let resolved: KeyPathResolver.Resolved
+        do {
+            resolved = try KeyPathResolver.resolve(key, from: entity)
+        } catch {
+            throw ToolError("--sort \(key): \(error.message)")
+        }
+        if resolved.property is NSRelationshipDescription {
+            throw ToolError(
+                "--sort \(key): '\(resolved.keyPath)' is a relationship. Sort by an attribute behind it: "
+                    + "\(resolved.keyPath).NAME, or \(resolved.keyPath).@count for one to many objects.")
+        }
+        return NSSortDescriptor(key: resolved.keyPath, ascending: ascending)
+    }
+}

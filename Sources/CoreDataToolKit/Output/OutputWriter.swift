@@ -1,0 +1,54 @@
+import Foundation
+
+/// Writes text to a file descriptor through a buffer, so that results of any size stream.
+public final class OutputWriter {
+    /// Why nothing more can be written.
+    struct Failure: Error {
+        let code: Int32
+
+        var isBrokenPipe: Bool { code == EPIPE }
+        var reason: String { String(cString: strerror(code)) }
+    }
+
+    private var buffer: [UInt8] = []
+    private let send: (UnsafeRawBufferPointer) throws -> Void
+    private static let capacity = 1 << 16
+
+    /// A writer that gives its bytes to a function, a buffer at a time.
+    init(send: @escaping (UnsafeRawBufferPointer) throws -> Void) {
+        self.send = send
+    }
+
+    /// A writer to an open file, terminal or pipe.
+    convenience init(descriptor: Int32) {
+        self.init { bytes in
+            var rest = bytes
+            while let start = rest.baseAddress, !rest.isEmpty {
+                let count = systemWrite(descriptor, start, rest.count)
+                if count < 0 {
+                    if errno == EINTR { continue }
+                    throw Failure(code: errno)
+                }
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            }
+        }
+    }
+
+    /// Adds text to the output.
+    func write(_ text: String) throws {
+        buffer.append(contentsOf: text.utf8)
+        if buffer.count >= Self.capacity { try flush() }
+    }
+
+    /// Sends what is in the buffer.
+    func flush() throws {
+        guard !buffer.isEmpty else { return }
+        defer { buffer.removeAll(keepingCapacity: true) }
+        try buffer.withUnsafeBytes(send)
+    }
+}
+
+/// The system's call, which has the name of the writer's own method.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}

@@ -1,0 +1,78 @@
+import Foundation
+
+/// Writes rows of values as they come.
+protocol RowFormat {
+    /// Writes one row.
+    mutating func write(_ row: [CellValue], to output: OutputWriter) throws
+    /// Writes what stands behind the last row.
+    mutating func finish(rowCount: Int, to output: OutputWriter) throws
+}
+
+/// The formats by the names that `--format` takes.
+enum RowFormats: String, CaseIterable {
+    case table
+    case json
+    case csv
+
+    /// A writer of the format.
+    ///
+    /// - Parameter width: how many columns the terminal has.
+    func make(_ columns: [QueryColumn], width: Int) -> any RowFormat {
+        switch self {
+        case .table: TableFormat(columns, width: width)
+        case .json: JSONFormat(columns)
+        case .csv: CSVFormat(columns)
+        }
+    }
+}
+
+/// An array of objects, one a line, with the columns as keys in their order.
+struct JSONFormat: RowFormat {
+    private let names: [String]
+    private var isFirst = true
+
+    init(_ columns: [QueryColumn]) { names = columns.map(\.name) }
+
+    mutating func write(_ row: [CellValue], to output: OutputWriter) throws {
+        let members = zip(names, row).map { JSONValue.Member($0, $1.json) }
+        try output.write((isFirst ? "[\n" : ",\n") + JSONValue.object(members).compact)
+        isFirst = false
+    }
+
+    mutating func finish(rowCount: Int, to output: OutputWriter) throws {
+        try output.write(isFirst ? "[]\n" : "\n]\n")
+    }
+}
+
+/// Comma-separated values with a header line, as RFC 4180 has them: lines end with CR LF, quotes are doubled.
+struct CSVFormat: RowFormat {
+    private let header: [String]
+    private var isFirst = true
+
+    init(_ columns: [QueryColumn]) { header = columns.map(\.name) }
+
+    mutating func write(_ row: [CellValue], to output: OutputWriter) throws {
+        try writeHeader(to: output)
+        try output.write(Self.line(row.map(\.plainText)))
+    }
+
+    mutating func finish(rowCount: Int, to output: OutputWriter) throws { try writeHeader(to: output) }
+
+    private mutating func writeHeader(to output: OutputWriter) throws {
+        guard isFirst else { return }
+        isFirst = false
+        try output.write(Self.line(header))
+    }
+
+    private static func line(_ fields: [String]) -> String {
+        // A line with one empty field would be an empty line.
+        if fields == [""] { return "\"\"\r\n" }
+        return fields.map(field).joined(separator: ",") + "\r\n"
+    }
+
+    private static func field(_ text: String) -> String {
+        // Bytes, not characters: CR LF is one character.
+        guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2c || $0 == 0x0d || $0 == 0x0a }) else { return text }
+        return "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+    }
+}

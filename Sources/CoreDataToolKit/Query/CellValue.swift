@@ -1,0 +1,108 @@
+import CoreData
+
+/// A value of a query's result, ready to be written in any format.
+enum CellValue: Equatable {
+    case null
+    case bool(Bool)
+    /// Digits that are exact as they stand.
+    case number(String)
+    case text(String)
+    case data(Data)
+    /// Lists and dictionaries of a decoded transformable value.
+    case structure(JSONValue)
+
+    /// What key-value coding gave for an attribute.
+    init(_ value: Any?, type: NSAttributeType, isTransformable: Bool) {
+        guard let value else {
+            self = .null
+            return
+        }
+        switch (type, value) {
+        case (.booleanAttributeType, let number as NSNumber): self = .bool(number.boolValue)
+        case (.decimalAttributeType, let number as NSDecimalNumber): self = .number(Self.text(of: number.decimalValue))
+        case (.decimalAttributeType, let number as Decimal): self = .number(Self.text(of: number))
+        case (.floatAttributeType, let number as NSNumber):
+            self = Self.floating(Double(number.floatValue), "\(number.floatValue)")
+        case (.doubleAttributeType, let number as NSNumber):
+            self = Self.floating(number.doubleValue, "\(number.doubleValue)")
+        case (.dateAttributeType, let date as Date): self = .text(DateText.text(of: date))
+        case (_, let data as Data) where isTransformable: self = Self.decoded(data)
+        default: self = Self.plain(value)
+        }
+    }
+
+    /// The identity of an object: `Entity/p12`.
+    init(_ objectID: NSManagedObjectID) {
+        let parts = objectID.uriRepresentation().pathComponents.filter { $0 != "/" }
+        self = .text(parts.suffix(2).joined(separator: "/"))
+    }
+
+    private static func text(of decimal: Decimal) -> String { decimal.isNaN ? "NaN" : decimal.description }
+
+    private static func floating(_ value: Double, _ text: String) -> CellValue {
+        guard value.isFinite else { return .text(text) }
+        return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+    }
+
+    private static func decoded(_ data: Data) -> CellValue {
+        guard let value = StoreInspection.plainValue(keyedArchive: data) else { return .data(data) }
+        return plain(value)
+    }
+
+    /// Values of Foundation's classes, whatever the model says.
+    private static func plain(_ value: Any) -> CellValue {
+        switch value {
+        case let text as String: return .text(text)
+        case let date as Date: return .text(DateText.text(of: date))
+        case let uuid as UUID: return .text(uuid.uuidString)
+        case let url as URL: return .text(url.absoluteString)
+        case let data as Data: return .data(data)
+        case let number as NSDecimalNumber: return .number(text(of: number.decimalValue))
+        case let number as NSNumber:
+            let type = String(cString: number.objCType)
+            if type == "f" || type == "d" { return floating(number.doubleValue, "\(number.doubleValue)") }
+            return .number("\(number)")
+        case let list as [Any]: return .structure(.array(list.map { plain($0).json }))
+        case let dictionary as [String: Any]:
+            let members = dictionary.sorted { $0.key < $1.key }.map { JSONValue.Member($0.key, plain($0.value).json) }
+            return .structure(.object(members))
+        default: return .text("\(value)")
+        }
+    }
+
+    // MARK: Writing
+
+    /// The value in JSON; bytes as base64.
+    var json: JSONValue {
+        switch self {
+        case .null: .null
+        case .bool(let value): .bool(value)
+        case .number("NaN"): .null
+        case .number(let number): .number(number)
+        case .text(let text): .string(text)
+        case .data(let data): .string(data.base64EncodedString())
+        case .structure(let value): value
+        }
+    }
+
+    /// The value for programs that read text; bytes as base64, nothing for null.
+    var plainText: String {
+        switch self {
+        case .null: ""
+        case .bool(let value): value ? "true" : "false"
+        case .number(let number): number
+        case .text(let text): text
+        case .data(let data): data.base64EncodedString()
+        case .structure(let value): value.compact
+        }
+    }
+
+    /// The value for people.
+    var tableText: String {
+        switch self {
+        case .null: "-"
+        case .data(let data): "<\(data.count) \(data.count == 1 ? "byte" : "bytes")>"
+        default: DisplayWidth.printable(plainText)
+        }
+    }
+}

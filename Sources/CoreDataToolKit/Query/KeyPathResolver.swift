@@ -1,0 +1,66 @@
+import CoreData
+
+/// A key path that an entity does not have.
+struct UnknownKey: Error {
+    let key: String
+    let keyPath: String
+    let entity: NSEntityDescription
+
+    /// What is wrong and what there is.
+    var message: String {
+        let names = entity.propertiesByName.keys.sorted()
+        return "The entity '\(entity.name ?? "")' has no property '\(key)'. "
+            + NearNames.advice(for: key, among: names, kind: "property")
+    }
+}
+
+/// Finds properties by names whose case may differ.
+enum KeyPathResolver {
+    struct Resolved {
+        /// With the properties' own spelling.
+        let keyPath: String
+        /// The last property; nil when the path ends in something else, such as `@count` or `objectID`.
+        let property: NSPropertyDescription?
+    }
+
+    /// Keys that every object has.
+    private static let ownKeys: Set<String> = ["self", "objectid", "entity"]
+
+    /// Follows a key path from an entity.
+    ///
+    /// - Throws: `UnknownKey`.
+    static func resolve(_ keyPath: String, from entity: NSEntityDescription) throws(UnknownKey) -> Resolved {
+        var current: NSEntityDescription? = entity
+        var last: NSPropertyDescription?
+        var keys: [String] = []
+        for key in keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init) {
+            guard let owner = current, !key.hasPrefix("@") else {
+                keys.append(key)
+                if key.hasPrefix("@") { last = nil }
+                continue
+            }
+            guard let property = property(key, of: owner) else {
+                guard ownKeys.contains(key.lowercased()) else {
+                    throw UnknownKey(key: key, keyPath: keyPath, entity: owner)
+                }
+                keys.append(key.lowercased() == "objectid" ? "objectID" : key)
+                last = nil
+                if key.lowercased() != "self" { current = nil }
+                continue
+            }
+            keys.append(property.name)
+            last = property
+            current = (property as? NSRelationshipDescription)?.destinationEntity
+        }
+        return Resolved(keyPath: keys.joined(separator: "."), property: last)
+    }
+
+    /// The property of a name: spelled exactly so, or the only one that differs in case alone.
+    static func property(_ name: String, of entity: NSEntityDescription) -> NSPropertyDescription? {
+        let properties = entity.propertiesByName
+        if let exact = properties[name] { return exact }
+        let wanted = name.lowercased()
+        let near = properties.filter { $0.key.lowercased() == wanted }
+        return near.count == 1 ? near.first?.value : nil
+    }
+}

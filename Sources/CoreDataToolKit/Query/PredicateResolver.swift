@@ -1,0 +1,194 @@
+import CoreData
+
+/// Makes the predicate that a person wrote fit an entity: keys get their own spelling, texts compared with dates and
+/// UUIDs become those.
+struct PredicateResolver {
+    private let text: String
+
+    /// Parses and resolves a predicate.
+    ///
+    /// - Throws: `ToolError` with the place marked.
+    static func predicate(_ text: String, for entity: NSEntityDescription) throws(ToolError) -> NSPredicate {
+        let parsed: NSPredicate
+        do {
+            parsed = try NSPredicate.parse(text)
+        } catch {
+            throw ToolError(
+                "The predicate cannot be understood: \(error.message). Correct it at the mark.",
+                details: error.rendering)
+        }
+        return try PredicateResolver(text: text).resolve(parsed, in: Scope(entity: entity))
+    }
+
+    /// What key paths start from: the entity of `SELF`, and those of the variables of subqueries.
+    private struct Scope {
+        var entity: NSEntityDescription
+        var variables: [String: NSEntityDescription] = [:]
+    }
+
+    private func resolve(_ predicate: NSPredicate, in scope: Scope) throws(ToolError) -> NSPredicate {
+        switch predicate {
+        case let compound as NSCompoundPredicate:
+            var parts: [NSPredicate] = []
+            for part in compound.operands { parts.append(try resolve(part, in: scope)) }
+            return NSCompoundPredicate(type: compound.compoundPredicateType, subpredicates: parts)
+        case let comparison as NSComparisonPredicate:
+            guard comparison.customSelector == nil else { return comparison }
+            var left = try resolve(comparison.leftExpression, in: scope)
+            var right = try resolve(comparison.rightExpression, in: scope)
+            if let type = attributeType(left, in: scope) {
+                right = try converted(right, to: type, for: comparison)
+            } else if let type = attributeType(right, in: scope) {
+                left = try converted(left, to: type, for: comparison)
+            }
+            return NSComparisonPredicate(
+                leftExpression: left, rightExpression: right, modifier: comparison.comparisonPredicateModifier,
+                type: comparison.predicateOperatorType, options: comparison.options)
+        default: return predicate
+        }
+    }
+
+    // MARK: Expressions
+
+    private func resolve(_ expression: NSExpression, in scope: Scope) throws(ToolError) -> NSExpression {
+        switch expression.expressionType {
+        case .keyPath: return try resolveKeyPath(expression, in: scope)
+        case .function:
+            // A function of one's own cannot be made again from its parts; the store refuses it anyway.
+            guard !expression.description.hasPrefix("FUNCTION("), let arguments = expression.arguments else {
+                return expression
+            }
+            var resolved: [NSExpression] = []
+            for argument in arguments { resolved.append(try resolve(argument, in: scope)) }
+            return resolved == arguments
+                ? expression : NSExpression(forFunction: expression.function, arguments: resolved)
+        case .aggregate:
+            var elements: [NSExpression] = []
+            for element in expression.aggregateElements ?? [] { elements.append(try resolve(element, in: scope)) }
+            return NSExpression(forAggregate: elements)
+        case .unionSet:
+            return NSExpression(
+                forUnionSet: try resolve(expression.left, in: scope), with: try resolve(expression.right, in: scope))
+        case .intersectSet:
+            return NSExpression(
+                forIntersectSet: try resolve(expression.left, in: scope), with: try resolve(expression.right, in: scope)
+            )
+        case .minusSet:
+            return NSExpression(
+                forMinusSet: try resolve(expression.left, in: scope), with: try resolve(expression.right, in: scope))
+        case .conditional:
+            return NSExpression(
+                forConditional: try resolve(expression.predicate, in: scope),
+                trueExpression: try resolve(expression.true, in: scope),
+                falseExpression: try resolve(expression.false, in: scope))
+        case .subquery: return try resolveSubquery(expression, in: scope)
+        case .variable:
+            guard scope.variables[expression.variable] == nil else { return expression }
+            throw mistake(
+                "The variable '$\(expression.variable)' has no value.", "Write the value itself.",
+                at: expression.variable)
+        default: return expression
+        }
+    }
+
+    private func resolveKeyPath(_ expression: NSExpression, in scope: Scope) throws(ToolError) -> NSExpression {
+        let operand = expression.operand
+        switch operand.expressionType {
+        case .evaluatedObject:
+            let path = try resolve(expression.keyPath, from: scope.entity)
+            return path == expression.keyPath ? expression : NSExpression(forKeyPath: path)
+        case .variable:
+            guard let entity = scope.variables[operand.variable] else { return try resolve(operand, in: scope) }
+            let path = try resolve(expression.keyPath, from: entity)
+            if path == expression.keyPath { return expression }
+            return (try? NSExpression.parse("$\(operand.variable).\(path)")) ?? expression
+        default:
+            // `SUBQUERY(…).@count`: made again from its text, the only way to give a key path an operand.
+            let resolved = try resolve(operand, in: scope)
+            if resolved == operand { return expression }
+            return (try? NSExpression.parse("\(resolved).\(expression.keyPath)")) ?? expression
+        }
+    }
+
+    private func resolveSubquery(_ expression: NSExpression, in scope: Scope) throws(ToolError) -> NSExpression {
+        guard let collection = expression.collection as? NSExpression else { return expression }
+        let resolved = try resolve(collection, in: scope)
+        guard let relationship = property(resolved, in: scope) as? NSRelationshipDescription,
+            let destination = relationship.destinationEntity
+        else { return expression }
+        var inner = scope
+        inner.variables[expression.variable] = destination
+        return NSExpression(
+            forSubquery: resolved, usingIteratorVariable: expression.variable,
+            predicate: try resolve(expression.predicate, in: inner))
+    }
+
+    private func resolve(_ keyPath: String, from entity: NSEntityDescription) throws(ToolError) -> String {
+        do {
+            return try KeyPathResolver.resolve(keyPath, from: entity).keyPath
+        } catch {
+            throw mistake(error.message, "", at: error.key)
+        }
+    }
+
+    /// The property that an expression reads.
+    private func property(_ expression: NSExpression, in scope: Scope) -> NSPropertyDescription? {
+        guard expression.expressionType == .keyPath else { return nil }
+        let operand = expression.operand
+        let start = operand.expressionType == .variable ? scope.variables[operand.variable] : scope.entity
+        return start.flatMap { try? KeyPathResolver.resolve(expression.keyPath, from: $0).property }
+    }
+
+    // MARK: Values
+
+    private func attributeType(_ expression: NSExpression, in scope: Scope) -> NSAttributeType? {
+        (property(expression, in: scope) as? NSAttributeDescription)?.attributeType
+    }
+
+    /// Texts as dates and UUIDs, where an attribute of such a type is compared with them.
+    private func converted(
+        _ expression: NSExpression, to type: NSAttributeType, for comparison: NSComparisonPredicate
+    ) throws(ToolError) -> NSExpression {
+        switch comparison.predicateOperatorType {
+        case .like, .matches, .beginsWith, .endsWith, .contains: return expression
+        default: break
+        }
+        if expression.expressionType == .aggregate {
+            var elements: [NSExpression] = []
+            for element in expression.aggregateElements ?? [] {
+                elements.append(try converted(element, to: type, for: comparison))
+            }
+            return NSExpression(forAggregate: elements)
+        }
+        guard expression.expressionType == .constantValue else { return expression }
+        if let list = expression.constantValue as? [Any] {
+            let elements = list.map { NSExpression(forConstantValue: $0) }
+            return try converted(NSExpression(forAggregate: elements), to: type, for: comparison)
+        }
+        guard let text = expression.constantValue as? String else { return expression }
+        switch type {
+        case .dateAttributeType:
+            guard let date = DateText.date(from: text) else {
+                throw mistake("'\(text)' is not a date.", "Write 2026-01-31 or 2026-01-31T12:00:00Z.", at: text)
+            }
+            return NSExpression(forConstantValue: date)
+        case .UUIDAttributeType:
+            guard let uuid = UUID(uuidString: text) else {
+                throw mistake("'\(text)' is not a UUID.", "Write all its 32 digits and 4 hyphens.", at: text)
+            }
+            return NSExpression(forConstantValue: uuid)
+        default: return expression
+        }
+    }
+
+    // MARK: Mistakes
+
+    /// An error that marks where a word stands in the predicate.
+    private func mistake(_ problem: String, _ advice: String, at word: String) -> ToolError {
+        let place = text.range(of: word)?.lowerBound ?? text.startIndex
+        let offset = text.distance(from: text.startIndex, to: place)
+        let marked = PredicateFormatError(message: problem, offset: offset, format: text)
+        return ToolError(
+            [problem, advice].filter { !$0.isEmpty }.joined(separator: " "), details: marked.rendering)
+    }
+}

@@ -1,0 +1,81 @@
+import CoreData
+
+/// A column of a query's result.
+struct QueryColumn {
+    enum Source {
+        /// The object itself: `Entity/p12`.
+        case object
+        case attribute(NSAttributeType, isTransformable: Bool)
+        case toOne
+        case toMany
+    }
+
+    let name: String
+    let source: Source
+
+    /// The name of the column that tells objects apart.
+    static let objectID = "objectID"
+
+    /// The columns that the person named, or all of an entity: the object's ID, attributes, relationships, each by name.
+    ///
+    /// - Throws: `ToolError` for a name that is no stored property.
+    static func columns(
+        named names: [String]?, of entity: NSEntityDescription, model: StoreModel
+    ) throws(ToolError) -> [QueryColumn] {
+        guard let names else {
+            let properties = entity.properties.sorted { $0.name < $1.name }.compactMap { column($0, model) }
+            return [QueryColumn(name: objectID, source: .object)] + properties.filter { !$0.isRelationship }
+                + properties.filter(\.isRelationship)
+        }
+        var columns: [QueryColumn] = []
+        for name in names {
+            if let property = KeyPathResolver.property(name, of: entity) {
+                guard let column = column(property, model) else {
+                    throw ToolError(
+                        "The property '\(property.name)' of '\(entity.name ?? "")' is not kept in the store. Leave it out."
+                    )
+                }
+                columns.append(column)
+            } else if name.lowercased() == objectID.lowercased() {
+                columns.append(QueryColumn(name: objectID, source: .object))
+            } else {
+                throw ToolError(UnknownKey(key: name, keyPath: name, entity: entity).message)
+            }
+        }
+        return columns
+    }
+
+    /// nil for what is not stored.
+    private static func column(_ property: NSPropertyDescription, _ model: StoreModel) -> QueryColumn? {
+        if property.isTransient { return nil }
+        switch property {
+        case let attribute as NSAttributeDescription:
+            let isTransformable = model.transformables.contains(ObjectIdentifier(attribute))
+            return QueryColumn(
+                name: attribute.name, source: .attribute(attribute.attributeType, isTransformable: isTransformable))
+        case let relationship as NSRelationshipDescription:
+            return QueryColumn(name: relationship.name, source: relationship.isToMany ? .toMany : .toOne)
+        default: return nil
+        }
+    }
+
+    private var isRelationship: Bool {
+        switch source {
+        case .toOne, .toMany: true
+        case .object, .attribute: false
+        }
+    }
+
+    /// Whether values of the column are best read with their right ends below each other.
+    var isNumeric: Bool {
+        switch source {
+        case .toMany: true
+        case .attribute(let type, _):
+            [
+                .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
+                .doubleAttributeType, .floatAttributeType,
+            ].contains(type)
+        case .object, .toOne: false
+        }
+    }
+}

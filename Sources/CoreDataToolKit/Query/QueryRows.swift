@@ -1,0 +1,108 @@
+import CoreData
+
+/// Fetches the rows of a query a chunk at a time.
+///
+/// One fetch gives the IDs in order; the objects follow by ID and are forgotten chunk by chunk, so that memory holds the
+/// IDs and one chunk.
+struct QueryRows {
+    let context: NSManagedObjectContext
+    let entity: NSEntityDescription
+    let columns: [QueryColumn]
+    var predicate: NSPredicate?
+    var sortDescriptors: [NSSortDescriptor] = []
+    var limit: Int?
+    var offset = 0
+
+    private static let chunkSize = 500
+
+    /// Calls `body` with each row and gives their number.
+    func forEach(_ body: ([CellValue]) throws -> Void) throws -> Int {
+        if limit == 0 { return 0 }
+        return try context.performAndWait {
+            let ids = try fetchIDs()
+            var start = 0
+            while start < ids.count {
+                let chunk = Array(ids[start..<min(start + Self.chunkSize, ids.count)])
+                try autoreleased { try forEach(in: chunk, body) }
+                start += chunk.count
+            }
+            return ids.count
+        }
+    }
+
+    private func fetchIDs() throws -> [NSManagedObjectID] {
+        let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name ?? "")
+        request.resultType = .managedObjectIDResultType
+        request.predicate = predicate
+        // The object itself comes last, so that the order is always the same.
+        request.sortDescriptors = sortDescriptors + [NSSortDescriptor(key: "self", ascending: true)]
+        request.fetchLimit = limit ?? 0
+        request.fetchOffset = offset
+        return try context.fetch(request)
+    }
+
+    private func forEach(in ids: [NSManagedObjectID], _ body: ([CellValue]) throws -> Void) throws {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+        request.predicate = NSPredicate(format: "SELF IN %@", ids)
+        request.returnsObjectsAsFaults = false
+        let objects = try context.fetch(request)
+        let byID = Dictionary(objects.map { ($0.objectID, $0) }, uniquingKeysWith: { first, _ in first })
+        let counts = try toManyCounts(of: ids)
+        for id in ids {
+            // A row that was deleted since the IDs were fetched is left out.
+            guard let object = byID[id] else { continue }
+            try body(columns.map { value(of: object, $0, counts[id]) })
+        }
+        context.reset()
+    }
+
+    private func value(of object: NSManagedObject, _ column: QueryColumn, _ counts: NSDictionary?) -> CellValue {
+        switch column.source {
+        case .object: return CellValue(object.objectID)
+        case .attribute(let type, let isTransformable):
+            return CellValue(object.value(forKey: column.name), type: type, isTransformable: isTransformable)
+        case .toOne:
+            guard let destination = object.value(forKey: column.name) as? NSManagedObject else { return .null }
+            return CellValue(destination.objectID)
+        case .toMany: return .number("\((counts?[column.name] as? NSNumber)?.intValue ?? 0)")
+        }
+    }
+
+    /// How many objects each to-many column leads to: counted by the store, no object is loaded.
+    private func toManyCounts(of ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: NSDictionary] {
+        let names = columns.compactMap { column -> String? in
+            if case .toMany = column.source { return column.name }
+            return nil
+        }
+        if names.isEmpty { return [:] }
+        let identity = NSExpressionDescription()
+        identity.name = QueryColumn.objectID
+        identity.expression = NSExpression.expressionForEvaluatedObject()
+        identity.expressionResultType = .objectIDAttributeType
+        let counts = names.map { name in
+            let count = NSExpressionDescription()
+            count.name = name
+            count.expression = NSExpression(forKeyPath: "\(name).@count")
+            count.expressionResultType = .integer64AttributeType
+            return count
+        }
+        let request = NSFetchRequest<NSDictionary>(entityName: entity.name ?? "")
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = [identity] + counts
+        request.predicate = NSPredicate(format: "SELF IN %@", ids)
+        var result: [NSManagedObjectID: NSDictionary] = [:]
+        for row in try context.fetch(request) {
+            if let id = row[QueryColumn.objectID] as? NSManagedObjectID { result[id] = row }
+        }
+        return result
+    }
+
+    /// Runs a block in an autorelease pool where there is such a thing.
+    private func autoreleased(_ body: () throws -> Void) rethrows {
+        #if canImport(Darwin)
+            try autoreleasepool(invoking: body)
+        #else
+            try body()
+        #endif
+    }
+}

@@ -1,0 +1,181 @@
+import CoreData
+
+/// Makes up a model for a store that carries none, from its tables.
+///
+/// Names of properties are those of the columns in lower case, because the tables do not keep their spelling; types are
+/// the declared ones. The columns of subentities lie in the table of their root entity and cannot be told apart: the root
+/// entity has them all.
+struct InferredModel {
+    private let contents: StoreContents
+    private let reader: SQLiteReader
+    private var descriptions: [Int: NSEntityDescription] = [:]
+
+    init(_ contents: StoreContents, reader: SQLiteReader) {
+        self.contents = contents
+        self.reader = reader
+    }
+
+    /// The model.
+    mutating func model() throws -> NSManagedObjectModel {
+        for entity in contents.entities where contents.table(of: entity) != nil {
+            let description = NSEntityDescription()
+            description.name = entity.name
+            descriptions[entity.number] = description
+        }
+        linkHierarchy()
+        for entity in contents.entities where entity.superNumber == 0 {
+            guard let description = descriptions[entity.number], let table = contents.table(of: entity) else {
+                continue
+            }
+            description.properties = try properties(of: table)
+        }
+        addJoins()
+        let model = NSManagedObjectModel()
+        model.entities = contents.entities.compactMap { descriptions[$0.number] }
+        return model
+    }
+
+    private func linkHierarchy() {
+        var subentities: [Int: [NSEntityDescription]] = [:]
+        for entity in contents.entities where entity.superNumber != 0 && !isInCycle(entity) {
+            guard let description = descriptions[entity.number] else { continue }
+            subentities[entity.superNumber, default: []].append(description)
+        }
+        for (number, list) in subentities { descriptions[number]?.subentities = list }
+    }
+
+    /// Whether the superentities of an entity lead back to it, which only damage can do.
+    private func isInCycle(_ entity: StoreContents.Entity) -> Bool {
+        var seen: Set<Int> = [entity.number]
+        var next = entity.superNumber
+        while next != 0 {
+            if !seen.insert(next).inserted { return true }
+            next = contents.entities.first { $0.number == next }?.superNumber ?? 0
+        }
+        return false
+    }
+
+    // MARK: Columns
+
+    private func properties(of table: String) throws -> [NSPropertyDescription] {
+        let columns = contents.tables[table] ?? []
+        var properties: [NSPropertyDescription] = []
+        var names: Set<String> = []
+        for column in columns where column.name.hasPrefix("Z") && !column.name.hasPrefix("Z_") {
+            // Z10_QUOTE keeps the entity of what ZQUOTE leads to.
+            if Self.entityNumber(inColumn: column.name) != nil { continue }
+            let name = column.name.dropFirst().lowercased()
+            guard !name.isEmpty, names.insert(name).inserted else { continue }
+            if let destination = destination(of: column, in: table) {
+                properties.append(relationship(name, to: destination, maxCount: 1))
+            } else {
+                let attribute = NSAttributeDescription()
+                attribute.name = name
+                attribute.attributeType = try type(of: column, in: table)
+                properties.append(attribute)
+            }
+        }
+        return properties
+    }
+
+    private func type(of column: StoreContents.Column, in table: String) throws -> NSAttributeType {
+        switch column.type {
+        case "INTEGER": return .integer64AttributeType
+        case "FLOAT", "REAL", "DOUBLE": return .doubleAttributeType
+        case "TIMESTAMP": return .dateAttributeType
+        case "DECIMAL": return .decimalAttributeType
+        case "VARCHAR": return .stringAttributeType
+        default: return try holdsOnlyUUIDs(column, in: table) ? .UUIDAttributeType : .binaryDataAttributeType
+        }
+    }
+
+    /// Whether a column of bytes has values, and all of them 16 bytes long.
+    private func holdsOnlyUUIDs(_ column: StoreContents.Column, in table: String) throws -> Bool {
+        let name = SQLiteReader.identifier(column.name)
+        let row = try reader.rows(
+            "SELECT count(*), min(length(\(name))), max(length(\(name))) FROM \(SQLiteReader.identifier(table)) "
+                + "WHERE \(name) IS NOT NULL"
+        ).first
+        return row?[1].integer == 16 && row?[2].integer == 16
+    }
+
+    // MARK: Relationships
+
+    /// The entity number in a name such as `Z10_QUOTE`.
+    private static func entityNumber(inColumn name: String) -> Int? {
+        let digits = name.dropFirst().prefix(while: \.isNumber)
+        guard name.hasPrefix("Z"), !digits.isEmpty, name.dropFirst(1 + digits.count).first == "_" else { return nil }
+        return Int(digits)
+    }
+
+    /// The entity that a to-one column leads to, where the tables tell; nil for an attribute.
+    private func destination(of column: StoreContents.Column, in table: String) -> NSEntityDescription? {
+        guard column.type == "INTEGER" else { return nil }
+        let tail = "_" + column.name.dropFirst()
+        for other in contents.tables[table] ?? [] where other.name.hasSuffix(tail) {
+            if let number = Self.entityNumber(inColumn: other.name), other.name == "Z\(number)\(tail)" {
+                return descriptions[number]
+            }
+        }
+        guard contents.indexNames.contains("\(table)_\(column.name)_INDEX") else { return nil }
+        let name = column.name.dropFirst()
+        if let sameName = contents.entities.first(where: { $0.name.uppercased() == name }) {
+            return descriptions[sameName.number]
+        }
+        // With one hierarchy in the store there is nowhere else to lead to.
+        let roots = contents.entities.filter { $0.superNumber == 0 }
+        return roots.count == 1 ? descriptions[roots[0].number] : nil
+    }
+
+    private func relationship(_ name: String, to destination: NSEntityDescription, maxCount: Int)
+        -> NSRelationshipDescription
+    {
+        let relationship = NSRelationshipDescription()
+        relationship.name = name
+        relationship.destinationEntity = destination
+        relationship.maxCount = maxCount
+        return relationship
+    }
+
+    /// Reads many-to-many relationships from tables such as `Z_4CARS(Z_4OWNERS, Z_1CARS)`: a column is named by the
+    /// relationship that leads to its rows.
+    private func addJoins() {
+        for (table, columns) in contents.tables.sorted(by: { $0.key < $1.key }) {
+            guard let owner = Self.numbered(table), let ownerEntity = descriptions[owner.number] else { continue }
+            let sides = columns.filter { !$0.name.hasPrefix("Z_FOK_") }.compactMap { column in
+                Self.numbered(column.name).map { (column: column.name, side: $0) }
+            }
+            guard sides.count == 2,
+                let second = sides.first(where: { $0.side.name == owner.name || $0.side.name == owner.name + "1" }),
+                let first = sides.first(where: { $0.column != second.column }), first.side.number == owner.number,
+                let destination = descriptions[second.side.number]
+            else { continue }
+            let ordered = columns.contains { $0.name == "Z_FOK_" + second.column.dropFirst(2) }
+            let forward = relationship(owner.name.lowercased(), to: destination, maxCount: 0)
+            forward.isOrdered = ordered
+            guard add(forward, to: ownerEntity) else { continue }
+            // Without an inverse the column has the owner's name.
+            if first.side.name == (ownerEntity.name ?? "").uppercased() { continue }
+            let backward = relationship(first.side.name.lowercased(), to: ownerEntity, maxCount: 0)
+            backward.isOrdered = columns.contains { $0.name == "Z_FOK_" + first.column.dropFirst(2) }
+            guard add(backward, to: destination) else { continue }
+            forward.inverseRelationship = backward
+            backward.inverseRelationship = forward
+        }
+    }
+
+    private func add(_ relationship: NSRelationshipDescription, to entity: NSEntityDescription) -> Bool {
+        guard entity.propertiesByName[relationship.name] == nil else { return false }
+        entity.properties += [relationship]
+        return true
+    }
+
+    /// The parts of a name such as `Z_4CARS`.
+    private static func numbered(_ name: String) -> (number: Int, name: String)? {
+        guard name.hasPrefix("Z_") else { return nil }
+        let rest = name.dropFirst(2)
+        let digits = rest.prefix(while: \.isNumber)
+        guard let number = Int(digits), rest.count > digits.count else { return nil }
+        return (number, String(rest.dropFirst(digits.count)))
+    }
+}

@@ -1,0 +1,103 @@
+import CSQLite
+import Foundation
+
+/// A connection of the command's own to a database, for what lies below Core Data: tables, counts, metadata.
+final class SQLiteReader {
+    enum Value: Equatable {
+        case null
+        case integer(Int64)
+        case real(Double)
+        case text(String)
+        case blob(Data)
+
+        var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+        var text: String? { if case .text(let value) = self { value } else { nil } }
+        var blob: Data? { if case .blob(let value) = self { value } else { nil } }
+    }
+
+    /// What SQLite answered.
+    struct Failure: Error {
+        let code: Int32
+        let message: String
+    }
+
+    private let handle: OpaquePointer
+
+    /// Opens a database for reading.
+    ///
+    /// - Parameter isImmutable: nobody changes the file, and it has no journal: no locks, no files beside it.
+    init(path: String, isImmutable: Bool) throws {
+        var allowed = CharacterSet.urlPathAllowed
+        allowed.remove(charactersIn: "?#%")
+        let escaped = path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path
+        let name = "file:" + escaped + (isImmutable ? "?immutable=1" : "")
+        handle = try Self.open(name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+        try prepare()
+    }
+
+    /// Opens a private copy for writing, so that SQLite recovers what its journal holds.
+    init(recovering path: String) throws {
+        handle = try Self.open(path, SQLITE_OPEN_READWRITE)
+        try prepare()
+    }
+
+    private static func open(_ name: String, _ flags: Int32) throws -> OpaquePointer {
+        var opened: OpaquePointer?
+        let code = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
+        guard code == SQLITE_OK, let opened else {
+            defer { sqlite3_close_v2(opened) }
+            throw Failure(
+                code: code, message: opened.flatMap(sqlite3_errmsg).map { String(cString: $0) } ?? "no memory")
+        }
+        return opened
+    }
+
+    private func prepare() throws {
+        sqlite3_busy_timeout(handle, 10_000)
+        // The file may come from anywhere: its schema may not call functions with effects.
+        _ = ocd_sqlite3_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+        _ = ocd_sqlite3_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        _ = try rows("PRAGMA cell_size_check = ON")
+    }
+
+    deinit { sqlite3_close_v2(handle) }
+
+    /// All rows of a query.
+    func rows(_ sql: String) throws -> [[Value]] {
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw lastFailure }
+        defer { sqlite3_finalize(statement) }
+        var rows: [[Value]] = []
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW: rows.append((0..<sqlite3_column_count(statement)).map { value(statement, $0) })
+            case SQLITE_DONE: return rows
+            default: throw lastFailure
+            }
+        }
+    }
+
+    private var lastFailure: Failure {
+        Failure(code: sqlite3_errcode(handle), message: String(cString: sqlite3_errmsg(handle)))
+    }
+
+    private func value(_ statement: OpaquePointer?, _ column: Int32) -> Value {
+        switch sqlite3_column_type(statement, column) {
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, column))
+        case SQLITE_FLOAT: return .real(sqlite3_column_double(statement, column))
+        case SQLITE_TEXT:
+            guard let text = sqlite3_column_text(statement, column) else { return .null }
+            let count = Int(sqlite3_column_bytes(statement, column))
+            return .text(String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self))
+        case SQLITE_BLOB:
+            guard let bytes = sqlite3_column_blob(statement, column) else { return .blob(Data()) }
+            return .blob(Data(bytes: bytes, count: Int(sqlite3_column_bytes(statement, column))))
+        default: return .null
+        }
+    }
+
+    /// A name as SQL.
+    static func identifier(_ name: String) -> String {
+        "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+    }
+}

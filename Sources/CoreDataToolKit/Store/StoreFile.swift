@@ -1,0 +1,136 @@
+import Foundation
+
+/// A store's file, ready to be read without ever being changed.
+///
+/// - A file without a journal is read as it is, without locks.
+/// - A store that another program has open is read in place, under SQLite's locks, so that what is seen is consistent.
+/// - A store that was left with a journal (a WAL with rows in it, or a rollback journal) is copied with it to a private
+///   temporary folder, where SQLite can recover it. `close()` removes the folder.
+final class StoreFile {
+    /// The file that the person named.
+    let originalURL: URL
+    /// The file to open.
+    private(set) var url: URL
+    /// Whether nobody changes the file at `url`.
+    private(set) var isImmutable = false
+    let size: Int64
+    /// nil when there is none.
+    let walSize: Int64?
+    private var temporaryFolder: URL?
+
+    /// Whether a private copy is read.
+    var isCopy: Bool { temporaryFolder != nil }
+
+    /// Finds out how the file can be read.
+    ///
+    /// - Throws: `ToolError` for a file that is missing, unreadable or no SQLite database.
+    init(path: String) throws {
+        let given = URL(fileURLWithPath: path)
+        // The journals lie beside the file itself, not beside a link to it.
+        originalURL = given.resolvingSymlinksInPath()
+        url = originalURL
+        let header = try Self.header(of: originalURL, named: path)
+        size = Self.fileSize(originalURL.path) ?? 0
+        walSize = Self.fileSize(originalURL.path + "-wal")
+        let journalSize = Self.fileSize(originalURL.path + "-journal") ?? 0
+        let usesWAL = header[18] == 2
+        if walSize ?? 0 > 0 || journalSize > 0 {
+            if SharedMemory.isInUse(storePath: originalURL.path), canReadInPlace { return }
+            try copy()
+        } else if usesWAL {
+            isImmutable = !SharedMemory.isInUse(storePath: originalURL.path)
+        }
+    }
+
+    deinit { close() }
+
+    /// Removes the private copy, if there is one.
+    func close() {
+        guard let folder = temporaryFolder else { return }
+        temporaryFolder = nil
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// A connection of the command's own.
+    func reader() throws -> SQLiteReader { try SQLiteReader(path: url.path, isImmutable: isImmutable) }
+
+    private var canReadInPlace: Bool {
+        (try? reader().rows("SELECT count(*) FROM sqlite_master")) != nil
+    }
+
+    // MARK: Checking
+
+    private static let magic = Array("SQLite format 3\0".utf8)
+
+    private static func header(of url: URL, named path: String) throws -> [UInt8] {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
+            throw ToolError("There is no file '\(path)'. Check the path.")
+        }
+        guard !isFolder.boolValue else {
+            throw ToolError("'\(path)' is a folder. Name the store's file in it, usually one that ends in .sqlite.")
+        }
+        let bytes: [UInt8]
+        do {
+            let handle = try FileHandle(forReadingFrom: url)
+            defer { try? handle.close() }
+            bytes = Array(try handle.read(upToCount: 100) ?? Data())
+        } catch {
+            throw ToolError("'\(path)' cannot be read. Check its permissions.")
+        }
+        if bytes.starts(with: magic), bytes.count >= 100 { return bytes }
+        if bytes.isEmpty {
+            throw ToolError("'\(path)' is empty. Choose another file, or restore this one from a copy.")
+        }
+        if bytes.starts(with: magic) {
+            throw ToolError("'\(path)' is cut off: only \(bytes.count) bytes are left. Restore it from a copy.")
+        }
+        let start = String(decoding: bytes.prefix(8), as: UTF8.self)
+        let kind =
+            start.hasPrefix("<?xml") ? "an XML file" : start.hasPrefix("bplist") ? "a binary property list" : nil
+        throw ToolError(
+            "'\(path)' is not a SQLite database" + (kind.map { " but \($0)" } ?? "")
+                + ". This command reads Core Data's SQLite stores; name one of those.")
+    }
+
+    private static func fileSize(_ path: String) -> Int64? {
+        ((try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? NSNumber)?.int64Value
+    }
+
+    // MARK: Copying
+
+    private func copy() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
+        do {
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            temporaryFolder = folder
+            url = folder.appendingPathComponent(originalURL.lastPathComponent)
+            for suffix in ["", "-wal", "-journal"] where Self.fileSize(originalURL.path + suffix) != nil {
+                try FileManager.default.copyItem(atPath: originalURL.path + suffix, toPath: url.path + suffix)
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path + suffix)
+            }
+            // Large values lie in files of their own, found by the store's name; those are only read.
+            let name = ".\(url.deletingPathExtension().lastPathComponent)_SUPPORT"
+            let support = originalURL.deletingLastPathComponent().appendingPathComponent(name)
+            if FileManager.default.fileExists(atPath: support.path) {
+                try FileManager.default.createSymbolicLink(
+                    at: folder.appendingPathComponent(name), withDestinationURL: support)
+            }
+        } catch {
+            close()
+            throw ToolError(
+                "'\(originalURL.path)' has a journal and cannot be copied to \(folder.deletingLastPathComponent().path) to be "
+                    + "read: \(error.localizedDescription) Make room there, or set TMPDIR to another folder.")
+        }
+        // What is damaged stays as it is; reading it will say so.
+        do {
+            let recovering = try SQLiteReader(recovering: url.path)
+            _ = try recovering.rows("SELECT count(*) FROM sqlite_master")
+            _ = try recovering.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        } catch {
+            return
+        }
+        isImmutable = (Self.fileSize(url.path + "-wal") ?? 0) == 0 && (Self.fileSize(url.path + "-journal") ?? 0) == 0
+    }
+}

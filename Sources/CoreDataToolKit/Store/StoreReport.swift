@@ -1,0 +1,224 @@
+import CoreData
+
+/// What `coredata info` tells about a store.
+struct StoreReport {
+    struct EntityRows {
+        let name: String
+        /// How many superentities it has.
+        let depth: Int
+        let isAbstract: Bool
+        let own: Int64
+        let withSubentities: Int64
+    }
+
+    let path: String
+    let size: Int64
+    let walSize: Int64?
+    let metadata: [String: Any]
+    let formatVersion: Int64?
+    let origin: StoreModel.Origin
+    let warnings: [String]
+    let entities: [EntityRows]
+    /// Tables of the history with their rows.
+    let history: [(table: String, rows: Int64)]
+    /// Files of large values beside the store, and their size together.
+    let externalFiles: (count: Int, size: Int64)
+
+    /// Reads a store.
+    init(path: String, modelPath: String?) throws {
+        let file = try StoreFile(path: path)
+        defer { file.close() }
+        do {
+            let reader = try file.reader()
+            let contents = try StoreContents(file, reader: reader)
+            let model = try StoreModel(contents, reader: reader, modelPath: modelPath)
+            self.path = file.originalURL.path
+            size = file.size
+            walSize = file.walSize
+            metadata = contents.metadata
+            formatVersion = contents.formatVersion
+            origin = model.origin
+            warnings = model.warnings
+            let counts = try contents.ownRowCounts(reader)
+            entities = Self.hierarchy(contents, counts, model.model)
+            history = try contents.historyTables.map { table in
+                (table, try reader.rows("SELECT count(*) FROM \(table)").first?.first?.integer ?? 0)
+            }
+            externalFiles = Self.externalFiles(of: file.originalURL)
+        } catch let failure as SQLiteReader.Failure {
+            throw StoreContents.error(failure, file)
+        }
+    }
+
+    /// Entities with their subentities behind them, by name.
+    private static func hierarchy(
+        _ contents: StoreContents, _ counts: [Int: Int64], _ model: NSManagedObjectModel
+    ) -> [EntityRows] {
+        let byName = model.entitiesByName
+        let names = contents.entityNames(in: model)
+        func name(_ entity: StoreContents.Entity) -> String { names[entity.number] ?? entity.name }
+        var result: [EntityRows] = []
+        func add(_ entity: StoreContents.Entity, depth: Int) -> Int64 {
+            let place = result.count
+            let own = counts[entity.number] ?? 0
+            var total = own
+            let children = contents.entities.filter { $0.superNumber == entity.number }.sorted { name($0) < name($1) }
+            // Deeper than any real hierarchy: a cycle in a damaged store.
+            for child in children where depth < 64 { total += add(child, depth: depth + 1) }
+            result.insert(
+                EntityRows(
+                    name: name(entity), depth: depth, isAbstract: byName[name(entity)]?.isAbstract ?? false, own: own,
+                    withSubentities: total), at: place)
+            return total
+        }
+        for root in contents.entities.filter({ $0.superNumber == 0 }).sorted(by: { name($0) < name($1) }) {
+            _ = add(root, depth: 0)
+        }
+        return result
+    }
+
+    private static func externalFiles(of store: URL) -> (count: Int, size: Int64) {
+        let folder = store.deletingLastPathComponent()
+            .appendingPathComponent(".\(store.deletingPathExtension().lastPathComponent)_SUPPORT/_EXTERNAL_DATA")
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        let sizes = names.map { name -> Int64 in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: folder.appendingPathComponent(name).path)
+            return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
+        }
+        return (names.count, sizes.reduce(0, +))
+    }
+
+    // MARK: Metadata
+
+    private var identifiers: [String] {
+        let list = metadata[NSStoreModelVersionIdentifiersKey] as? [Any] ?? []
+        return list.map { "\($0)" }.filter { !$0.isEmpty }.sorted()
+    }
+
+    private func text(_ key: String) -> String? { metadata[key].map { "\($0)" } }
+
+    private static let frameworkKey = "NSPersistenceFrameworkVersion"
+    private static let digestKey = "NSStoreModelVersionHashesDigest"
+
+    /// Entries of the application's own.
+    private var ownKeys: [String] {
+        let known: Set<String> = [
+            NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
+            NSPersistentStoreModelVersionChecksumKey, Self.frameworkKey, Self.digestKey,
+            "NSStoreModelVersionHashesVersion", "_NSAutoVacuumLevel",
+        ]
+        return metadata.keys.filter { !known.contains($0) }.sorted()
+    }
+
+    private var originText: String {
+        switch origin {
+        case .cache: "the store's own (Z_MODELCACHE)"
+        case .file(let path): path
+        case .tables: "inferred from the tables: the names of properties are those of columns, in lower case"
+        }
+    }
+
+    // MARK: Text
+
+    /// The report for people.
+    var text: String {
+        var facts: [(String, String?)] = [
+            ("Store", path),
+            ("Type", "Core Data, " + (text(NSStoreTypeKey) ?? NSSQLiteStoreType)),
+            ("UUID", text(NSStoreUUIDKey)),
+            ("Framework version", text(Self.frameworkKey)),
+            ("Format version", formatVersion.map(String.init)),
+            ("Model", originText),
+            ("Model versions", identifiers.isEmpty ? nil : identifiers.joined(separator: ", ")),
+            ("Model checksum", text(NSPersistentStoreModelVersionChecksumKey)),
+            ("Hash digest", text(Self.digestKey)),
+            ("Size", Self.bytes(size)),
+            ("WAL", walSize.map { $0 == 0 ? "empty" : Self.bytes($0) } ?? "none"),
+        ]
+        let tables = history.map { "\($0.table) (\($0.rows) \($0.rows == 1 ? "row" : "rows"))" }
+        facts.append(("History", tables.isEmpty ? "none" : tables.joined(separator: ", ")))
+        if externalFiles.count > 0 {
+            facts.append(("External data", "\(externalFiles.count) files, \(Self.bytes(externalFiles.size))"))
+        }
+        if !ownKeys.isEmpty { facts.append(("Other metadata", ownKeys.joined(separator: ", "))) }
+        for warning in warnings { facts.append(("Warning", warning)) }
+        var result = ""
+        for case (let name, let value?) in facts {
+            result += name + String(repeating: " ", count: 19 - name.count) + DisplayWidth.printable(value) + "\n"
+        }
+        return result + "\n" + entityTable
+    }
+
+    private var entityTable: String {
+        if entities.isEmpty { return "The store has no entities.\n" }
+        let names = entities.map {
+            String(repeating: "  ", count: $0.depth) + DisplayWidth.printable($0.name)
+                + ($0.isAbstract ? " (abstract)" : "")
+        }
+        let nameWidth = max(names.map(DisplayWidth.of).max() ?? 0, 6) + 2
+        var lines = [Self.line("Entity", nameWidth, "Own rows", "With subentities")]
+        for (entity, name) in zip(entities, names) {
+            lines.append(Self.line(name, nameWidth, String(entity.own), String(entity.withSubentities)))
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func line(_ name: String, _ width: Int, _ own: String, _ all: String) -> String {
+        func right(_ text: String, _ width: Int) -> String {
+            String(repeating: " ", count: max(0, width - text.count)) + text
+        }
+        return name + String(repeating: " ", count: width - DisplayWidth.of(name)) + right(own, 10) + "  "
+            + right(all, 16)
+    }
+
+    private static func bytes(_ count: Int64) -> String {
+        let units = ["KB", "MB", "GB", "TB"]
+        var value = Double(count)
+        var unit = -1
+        while value >= 1000, unit < units.count - 1 {
+            value /= 1000
+            unit += 1
+        }
+        let exact = "\(count) bytes"
+        return unit < 0 ? exact : "\((value * 10).rounded() / 10) \(units[unit]) (\(exact))"
+    }
+
+    // MARK: JSON
+
+    /// The report for programs.
+    var json: JSONValue {
+        let originName: String
+        switch origin {
+        case .cache: originName = "cache"
+        case .file: originName = "file"
+        case .tables: originName = "tables"
+        }
+        let framework = text(Self.frameworkKey)
+        return .object([
+            .init("path", .string(path)),
+            .init("type", .string(text(NSStoreTypeKey) ?? NSSQLiteStoreType)),
+            .init("uuid", .optional(text(NSStoreUUIDKey))),
+            .init("frameworkVersion", framework.map { Int64($0).map { .integer($0) } ?? .string($0) } ?? .null),
+            .init("formatVersion", formatVersion.map { .integer($0) } ?? .null),
+            .init("modelOrigin", .string(originName)),
+            .init("modelVersionIdentifiers", .array(identifiers.map { .string($0) })),
+            .init("modelChecksum", .optional(text(NSPersistentStoreModelVersionChecksumKey))),
+            .init("hashesDigest", .optional(text(Self.digestKey))),
+            .init("size", .integer(size)),
+            .init("walSize", walSize.map { .integer($0) } ?? .null),
+            .init("history", .object(history.map { .init($0.table, .integer($0.rows)) })),
+            .init("externalFiles", .integer(externalFiles.count)),
+            .init("otherMetadata", .array(ownKeys.map { .string($0) })),
+            .init("warnings", .array(warnings.map { .string($0) })),
+            .init("entities", .array(entities.map(Self.json))),
+        ])
+    }
+
+    private static func json(_ entity: EntityRows) -> JSONValue {
+        .object([
+            .init("name", .string(entity.name)), .init("depth", .integer(entity.depth)),
+            .init("isAbstract", .bool(entity.isAbstract)), .init("ownRows", .integer(entity.own)),
+            .init("rows", .integer(entity.withSubentities)),
+        ])
+    }
+}

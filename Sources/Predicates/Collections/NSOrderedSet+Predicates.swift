@@ -1,0 +1,40 @@
+import Foundation
+
+extension NSOrderedSet {
+    /// The elements for which the predicate is true, in order.
+    public func filtered(using predicate: NSPredicate) -> NSOrderedSet {
+        NSOrderedSet(array: map { $0 }.filter { predicate.evaluate(with: $0) })
+    }
+
+    /// The elements in the order of the descriptors, the first deciding most. Equal elements keep their order.
+    public func sortedArray(using sortDescriptors: [NSSortDescriptor]) -> [Any] {
+        SortOrder.sorted(map { $0 }, by: sortDescriptors)
+    }
+
+    /// The property's value for each element, `NSNull` standing for `nil`.
+    public func value(forKey key: String) -> Any? {
+        KeyValue.value(forKey: key, of: self)
+    }
+
+    /// The value at a path of names and collection operators: `@count`, `@sum.price`, `supplier.name`.
+    public func value(forKeyPath keyPath: String) -> Any? {
+        KeyValue.value(forKeyPath: keyPath, of: self)
+    }
+}
+
+extension NSMutableOrderedSet {
+    /// Keeps the elements for which the predicate is true.
+    public func filter(using predicate: NSPredicate) {
+        replace(with: filtered(using: predicate).map { $0 })
+    }
+
+    /// Puts the elements in the order of the descriptors. Equal elements keep their order.
+    public func sort(using sortDescriptors: [NSSortDescriptor]) {
+        replace(with: sortedArray(using: sortDescriptors))
+    }
+
+    private func replace(with elements: [Any]) {
+        removeAllObjects()
+        addObjects(from: elements)
+    }
+}

@@ -1,0 +1,30 @@
+import Foundation
+
+extension NSSet {
+    /// The elements for which the predicate is true.
+    public func filtered(using predicate: NSPredicate) -> Set<AnyHashable> {
+        Set(allObjects.filter { predicate.evaluate(with: $0) }.compactMap { $0 as? AnyHashable })
+    }
+
+    /// The elements in the order of the descriptors, the first deciding most.
+    public func sortedArray(using sortDescriptors: [NSSortDescriptor]) -> [Any] {
+        SortOrder.sorted(allObjects, by: sortDescriptors)
+    }
+
+    /// A set of the property's value for each element, `NSNull` standing for `nil`.
+    public func value(forKey key: String) -> Any? {
+        KeyValue.value(forKey: key, of: self)
+    }
+
+    /// The value at a path of names and collection operators: `@count`, `@sum.price`, `supplier.name`.
+    public func value(forKeyPath keyPath: String) -> Any? {
+        KeyValue.value(forKeyPath: keyPath, of: self)
+    }
+}
+
+extension NSMutableSet {
+    /// Keeps the elements for which the predicate is true.
+    public func filter(using predicate: NSPredicate) {
+        for element in allObjects where !predicate.evaluate(with: element) { remove(element) }
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+
+/// A constant collection of expressions, such as the bounds of BETWEEN in Apple's guide.
+struct BoundExpressions {
+    let expressions: [NSExpression]
+
+    func values(in scope: EvaluationScope) -> [Any] {
+        expressions.map { $0.value(in: scope) ?? NSNull() }
+    }
+}
+
+/// What an expression is evaluated against.
+struct EvaluationScope {
+    let object: Any?
+    /// The object, when it reads by name: found once an evaluation, not once a key path.
+    let keyValueObject: (any KeyValueCoding)?
+    private(set) var variables: [String: Any]
+    /// The caller's dictionary, for block expressions and variables.
+    let context: NSMutableDictionary?
+
+    init(object: Any?, variables: [String: Any], context: NSMutableDictionary?) {
+        self.object = object
+        keyValueObject = object as? any KeyValueCoding
+        self.variables = variables
+        self.context = context
+    }
+
+    /// The value of `$name`. A variable without a value is a programmer's mistake.
+    func value(of name: String) -> Any? {
+        if let value = variables[name] { return KeyValue.unwrapped(value) }
+        if let value = context?.object(forKey: name as NSString) { return KeyValue.unwrapped(value) }
+        preconditionFailure("The variable $\(name) has no value; pass one in substitutionVariables.")
+    }
+
+    func binding(_ name: String, to value: Any) -> EvaluationScope {
+        var scope = self
+        scope.variables[name] = value
+        return scope
+    }
+}

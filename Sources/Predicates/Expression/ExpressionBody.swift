@@ -1,0 +1,116 @@
+import Foundation
+
+/// What an expression is made of.
+enum ExpressionBody {
+    case constant(Any?, ComparableValue)
+    case evaluatedObject
+    case variable(String)
+    /// The operand is `nil` for the evaluated object.
+    case keyPath(operand: NSExpression?, ParsedKeyPath)
+    case function(FunctionCall)
+    case set(SetOperation, NSExpression, NSExpression)
+    case subquery(NSExpression, variable: String, NSPredicate)
+    case aggregate([NSExpression])
+    case anyKey
+    case block((Any?, [Any], NSMutableDictionary?) -> Any, [NSExpression])
+    case conditional(NSPredicate, NSExpression, NSExpression)
+
+    enum SetOperation: String {
+        case union = "UNION"
+        case intersect = "INTERSECT"
+        case minus = "MINUS"
+    }
+
+    var height: Int {
+        switch self {
+        case .constant, .evaluatedObject, .variable, .anyKey: 1
+        case .keyPath(let operand, _): 1 + (operand?.height ?? 0)
+        case .function(let call):
+            1 + max(call.target?.height ?? 0, call.arguments.map(\.height).max() ?? 0)
+        case .set(_, let left, let right): 1 + max(left.height, right.height)
+        case .subquery(let collection, _, let predicate): 1 + max(collection.height, predicate.height)
+        case .aggregate(let elements), .block(_, let elements): 1 + (elements.map(\.height).max() ?? 0)
+        case .conditional(let predicate, let first, let second):
+            1 + max(predicate.height, first.height, second.height)
+        }
+    }
+
+    /// The value, when the expression is a constant or an aggregate of nothing but constants.
+    var constant: Any?? {
+        switch self {
+        case .constant(let value, _): return .some(value)
+        case .aggregate(let elements):
+            var values: [Any] = []
+            for element in elements {
+                guard let value = element.body.constant else { return .none }
+                values.append(value ?? NSNull())
+            }
+            return .some(values)
+        default: return .none
+        }
+    }
+
+    func isEqual(to other: ExpressionBody) -> Bool {
+        switch (self, other) {
+        case (.constant, .constant), (.constant, .aggregate), (.aggregate, .constant):
+            guard let mine = constant, let theirs = other.constant else { return false }
+            return ConstantEquality.equal(mine, theirs)
+        case (.evaluatedObject, .evaluatedObject), (.anyKey, .anyKey):
+            return true
+        case (.variable(let mine), .variable(let theirs)):
+            return mine == theirs
+        case (.keyPath(let operand, let path), .keyPath(let otherOperand, let otherPath)):
+            return path == otherPath && operand == otherOperand
+        case (.function(let mine), .function(let theirs)):
+            return mine.name == theirs.name && mine.target == theirs.target && mine.arguments == theirs.arguments
+        case (.set(let operation, let left, let right), .set(let otherOperation, let otherLeft, let otherRight)):
+            return operation == otherOperation && left == otherLeft && right == otherRight
+        case (.subquery(let items, let name, let predicate), .subquery(let others, let otherName, let otherPredicate)):
+            return name == otherName && items == others && predicate == otherPredicate
+        case (.aggregate(let mine), .aggregate(let theirs)):
+            return mine == theirs
+        case (.conditional(let test, let yes, let no), .conditional(let otherTest, let otherYes, let otherNo)):
+            return test == otherTest && yes == otherYes && no == otherNo
+        default:
+            return false
+        }
+    }
+
+    /// Constants do not count: equal numbers and collections of different types would have to agree.
+    var hash: Int {
+        switch self {
+        case .constant, .aggregate, .block: 1
+        case .evaluatedObject: 2
+        case .anyKey: 3
+        case .variable(let name): name.hashValue
+        case .keyPath(_, let path): path.hashValue
+        case .function(let call): call.name.hashValue
+        case .set(let operation, _, _): operation.hashValue
+        case .subquery(_, let variable, let predicate): variable.hashValue &+ predicate.hash
+        case .conditional(let predicate, _, _): predicate.hash &+ 5
+        }
+    }
+}
+
+/// A function and what it is applied to.
+struct FunctionCall {
+    let name: String
+    /// `nil` when the name is a selector of the target.
+    let builtIn: BuiltInFunction?
+    let target: NSExpression?
+    let arguments: [NSExpression]
+
+    init(_ function: BuiltInFunction, _ arguments: [NSExpression]) {
+        name = function.rawValue
+        builtIn = function
+        target = nil
+        self.arguments = arguments
+    }
+
+    init(target: NSExpression, selectorName: String, arguments: [NSExpression]) {
+        name = selectorName
+        builtIn = nil
+        self.target = target
+        self.arguments = arguments
+    }
+}

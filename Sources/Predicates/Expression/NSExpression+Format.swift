@@ -1,0 +1,38 @@
+import Foundation
+
+extension NSExpression {
+    /// Makes an expression from a format string without arguments, such as `price * 1.2`.
+    ///
+    /// Text that is not an expression ends the program; for text from elsewhere use ``parse(_:arguments:)``.
+    public convenience init(format: String) {
+        self.init(body: NSExpression.parsed(format, []).body)
+    }
+
+    /// Makes an expression from a format string and the values for its placeholders, as ``NSPredicate`` does.
+    ///
+    /// Text that is not an expression ends the program; for text from elsewhere use ``parse(_:arguments:)``.
+    public convenience init(format: String, _ args: Any?...) {
+        self.init(body: NSExpression.parsed(format, args).body)
+    }
+
+    /// Makes an expression from a format string and an array of values for its placeholders.
+    public convenience init(format: String, argumentArray: [Any]) {
+        self.init(body: NSExpression.parsed(format, argumentArray).body)
+    }
+
+    /// Makes an expression from a format string, and throws when the text is not one.
+    ///
+    /// - Throws: ``PredicateFormatError``, which knows the place.
+    public static func parse(_ format: String, arguments: [Any?] = []) throws(PredicateFormatError) -> NSExpression {
+        var parser = try PredicateParser(format: format, arguments: arguments)
+        return try parser.parseWholeExpression()
+    }
+
+    private static func parsed(_ format: String, _ arguments: [Any?]) -> NSExpression {
+        do {
+            return try parse(format, arguments: arguments)
+        } catch {
+            preconditionFailure("This is not an expression format: \(error)")
+        }
+    }
+}

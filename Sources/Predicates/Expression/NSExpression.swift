@@ -1,0 +1,185 @@
+import Foundation
+
+/// A part of a predicate that has a value: a constant, a key path, a function of other expressions, and so on.
+///
+///     NSExpression(forFunction: "max:", arguments: [NSExpression(forKeyPath: "price")])
+///     NSExpression(format: "price * stock")
+///
+/// An accessor that makes no sense for the kind of expression (the key path of a constant) ends the program, as Apple's
+/// raises an exception; look at ``expressionType`` first.
+///
+/// Source: Apple's reference of NSExpression.
+//
+// Unchecked Sendable: both stored properties are `let`, set before the initializer returns. Constants and blocks are
+// the caller's to keep unchanged, as with Apple's class.
+open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    let body: ExpressionBody
+
+    /// How many levels of expressions and predicates lie below, this one included.
+    let height: Int
+
+    init(body: ExpressionBody) {
+        self.body = body
+        height = body.height
+    }
+
+    // MARK: Making expressions
+
+    /// An expression that is always the given value. `NSNull` stands for `nil`.
+    public init(forConstantValue obj: Any?) {
+        let value = KeyValue.unwrapped(obj)
+        if let bound = value as? [NSExpression], !bound.isEmpty {
+            body = .constant(value, .object(BoundExpressions(expressions: bound)))
+        } else {
+            body = .constant(value, ComparableValue(value))
+        }
+        height = 1
+    }
+
+    /// The value at a key path of the evaluated object: `price`, `supplier.name`, `items.@count`.
+    public convenience init(forKeyPath keyPath: String) {
+        self.init(body: .keyPath(operand: nil, ParsedKeyPath(keyPath)))
+    }
+
+    /// The value at a key path of the evaluated object, named by the compiler.
+    ///
+    /// A path whose names cannot be found (see ``KeyPathNaming``) ends the program.
+    public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
+        guard let name = KeyPathNames.name(of: keyPath) else {
+            preconditionFailure("No key is known for \(keyPath); use a string, or adopt KeyPathNaming in \(Root.self).")
+        }
+        self.init(forKeyPath: name)
+    }
+
+    /// A built-in function, by Apple's name: `sum:`, `count:`, `max:`, `now`, `uppercase:` ...
+    ///
+    /// - Parameter arguments: Expressions; anything else becomes a constant. An unknown name ends the program.
+    public convenience init(forFunction name: String, arguments parameters: [Any]) {
+        guard let function = BuiltInFunction(name: name) else {
+            preconditionFailure("There is no built-in function \"\(name)\".")
+        }
+        self.init(body: .function(FunctionCall(function, parameters.map(NSExpression.wrapping))))
+    }
+
+    /// A method of the target's value, by selector: `FUNCTION(target, "selector:", ...)`.
+    ///
+    /// There is no dispatch by selector here: `valueForKeyPath:` works for every value, methods without parameters are
+    /// read as keys, and other methods are asked of ``PredicateFunctionTarget``.
+    public convenience init(forFunction target: NSExpression, selectorName name: String, arguments parameters: [Any]?) {
+        let arguments = (parameters ?? []).map(NSExpression.wrapping)
+        self.init(body: .function(FunctionCall(target: target, selectorName: name, arguments: arguments)))
+    }
+
+    /// The value of the variable `$name` at evaluation.
+    public convenience init(forVariable string: String) {
+        self.init(body: .variable(string))
+    }
+
+    /// A collection whose elements are expressions; anything else in the array becomes a constant.
+    public convenience init(forAggregate subexpressions: [Any]) {
+        self.init(body: .aggregate(subexpressions.map(NSExpression.wrapping)))
+    }
+
+    /// The elements of a collection for which a predicate is true.
+    ///
+    /// - Parameters:
+    ///   - variable: The name, without `$`, that stands for the element in the predicate.
+    ///   - predicate: An ``NSPredicate``; anything else ends the program.
+    public convenience init(
+        forSubquery expression: NSExpression, usingIteratorVariable variable: String, predicate: Any
+    ) {
+        guard let predicate = predicate as? NSPredicate else {
+            preconditionFailure("A subquery takes an NSPredicate, not a \(type(of: predicate)).")
+        }
+        self.init(body: .subquery(expression, variable: variable, predicate))
+    }
+
+    /// The elements of either collection.
+    public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
+        self.init(body: .set(.union, left, right))
+    }
+
+    /// The elements of both collections.
+    public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
+        self.init(body: .set(.intersect, left, right))
+    }
+
+    /// The elements of the left collection that are not in the right one.
+    public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
+        self.init(body: .set(.minus, left, right))
+    }
+
+    /// One of two expressions, chosen by a predicate.
+    public convenience init(
+        forConditional predicate: NSPredicate, trueExpression: NSExpression, falseExpression: NSExpression
+    ) {
+        self.init(body: .conditional(predicate, trueExpression, falseExpression))
+    }
+
+    /// The result of a closure. It can be evaluated in memory only: it has no text and no SQL.
+    ///
+    /// - Parameter block: Takes the evaluated object, the arguments' values (`NSNull` for `nil`) and the context.
+    public convenience init(
+        block: @escaping (Any?, [Any], NSMutableDictionary?) -> Any, arguments: [NSExpression]?
+    ) {
+        self.init(body: .block(block, arguments ?? []))
+    }
+
+    /// The evaluated object itself: `SELF`.
+    public class func expressionForEvaluatedObject() -> NSExpression {
+        NSExpression(body: .evaluatedObject)
+    }
+
+    /// Any key of a Spotlight item: `ANYKEY`. It parses and prints; it cannot be evaluated.
+    public class func expressionForAnyKey() -> NSExpression {
+        NSExpression(body: .anyKey)
+    }
+
+    static func wrapping(_ value: Any) -> NSExpression {
+        value as? NSExpression ?? NSExpression(forConstantValue: value)
+    }
+
+    // MARK: Text, equality, copying
+
+    /// The expression in the syntax of a predicate format.
+    open override var description: String { text }
+
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSExpression else { return false }
+        return self === other || body.isEqual(to: other.body)
+    }
+
+    open override var hash: Int { body.hash }
+
+    /// The expression itself: it is immutable.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    // MARK: Coding
+
+    public class var supportsSecureCoding: Bool { true }
+
+    /// Reads an expression that was archived as its text.
+    public required init?(coder: NSCoder) {
+        guard let text = coder.decodeObject(of: NSString.self, forKey: NSExpression.codingKey) else { return nil }
+        do {
+            let decoded = try NSExpression.parse(String(describing: text))
+            body = decoded.body
+            height = decoded.height
+        } catch {
+            coder.failWithError(CocoaError(.coderReadCorrupt, userInfo: [NSDebugDescriptionErrorKey: "\(error)"]))
+            return nil
+        }
+    }
+
+    /// Archives the expression as its text. An expression without parseable text (a block, a constant of a class
+    /// without a literal) fails the coder with `CocoaError.coderInvalidValue`.
+    open func encode(with coder: NSCoder) {
+        guard let copy = try? NSExpression.parse(text), copy == self else {
+            coder.failWithError(CocoaError(.coderInvalidValue))
+            return
+        }
+        coder.encode(text as NSString, forKey: NSExpression.codingKey)
+    }
+
+    private static let codingKey = "expressionFormat"
+}

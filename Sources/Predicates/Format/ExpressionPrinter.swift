@@ -1,0 +1,93 @@
+import Foundation
+
+extension NSExpression {
+    /// The expression in the syntax of a predicate format.
+    var text: String { ExpressionPrinter.text(of: body) }
+}
+
+/// Writes expressions so that they parse back to the same.
+enum ExpressionPrinter {
+    static func text(of body: ExpressionBody) -> String {
+        switch body {
+        case .constant(let value, _): return LiteralPrinter.text(of: value)
+        case .evaluatedObject: return "SELF"
+        case .anyKey: return "ANYKEY"
+        case .variable(let name): return "$" + name
+        case .keyPath(nil, let path): return keyPath(path.text)
+        case .keyPath(let operand?, let path): return atom(operand) + "." + keyPath(path.text)
+        case .function(let call): return function(call)
+        case .set(let operation, let left, let right):
+            return "\(atom(left)) \(operation.rawValue) \(atom(right))"
+        case .subquery(let collection, let variable, let predicate):
+            return "SUBQUERY(\(collection.text), $\(variable), \(predicate.predicateFormat))"
+        case .aggregate(let elements): return "{" + list(elements) + "}"
+        case .block(_, let arguments): return "BLOCK(\(list(arguments)))"
+        case .conditional(let predicate, let first, let second):
+            return "TERNARY(\(predicate.predicateFormat), \(first.text), \(second.text))"
+        }
+    }
+
+    private static func list(_ expressions: [NSExpression]) -> String {
+        expressions.map(\.text).joined(separator: ", ")
+    }
+
+    /// Keys that read as keywords are written with `#`.
+    private static func keyPath(_ path: String) -> String {
+        guard let first = path.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).first,
+            PredicateParser.reservedWords.contains(first.uppercased())
+        else { return path }
+        return "#" + path
+    }
+
+    private static func function(_ call: FunctionCall) -> String {
+        guard let builtIn = call.builtIn, call.target == nil else {
+            let parts = [call.target?.text ?? "SELF", LiteralPrinter.quoted(call.name)] + call.arguments.map(\.text)
+            return "FUNCTION(\(parts.joined(separator: ", ")))"
+        }
+        if let sign = builtIn.infix, call.arguments.count == 2 {
+            return infix(sign, call.arguments[0], call.arguments[1])
+        }
+        if builtIn == .cast, call.arguments.count == 2 { return "CAST(\(list(call.arguments)))" }
+        if builtIn == .objectAtIndex, call.arguments.count == 2 {
+            return "\(atom(call.arguments[0]))[\(call.arguments[1].text)]"
+        }
+        return "\(call.name)(\(list(call.arguments)))"
+    }
+
+    private static func infix(
+        _ sign: (symbol: String, precedence: Int), _ left: NSExpression, _ right: NSExpression
+    ) -> String {
+        func operand(_ expression: NSExpression, isRight: Bool) -> String {
+            var needsParentheses = false
+            switch expression.body {
+            case .set:
+                needsParentheses = true
+            case .function(let call):
+                if call.target == nil, call.arguments.count == 2, let inner = call.builtIn?.infix {
+                    let associates = (sign.precedence == 3) == isRight
+                    needsParentheses =
+                        inner.precedence < sign.precedence || (inner.precedence == sign.precedence && !associates)
+                }
+            case .constant:
+                needsParentheses = sign.precedence == 3 && !isRight && expression.text.hasPrefix("-")
+            default: break
+            }
+            return needsParentheses ? "(\(expression.text))" : expression.text
+        }
+        return "\(operand(left, isRight: false)) \(sign.symbol) \(operand(right, isRight: true))"
+    }
+
+    /// In front of a point or a bracket, and beside a set operator, everything written with signs needs parentheses.
+    private static func atom(_ expression: NSExpression) -> String {
+        switch expression.body {
+        case .set:
+            return "(\(expression.text))"
+        case .function(let call) where call.target == nil && call.builtIn?.infix != nil && call.arguments.count == 2:
+            return "(\(expression.text))"
+        case .constant where expression.text.first.map { $0.isNumber || $0 == "-" || $0 == "." } ?? false:
+            return "(\(expression.text))"
+        default:
+            return expression.text
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+
+/// Writes constants as literals. What has no literal of its own is a `CAST` of one.
+enum LiteralPrinter {
+    static func text(of value: Any?) -> String {
+        guard let value = KeyValue.unwrapped(value) else { return "nil" }
+        if let index = value as? CollectionIndex { return index.rawValue }
+        switch ComparableValue(value) {
+        case .null: return "nil"
+        case .string(let text): return quoted(text)
+        case .integer(let number): return String(number)
+        case .double(let number): return double(number)
+        case .decimal(let number): return decimal(number)
+        case .date(let seconds): return "CAST(\(dateSeconds(seconds)), \"NSDate\")"
+        case .collection(let collection):
+            let elements = CollectionElements.of(collection) ?? []
+            let texts = elements.map { text(of: $0) }
+            return "{" + (CollectionElements.isOrdered(collection) ? texts : texts.sorted()).joined(separator: ", ")
+                + "}"
+        case .object(let object):
+            switch object {
+            case let id as UUID: return "CAST(\"\(id.uuidString)\", \"NSUUID\")"
+            case let url as URL: return "CAST(\(quoted(url.absoluteString)), \"NSURL\")"
+            case let data as Data: return "CAST(\"\(data.base64EncodedString())\", \"NSData\")"
+            case let expression as NSExpression: return expression.text
+            default: return String(describing: object)
+            }
+        }
+    }
+
+    static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\t": result += "\\t"
+            case "\r": result += "\\r"
+            default:
+                if scalar.value < 0x20 {
+                    let digits = String(scalar.value, radix: 16)
+                    result += "\\x" + String(repeating: "0", count: 2 - digits.count) + digits
+                } else {
+                    result.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return result + "\""
+    }
+
+    private static func double(_ number: Double) -> String {
+        guard number.isFinite else { return "CAST(\"\(number)\", \"NSNumber\")" }
+        if number == number.rounded(), abs(number) < 1e15 { return String(Int64(number)) }
+        return "\(number)"
+    }
+
+    private static func decimal(_ number: Decimal) -> String {
+        let text = "\(number)"
+        let digits = text.count(where: \.isNumber)
+        if digits <= 15 || !text.contains(".") && digits <= 38 { return text }
+        return "CAST(\"\(text)\", \"NSDecimalNumber\")"
+    }
+
+    /// Six digits after the point, as Apple writes them, unless more are needed to read the same date back.
+    private static func dateSeconds(_ seconds: Double) -> String {
+        let short = String(format: "%.6f", seconds)
+        return Double(short) == seconds ? short : "\(seconds)"
+    }
+}

@@ -1,0 +1,286 @@
+import Foundation
+
+extension PredicateParser {
+    /// Loosest first: sets, sums, products, signs, powers, steps of key paths.
+    mutating func expression() throws(PredicateFormatError) -> NSExpression {
+        try nested { parser throws(PredicateFormatError) in
+            var left = try parser.sum()
+            while let operation = parser.setOperation() {
+                parser.advance()
+                left = try parser.checked(NSExpression(body: .set(operation, left, try parser.sum())))
+            }
+            return left
+        }
+    }
+
+    private func setOperation() -> ExpressionBody.SetOperation? {
+        guard case .identifier(let word, isEscaped: false) = token.kind else { return nil }
+        return ExpressionBody.SetOperation(rawValue: word.uppercased())
+    }
+
+    private mutating func sum() throws(PredicateFormatError) -> NSExpression {
+        var left = try product()
+        while true {
+            let function: BuiltInFunction
+            if take(symbol: "+") {
+                function = .add
+            } else if take(symbol: "-") {
+                function = .subtract
+            } else {
+                return left
+            }
+            left = try call(function, [left, try product()])
+        }
+    }
+
+    private mutating func product() throws(PredicateFormatError) -> NSExpression {
+        var left = try signed()
+        while true {
+            let function: BuiltInFunction
+            if take(symbol: "*") {
+                function = .multiply
+            } else if take(symbol: "/") {
+                function = .divide
+            } else {
+                return left
+            }
+            left = try call(function, [left, try signed()])
+        }
+    }
+
+    /// `-x` is `0 - x`; the minus of a literal belongs to the literal.
+    private mutating func signed() throws(PredicateFormatError) -> NSExpression {
+        if take(symbol: "+") { return try nested { parser throws(PredicateFormatError) in try parser.signed() } }
+        guard take(symbol: "-") else { return try power() }
+        if case .number(let number) = token.kind, !nextIsSymbol("**") {
+            advance()
+            switch number {
+            case let value as Int: return NSExpression(forConstantValue: -value)
+            case let value as Double: return NSExpression(forConstantValue: -value)
+            case let value as Decimal:
+                let negative = -value
+                return NSExpression(forConstantValue: negative == Decimal(Int.min) ? Int.min : negative)
+            default: return NSExpression(forConstantValue: number)
+            }
+        }
+        let operand = try nested { parser throws(PredicateFormatError) in try parser.signed() }
+        return try call(.subtract, [NSExpression(forConstantValue: 0), operand])
+    }
+
+    private mutating func power() throws(PredicateFormatError) -> NSExpression {
+        let base = try steps()
+        guard take(symbol: "**") else { return base }
+        let exponent = try nested { parser throws(PredicateFormatError) in try parser.signed() }
+        return try call(.raise, [base, exponent])
+    }
+
+    private func call(
+        _ function: BuiltInFunction, _ arguments: [NSExpression]
+    ) throws(PredicateFormatError) -> NSExpression {
+        try checked(NSExpression(body: .function(FunctionCall(function, arguments))))
+    }
+
+    // MARK: Key paths and indexes
+
+    private mutating func steps() throws(PredicateFormatError) -> NSExpression {
+        var value = try primary()
+        while true {
+            if take(symbol: ".") {
+                value = try checked(appending(try key(), to: value))
+            } else if take(symbol: "[") {
+                let index = try index()
+                try expect(symbol: "]")
+                value = try call(.objectAtIndex, [value, index])
+            } else {
+                return value
+            }
+        }
+    }
+
+    private mutating func key() throws(PredicateFormatError) -> String {
+        switch token.kind {
+        case .identifier(let name, _):
+            advance()
+            return name
+        case .keyPath(let path):
+            advance()
+            return path
+        default:
+            throw error("a key was expected after \".\", not \(token.description)")
+        }
+    }
+
+    private func appending(_ key: String, to value: NSExpression) -> NSExpression {
+        switch value.body {
+        case .evaluatedObject:
+            return NSExpression(forKeyPath: key)
+        case .keyPath(let operand, let path):
+            return NSExpression(body: .keyPath(operand: operand, ParsedKeyPath(path.text + "." + key)))
+        default:
+            return NSExpression(body: .keyPath(operand: value, ParsedKeyPath(key)))
+        }
+    }
+
+    private mutating func index() throws(PredicateFormatError) -> NSExpression {
+        if case .identifier(let word, isEscaped: false) = token.kind,
+            let index = CollectionIndex(rawValue: word.uppercased()), nextIsSymbol("]")
+        {
+            advance()
+            return NSExpression(forConstantValue: index)
+        }
+        return try expression()
+    }
+
+    // MARK: The smallest parts
+
+    private mutating func primary() throws(PredicateFormatError) -> NSExpression {
+        let token = self.token
+        switch token.kind {
+        case .string(let value):
+            advance()
+            return NSExpression(forConstantValue: value)
+        case .number(let value):
+            advance()
+            return NSExpression(forConstantValue: value)
+        case .value(let value):
+            advance()
+            if value is NSPredicate {
+                throw error("a predicate was given where a value was expected", at: token.offset)
+            }
+            return try checked(NSExpression.wrapping(value as Any))
+        case .keyPath(let path):
+            advance()
+            return NSExpression(forKeyPath: path)
+        case .variable(let name):
+            advance()
+            return NSExpression(forVariable: name)
+        case .functionName(let name):
+            advance()
+            return try function(named: name, at: token.offset)
+        case .identifier(let name, let isEscaped):
+            advance()
+            return try named(name, isEscaped: isEscaped, at: token.offset)
+        case .symbol("("):
+            advance()
+            let value = try expression()
+            try expect(symbol: ")")
+            return value
+        case .symbol("{"):
+            advance()
+            return try checked(NSExpression(forAggregate: try list(endingWith: "}")))
+        case .symbol, .end:
+            throw error("an expression was expected, not \(token.description)")
+        }
+    }
+
+    /// The words that are never keys unless written with `#`.
+    static let reservedWords: Set<String> = [
+        "AND", "OR", "NOT", "IN", "ANY", "ALL", "SOME", "NONE", "LIKE", "MATCHES", "CONTAINS", "BEGINSWITH", "ENDSWITH",
+        "BETWEEN", "NULL", "NIL", "SELF", "TRUE", "YES", "FALSE", "NO", "ANYKEY", "TRUEPREDICATE", "FALSEPREDICATE",
+    ]
+
+    private mutating func named(
+        _ name: String, isEscaped: Bool, at offset: Int
+    ) throws(PredicateFormatError) -> NSExpression {
+        if isEscaped { return NSExpression(forKeyPath: name) }
+        let word = name.uppercased()
+        switch word {
+        case "NULL", "NIL": return NSExpression(forConstantValue: nil)
+        case "TRUE", "YES": return NSExpression(forConstantValue: true)
+        case "FALSE", "NO": return NSExpression(forConstantValue: false)
+        case "SELF": return .expressionForEvaluatedObject()
+        case "ANYKEY": return .expressionForAnyKey()
+        default: break
+        }
+        if PredicateParser.reservedWords.contains(word) {
+            throw error("\"\(name)\" is a reserved word here; write #\(name) for a key of that name", at: offset)
+        }
+        guard token.isSymbol("(") else { return NSExpression(forKeyPath: name) }
+        switch word {
+        case "SUBQUERY": return try subquery()
+        case "TERNARY": return try conditional()
+        case "FUNCTION": return try method(at: offset)
+        case "CAST": return try cast(at: offset)
+        default: return try function(named: name, at: offset)
+        }
+    }
+
+    private mutating func list(endingWith closing: String) throws(PredicateFormatError) -> [NSExpression] {
+        var elements: [NSExpression] = []
+        if take(symbol: closing) { return elements }
+        repeat {
+            elements.append(try expression())
+        } while take(symbol: ",")
+        guard take(symbol: closing) else {
+            throw error("\",\" or \"\(closing)\" was expected, not \(token.description)")
+        }
+        return elements
+    }
+
+    // MARK: Functions
+
+    private mutating func function(named name: String, at offset: Int) throws(PredicateFormatError) -> NSExpression {
+        guard let function = BuiltInFunction(name: name) else {
+            throw error("there is no function \"\(name)\"", at: offset)
+        }
+        try expect(symbol: "(")
+        let arguments = try list(endingWith: ")")
+        if function.takesManyValues {
+            guard !arguments.isEmpty else {
+                throw error("\"\(function.rawValue)\" takes at least one value", at: offset)
+            }
+        } else if arguments.count != function.parameterCount {
+            throw error(
+                "\"\(function.rawValue)\" takes \(function.parameterCount) values, not \(arguments.count)", at: offset)
+        }
+        return try call(function, arguments)
+    }
+
+    private mutating func method(at offset: Int) throws(PredicateFormatError) -> NSExpression {
+        try expect(symbol: "(")
+        let parts = try list(endingWith: ")")
+        guard parts.count >= 2, let constant = parts[1].body.constant,
+            case .string(let selector) = ComparableValue(constant)
+        else { throw error("FUNCTION takes a target, a selector in quotes and the arguments", at: offset) }
+        return try checked(
+            NSExpression(forFunction: parts[0], selectorName: selector, arguments: Array(parts.dropFirst(2))))
+    }
+
+    private mutating func cast(at offset: Int) throws(PredicateFormatError) -> NSExpression {
+        try expect(symbol: "(")
+        let parts = try list(endingWith: ")")
+        guard parts.count == 2, let typeName = parts[1].body.constant,
+            case .string(let name) = ComparableValue(typeName)
+        else { throw error("CAST takes a value and a type in quotes", at: offset) }
+        if let value = parts[0].body.constant, let constant = ValueCast.literal(value, as: name) {
+            return NSExpression(forConstantValue: constant)
+        }
+        return try call(.cast, parts)
+    }
+
+    private mutating func conditional() throws(PredicateFormatError) -> NSExpression {
+        try expect(symbol: "(")
+        let test = try predicate()
+        try expect(symbol: ",")
+        let first = try expression()
+        try expect(symbol: ",")
+        let second = try expression()
+        try expect(symbol: ")")
+        return try checked(NSExpression(forConditional: test, trueExpression: first, falseExpression: second))
+    }
+
+    private mutating func subquery() throws(PredicateFormatError) -> NSExpression {
+        try expect(symbol: "(")
+        let collection = try expression()
+        try expect(symbol: ",")
+        guard case .variable(let name) = token.kind else {
+            throw error("a variable such as $x was expected, not \(token.description)")
+        }
+        advance()
+        try expect(symbol: ",")
+        let condition = try predicate()
+        try expect(symbol: ")")
+        return try checked(
+            NSExpression(forSubquery: collection, usingIteratorVariable: name, predicate: condition))
+    }
+}

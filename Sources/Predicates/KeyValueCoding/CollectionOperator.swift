@@ -1,0 +1,107 @@
+import Foundation
+
+/// The operators that a key path applies to a collection.
+enum CollectionOperator: String, Sendable {
+    case count, sum, avg, min, max
+    case unionOfObjects, distinctUnionOfObjects
+    case unionOfArrays, distinctUnionOfArrays
+    case unionOfSets, distinctUnionOfSets
+
+    /// The result for the values that the rest of the key path gives for each element. `nil` values do not take part.
+    func apply(to values: [Any]) -> Any? {
+        switch self {
+        case .count: return values.count
+        case .sum: return Statistics.sum(values)
+        case .avg: return Statistics.average(values)
+        case .min: return Statistics.extreme(values, .orderedAscending)
+        case .max: return Statistics.extreme(values, .orderedDescending)
+        case .unionOfObjects: return CollectionOperator.present(values)
+        case .distinctUnionOfObjects: return Statistics.distinct(CollectionOperator.present(values))
+        case .unionOfArrays, .unionOfSets: return CollectionOperator.joined(values)
+        case .distinctUnionOfArrays, .distinctUnionOfSets:
+            return Statistics.distinct(CollectionOperator.joined(values))
+        }
+    }
+
+    private static func present(_ values: [Any]) -> [Any] {
+        values.filter { !($0 is NSNull) }
+    }
+
+    private static func joined(_ values: [Any]) -> [Any] {
+        values.flatMap { CollectionElements.of($0) ?? [] }
+    }
+}
+
+/// Sums and the like over values of any number type. What is no number does not take part.
+enum Statistics {
+    /// Zero for no numbers. Whole as long as every number is; decimal as soon as one is.
+    static func sum(_ values: [Any]) -> Any {
+        numbers(values).reduce(Number.integer(0)) { Number.add($0, $1) }.value
+    }
+
+    /// `nil` for no numbers.
+    static func average(_ values: [Any]) -> Any? {
+        let numbers = numbers(values)
+        guard !numbers.isEmpty else { return nil }
+        let total = numbers.reduce(Number.integer(0)) { Number.add($0, $1) }
+        if case .decimal(let sum) = total { return sum / Decimal(numbers.count) }
+        return total.double / Double(numbers.count)
+    }
+
+    /// The value that comes first in the given order; of values that have one: numbers, strings, dates.
+    static func extreme(_ values: [Any], _ order: ComparisonResult) -> Any? {
+        var best: (value: Any, comparable: ComparableValue)?
+        for value in values {
+            let comparable = ComparableValue(value)
+            if comparable.isNull { continue }
+            guard let current = best else {
+                best = (value, comparable)
+                continue
+            }
+            if comparable.order(to: current.comparable) == order { best = (value, comparable) }
+        }
+        return best?.value
+    }
+
+    static func distinct(_ values: [Any]) -> [Any] {
+        var seen = Set<ValueKey>()
+        var others: [ComparableValue] = []
+        return values.filter { value in
+            let comparable = ComparableValue(value)
+            if let key = comparable.key { return seen.insert(key).inserted }
+            if case .object = comparable, let object = value as? AnyHashable {
+                return seen.insert(.other(object)).inserted
+            }
+            if others.contains(where: { $0.isEqual(to: comparable) }) { return false }
+            others.append(comparable)
+            return true
+        }
+    }
+
+    static func median(_ values: [Any]) -> Any? {
+        let sorted = numbers(values).map(\.double).sorted()
+        guard !sorted.isEmpty else { return nil }
+        let middle = sorted.count / 2
+        return sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+    }
+
+    /// The most frequent numbers, smallest first.
+    static func mode(_ values: [Any]) -> [Any] {
+        var counts: [Double: (number: Number, count: Int)] = [:]
+        for number in numbers(values) { counts[number.double, default: (number, 0)].count += 1 }
+        let most = counts.values.map(\.count).max()
+        return counts.sorted { $0.key < $1.key }.filter { $0.value.count == most }.map { $0.value.number.value }
+    }
+
+    /// Of the whole population.
+    static func standardDeviation(_ values: [Any]) -> Any? {
+        let numbers = numbers(values).map(\.double)
+        guard !numbers.isEmpty else { return nil }
+        let mean = numbers.reduce(0, +) / Double(numbers.count)
+        return (numbers.map { ($0 - mean) * ($0 - mean) }.reduce(0, +) / Double(numbers.count)).squareRoot()
+    }
+
+    private static func numbers(_ values: [Any]) -> [Number] {
+        values.compactMap { Number(ComparableValue($0)) }
+    }
+}

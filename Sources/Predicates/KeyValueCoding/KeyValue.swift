@@ -1,0 +1,131 @@
+import Foundation
+
+/// Reads and writes properties of values of any type by name.
+public enum KeyValue {
+    /// The property of a value.
+    ///
+    /// Asks ``KeyValueCoding`` objects and dictionaries by name; maps over the elements of arrays and sets, `NSNull`
+    /// standing for `nil`; knows the usual properties of strings, dates, numbers, URLs; reads the stored properties of
+    /// everything else by reflection, which is slow. `self` is the value itself.
+    ///
+    /// - Returns: `nil` when the property is `nil` or the value has no such property.
+    public static func value(forKey key: String, of value: Any?) -> Any? {
+        guard let value = unwrapped(value) else { return nil }
+        if let object = value as? any KeyValueCoding {
+            return isSelf(key) ? object : object.value(forKey: key)
+        }
+        if isSelf(key) { return value }
+        if let dictionary = value as? any DictionaryValue { return dictionary.value(forAnyKey: key) }
+        if let dictionary = value as? NSDictionary { return dictionary.object(forKey: key as NSString) }
+        if let elements = CollectionElements.of(value) { return mapped(elements, of: value, key) }
+        return KnownProperties.value(key, of: value) ?? reflected(key, of: value)
+    }
+
+    /// The value at the end of a path of names and collection operators (`@count @sum @avg @min @max @unionOfObjects
+    /// @distinctUnionOfObjects @unionOfArrays @distinctUnionOfArrays @unionOfSets @distinctUnionOfSets`).
+    public static func value(forKeyPath keyPath: String, of value: Any?) -> Any? {
+        self.value(at: ParsedKeyPath(keyPath).steps[...], of: value)
+    }
+
+    /// Sets the property at the end of a path of names.
+    ///
+    /// Does nothing when an object on the way is `nil`. Ends the program when the last object cannot be written by name.
+    public static func setValue(_ newValue: Any?, forKeyPath keyPath: String, of object: Any?) {
+        var keys = keyPath.split(separator: ".").map(String.init)
+        guard let last = keys.popLast() else { preconditionFailure("An empty key path cannot be set.") }
+        let path = ParsedKeyPath(keys.joined(separator: "."))
+        guard let target = unwrapped(value(at: path.steps[...], of: object)) else { return }
+        if let target = target as? any KeyValueCoding {
+            target.setValue(newValue, forKey: last)
+        } else if let target = target as? NSMutableDictionary {
+            target.setValue(newValue, forKey: last)
+        } else if let elements = CollectionElements.of(target) {
+            for element in elements { setValue(newValue, forKeyPath: last, of: element) }
+        } else {
+            preconditionFailure("\"\(last)\" cannot be set by name on a \(type(of: target)): adopt KeyValueCoding.")
+        }
+    }
+
+    /// The value at the end of a path that starts at an object known to read by name.
+    static func value(at steps: ArraySlice<ParsedKeyPath.Step>, of object: any KeyValueCoding) -> Any? {
+        guard case .key(let key)? = steps.first, !isSelf(key) else { return value(at: steps, of: object as Any?) }
+        let first = object.value(forKey: key)
+        return steps.count == 1 ? unwrapped(first) : value(at: steps.dropFirst(), ofPart: first)
+    }
+
+    private static func value(at steps: ArraySlice<ParsedKeyPath.Step>, ofPart part: Any?) -> Any? {
+        guard let part = unwrapped(part) else { return whenMissing(steps) }
+        return value(at: steps, of: part as Any?)
+    }
+
+    static func value(at steps: ArraySlice<ParsedKeyPath.Step>, of value: Any?) -> Any? {
+        var current = value
+        for index in steps.indices {
+            switch steps[index] {
+            case .key(let key):
+                current = self.value(forKey: key, of: current)
+            case .collectionOperator(let operation):
+                return apply(operation, to: current, rest: steps[(index + 1)...])
+            }
+            if current == nil { return whenMissing(steps[(index + 1)...]) }
+        }
+        return unwrapped(current)
+    }
+
+    /// A missing collection has no elements: its count is zero.
+    private static func whenMissing(_ steps: ArraySlice<ParsedKeyPath.Step>) -> Any? {
+        for case .collectionOperator(let operation) in steps {
+            return operation == .count || operation == .sum ? 0 : nil
+        }
+        return nil
+    }
+
+    private static func apply(
+        _ operation: CollectionOperator, to value: Any?, rest: ArraySlice<ParsedKeyPath.Step>
+    ) -> Any? {
+        guard let value = unwrapped(value) else { return whenMissing([.collectionOperator(operation)]) }
+        let elements = CollectionElements.of(value) ?? [value]
+        if rest.isEmpty { return operation.apply(to: elements) }
+        // `items.@count.something` counts all the same.
+        if operation == .count { return elements.count }
+        return operation.apply(to: elements.map { self.value(at: rest, of: $0) ?? NSNull() })
+    }
+
+    /// Maps over an array to an array, and over a set to a set: an array of distinct values where those cannot be hashed.
+    private static func mapped(_ elements: [Any], of collection: Any, _ key: String) -> Any {
+        let values = elements.map { value(forKey: key, of: $0) ?? NSNull() }
+        if CollectionElements.isOrdered(collection) { return values }
+        let distinct = Statistics.distinct(values)
+        var set = Set<AnyHashable>(minimumCapacity: distinct.count)
+        for value in distinct {
+            guard let value = value as? AnyHashable else { return distinct }
+            set.insert(value)
+        }
+        return set
+    }
+
+    private static func isSelf(_ key: String) -> Bool { key == "self" || key == "SELF" }
+
+    /// The stored property of that name, of the type or a superclass.
+    private static func reflected(_ key: String, of value: Any) -> Any? {
+        var mirror: Mirror? = Mirror(reflecting: value)
+        while let current = mirror {
+            for child in current.children where child.label == key { return unwrapped(child.value) }
+            mirror = current.superclassMirror
+        }
+        return nil
+    }
+
+    /// The value without the Optionals around it; `nil` for `NSNull`.
+    static func unwrapped(_ value: Any?) -> Any? {
+        guard let value else { return nil }
+        let type = type(of: value)
+        // A cast to a protocol costs far more than these comparisons, which nearly every value passes.
+        if type == String.self || type == Int.self || type == Double.self || type == Bool.self { return value }
+        if type == Date.self || type == Int64.self || type == Int32.self || type == Int16.self { return value }
+        if type is AnyClass { return value is NSNull ? nil : value }
+        if type == AnyHashable.self { return unwrapped((value as! AnyHashable).base) }
+        if let optional = value as? any OptionalValue { return unwrapped(optional.wrappedValue) }
+        return value
+    }
+}

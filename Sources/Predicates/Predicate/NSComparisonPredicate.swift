@@ -1,0 +1,136 @@
+import Foundation
+
+/// A comparison of two expressions: `price < 10`, `ANY tags.name ==[c] "new"`.
+//
+// Unchecked Sendable: see NSPredicate; every stored property is a `let`.
+open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
+    /// The left side.
+    public let leftExpression: NSExpression
+    /// The right side.
+    public let rightExpression: NSExpression
+    /// Whether the left side is one value, or a collection whose elements are compared.
+    public let comparisonPredicateModifier: Modifier
+    /// The comparison.
+    public let predicateOperatorType: Operator
+    /// How strings are compared.
+    public let options: Options
+    /// The method that a custom comparison names.
+    public let customSelector: Selector?
+
+    private let comparison: ValueComparison
+    /// The right value, where it is the same for every object.
+    private let constantRight: ComparableValue?
+    private let levels: Int
+
+    /// Compares two expressions.
+    ///
+    /// - Parameter options: Count for strings only.
+    public init(
+        leftExpression: NSExpression, rightExpression: NSExpression, modifier: Modifier, type: Operator,
+        options: Options = []
+    ) {
+        self.leftExpression = leftExpression
+        self.rightExpression = rightExpression
+        comparisonPredicateModifier = modifier
+        predicateOperatorType = type
+        self.options = options
+        customSelector = nil
+        comparison = ValueComparison(
+            operation: type, options: StringComparison.Options(options),
+            constantRight: rightExpression.body.constant ?? nil)
+        constantRight = rightExpression.constantComparableValue
+        levels = 1 + max(leftExpression.height, rightExpression.height)
+        super.init(body: .subclass)
+    }
+
+    /// Compares two expressions by a method of the left value that takes the right value.
+    ///
+    /// There is no dispatch by selector here: the left value's class decides through ``PredicateFunctionTarget``. A SQL
+    /// store refuses such a predicate.
+    public init(leftExpression: NSExpression, rightExpression: NSExpression, customSelector selector: Selector) {
+        self.leftExpression = leftExpression
+        self.rightExpression = rightExpression
+        comparisonPredicateModifier = .direct
+        predicateOperatorType = .customSelector
+        options = []
+        customSelector = selector
+        comparison = ValueComparison(operation: .customSelector, options: [], selector: selector)
+        constantRight = rightExpression.constantComparableValue
+        levels = 1 + max(leftExpression.height, rightExpression.height)
+        super.init(body: .subclass)
+    }
+
+    public required init?(coder: NSCoder) {
+        guard let decoded = NSPredicate.decode(from: coder) as? NSComparisonPredicate else { return nil }
+        leftExpression = decoded.leftExpression
+        rightExpression = decoded.rightExpression
+        comparisonPredicateModifier = decoded.comparisonPredicateModifier
+        predicateOperatorType = decoded.predicateOperatorType
+        options = decoded.options
+        customSelector = decoded.customSelector
+        comparison = decoded.comparison
+        constantRight = decoded.constantRight
+        levels = decoded.levels
+        super.init(body: .subclass)
+    }
+
+    override var height: Int { levels }
+
+    open override var predicateFormat: String {
+        var text = ""
+        switch comparisonPredicateModifier {
+        case .direct: break
+        case .all: text = "ALL "
+        case .any: text = "ANY "
+        }
+        let symbol = customSelector?.name ?? predicateOperatorType.symbol
+        text += "\(leftExpression.text) \(symbol)\(options.suffix) \(rightExpression.text)"
+        return text
+    }
+
+    override func evaluate(in scope: EvaluationScope) -> Bool {
+        let right = constantRight ?? rightExpression.comparableValue(in: scope)
+        switch comparisonPredicateModifier {
+        case .direct:
+            return comparison.holds(leftExpression.comparableValue(in: scope), right)
+        case .any:
+            return elements(in: scope).contains { comparison.holds(ComparableValue($0), right) }
+        case .all:
+            return elements(in: scope).allSatisfy { comparison.holds(ComparableValue($0), right) }
+        }
+    }
+
+    /// What `ANY` and `ALL` range over: the left value's elements, those of nested collections included. `nil` has
+    /// none; a single value is its own only element.
+    private func elements(in scope: EvaluationScope) -> [Any] {
+        guard let value = KeyValue.unwrapped(leftExpression.value(in: scope)) else { return [] }
+        return CollectionElements.flattened(value)
+    }
+
+    override func substituting(_ variables: [String: Any]) -> NSPredicate {
+        let left = leftExpression.substituting(variables)
+        let right = rightExpression.substituting(variables)
+        if let customSelector {
+            return NSComparisonPredicate(leftExpression: left, rightExpression: right, customSelector: customSelector)
+        }
+        return NSComparisonPredicate(
+            leftExpression: left, rightExpression: right, modifier: comparisonPredicateModifier,
+            type: predicateOperatorType, options: options)
+    }
+
+    override func hasSameStructure(as other: NSPredicate) -> Bool {
+        guard let other = other as? NSComparisonPredicate else { return false }
+        return predicateOperatorType == other.predicateOperatorType
+            && comparisonPredicateModifier == other.comparisonPredicateModifier && options == other.options
+            && customSelector == other.customSelector && leftExpression == other.leftExpression
+            && rightExpression == other.rightExpression
+    }
+
+    open override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(predicateOperatorType)
+        hasher.combine(leftExpression.hash)
+        hasher.combine(rightExpression.hash)
+        return hasher.finalize()
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+/// What lets `NSPredicate(format:)` give an instance of a subclass: an initializer in a protocol extension may assign
+/// `self`, one in a class may not.
+public protocol PredicateFormatInitializable {}
+
+extension PredicateFormatInitializable {
+    /// Makes a predicate from a format string without arguments.
+    ///
+    /// Text that is not a predicate ends the program with a message that shows the place; for text from elsewhere use
+    /// ``NSPredicate/parse(_:arguments:)``.
+    public init(format: String) {
+        self = Self.parsed(format, [])
+    }
+
+    /// Makes a predicate from a format string and the values for its placeholders.
+    ///
+    ///     NSPredicate(format: "%K == %@ AND stock < %d", "name", "Bolt", 5)
+    ///
+    /// `%@` takes any value, `%K` a key path, and `%d %i %u %ld %lld %f` and the like a number. Values are bound, never
+    /// pasted into the text. Inside quotes a placeholder is plain text.
+    ///
+    /// Text that is not a predicate ends the program with a message that shows the place; for text from elsewhere use
+    /// ``NSPredicate/parse(_:arguments:)``.
+    public init(format: String, _ args: Any?...) {
+        self = Self.parsed(format, args)
+    }
+
+    /// Makes a predicate from a format string and an array of values for its placeholders.
+    ///
+    /// `NSNull` in the array stands for `nil`.
+    public init(format: String, argumentArray: [Any]?) {
+        self = Self.parsed(format, argumentArray ?? [])
+    }
+
+    private static func parsed(_ format: String, _ arguments: [Any?]) -> Self {
+        let predicate: NSPredicate
+        do {
+            predicate = try NSPredicate.parse(format, arguments: arguments)
+        } catch {
+            preconditionFailure("This is not a predicate format: \(error)")
+        }
+        guard let predicate = predicate as? Self else {
+            preconditionFailure("\"\(format)\" describes a \(type(of: predicate)), not a \(Self.self).")
+        }
+        return predicate
+    }
+}
+
+extension NSPredicate {
+    /// Makes a predicate from a format string, and throws when the text is not one.
+    ///
+    /// Safe for text from anywhere: a mistake of any kind, and nesting too deep to handle, is an error.
+    ///
+    /// - Parameters:
+    ///   - format: The text, in Apple's predicate format syntax.
+    ///   - arguments: The values for `%@`, `%K`, `%d` ... in order. More than the text takes are ignored, as Apple does.
+    /// - Throws: ``PredicateFormatError``, which knows the place.
+    public static func parse(_ format: String, arguments: [Any?] = []) throws(PredicateFormatError) -> NSPredicate {
+        var parser = try PredicateParser(format: format, arguments: arguments)
+        return try parser.parseWholePredicate()
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+
+/// A condition on an object: true or false for each object it is asked about.
+///
+/// A predicate is made from a format string, or from expressions, and is then immutable:
+///
+///     let cheap = NSPredicate(format: "price < %@ AND name BEGINSWITH[cd] %@", 10, "bolt")
+///     cheap.evaluate(with: item)
+///
+/// `NSPredicate(format:)` gives the concrete class that the text describes: ``NSComparisonPredicate`` for a comparison,
+/// ``NSCompoundPredicate`` for `AND`, `OR` and `NOT`, and a plain `NSPredicate` for `TRUEPREDICATE` and
+/// `FALSEPREDICATE`; take it apart with `as?`.
+///
+/// Source: Apple's Predicate Programming Guide and the reference of NSPredicate.
+//
+// Unchecked Sendable: every stored property of the class and its subclasses in this module is a `let`, set before the
+// initializer returns. Values bound as constants, and blocks, are the caller's to keep unchanged, as with Apple's class.
+open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInitializable, @unchecked Sendable {
+    /// What a predicate that is neither a comparison nor a compound stands for.
+    enum Body {
+        case constant(Bool)
+        case block((Any?, [String: Any]?) -> Bool)
+        case subclass
+    }
+
+    let body: Body
+
+    /// A predicate that always has the given value: `TRUEPREDICATE` or `FALSEPREDICATE`.
+    public init(value: Bool) {
+        body = .constant(value)
+    }
+
+    /// A predicate that asks a closure. It can be evaluated in memory only: it has no text and no SQL.
+    ///
+    /// - Parameter block: Called with the object and the substitution variables of each evaluation.
+    public init(block: @escaping (Any?, [String: Any]?) -> Bool) {
+        body = .block(block)
+    }
+
+    /// For the subclasses of this module, which bring their own meaning.
+    init(body: Body) {
+        self.body = body
+    }
+
+    // MARK: Text
+
+    /// The predicate as text in a canonical form. Parsing it gives an equal predicate, unless a constant has no
+    /// literal (an object of a class of yours) or the predicate holds a block or a custom selector.
+    open var predicateFormat: String {
+        switch body {
+        case .constant(let value): return value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+        case .block, .subclass: return "BLOCKPREDICATE(\(UInt(bitPattern: ObjectIdentifier(self).hashValue)))"
+        }
+    }
+
+    open override var description: String { predicateFormat }
+
+    /// How many levels of predicates and expressions lie below, this one included.
+    var height: Int { 1 }
+
+    // MARK: Evaluation
+
+    /// Whether the object meets the condition.
+    ///
+    /// - Parameter object: What `SELF` and the key paths mean.
+    open func evaluate(with object: Any?) -> Bool {
+        evaluate(with: object, substitutionVariables: nil)
+    }
+
+    /// Whether the object meets the condition, with values for the predicate's `$VARIABLES`.
+    ///
+    /// A variable without a value is a programmer's mistake and ends the program.
+    open func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+        evaluate(in: EvaluationScope(object: object, variables: bindings ?? [:], context: nil))
+    }
+
+    /// The evaluation that compounds, subqueries and conditionals go through.
+    func evaluate(in scope: EvaluationScope) -> Bool {
+        switch body {
+        case .constant(let value): return value
+        case .block(let block): return block(scope.object, scope.variables.isEmpty ? nil : scope.variables)
+        case .subclass: preconditionFailure("\(type(of: self)) does not say how it is evaluated.")
+        }
+    }
+
+    /// Apple's switch to trust a decoded predicate. Predicates of this module never call arbitrary code: nothing to do.
+    public func allowEvaluation() {}
+
+    // MARK: Variables
+
+    /// The predicate with the given `$VARIABLES` replaced by constants; others stay variables.
+    public func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
+        substituting(variables) as! Self
+    }
+
+    func substituting(_ variables: [String: Any]) -> NSPredicate { self }
+
+    // MARK: Equality, copying
+
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSPredicate else { return false }
+        return self === other || hasSameStructure(as: other)
+    }
+
+    func hasSameStructure(as other: NSPredicate) -> Bool {
+        guard case .constant(let mine) = body, case .constant(let theirs) = other.body else { return false }
+        return mine == theirs
+    }
+
+    open override var hash: Int {
+        guard case .constant(let value) = body else { return ObjectIdentifier(self).hashValue }
+        return value ? 1 : 0
+    }
+
+    /// The predicate itself: it is immutable.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    // MARK: Coding
+
+    public class var supportsSecureCoding: Bool { true }
+
+    /// Reads a predicate that was archived as its text. Gives `nil` and fails the coder when the text cannot be parsed.
+    public required init?(coder: NSCoder) {
+        guard let decoded = NSPredicate.decode(from: coder) else { return nil }
+        body = decoded.body
+    }
+
+    /// Archives the predicate as its text. A predicate without parseable text (a block, a custom selector, a constant
+    /// of a class without a literal) fails the coder with `CocoaError.coderInvalidValue`.
+    open func encode(with coder: NSCoder) {
+        let text = predicateFormat
+        guard let copy = try? NSPredicate.parse(text), copy == self else {
+            coder.failWithError(CocoaError(.coderInvalidValue))
+            return
+        }
+        coder.encode(text as NSString, forKey: NSPredicate.codingKey)
+    }
+
+    static let codingKey = "predicateFormat"
+
+    static func decode(from coder: NSCoder) -> NSPredicate? {
+        guard let text = coder.decodeObject(of: NSString.self, forKey: codingKey) else { return nil }
+        do {
+            return try NSPredicate.parse(String(describing: text))
+        } catch {
+            coder.failWithError(CocoaError(.coderReadCorrupt, userInfo: [NSDebugDescriptionErrorKey: "\(error)"]))
+            return nil
+        }
+    }
+}

@@ -1,0 +1,204 @@
+import Foundation
+
+/// One criterion of an order: a key path, a direction and a way of comparing.
+///
+///     NSSortDescriptor(key: "name", ascending: true, selector: Selector("localizedStandardCompare:"))
+///
+/// `nil` comes before every value, so last when descending.
+///
+/// Source: Apple's reference of NSSortDescriptor.
+//
+// Unchecked Sendable: every stored property is a `let`, set before the initializer returns. A comparator closure is the
+// caller's to keep free of shared state, as with Apple's class.
+open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    /// The key path to the values compared; `nil` compares the objects themselves.
+    public let key: String?
+    /// Whether smaller values come first.
+    public let ascending: Bool
+    /// How the values are compared; `nil` when a comparator closure does it.
+    public let selector: Selector?
+    /// The Swift key path the descriptor was made from.
+    public let keyPath: AnyKeyPath?
+
+    private let path: ParsedKeyPath?
+    private let custom: Comparator?
+
+    private init(key: String?, ascending: Bool, selector: Selector?, keyPath: AnyKeyPath?, custom: Comparator?) {
+        self.key = key
+        self.ascending = ascending
+        self.selector = selector
+        self.keyPath = keyPath
+        self.custom = custom
+        path = key.map { ParsedKeyPath($0) }
+    }
+
+    /// Orders by the values at a key path, in their natural order.
+    public convenience init(key: String?, ascending: Bool) {
+        self.init(key: key, ascending: ascending, selector: .compare, keyPath: nil, custom: nil)
+    }
+
+    /// Orders by the values at a key path.
+    ///
+    /// - Parameter selector: `compare:`, `caseInsensitiveCompare:`, `localizedCompare:`,
+    ///   `localizedCaseInsensitiveCompare:` or `localizedStandardCompare:`. `nil` means `compare:`.
+    public convenience init(key: String?, ascending: Bool, selector: Selector?) {
+        self.init(key: key, ascending: ascending, selector: selector ?? .compare, keyPath: nil, custom: nil)
+    }
+
+    /// Orders by the values at a key path, compared by a closure. It works in memory only.
+    ///
+    /// - Parameter cmptr: Takes two values, never `nil`.
+    public convenience init(key: String?, ascending: Bool, comparator cmptr: @escaping Comparator) {
+        self.init(key: key, ascending: ascending, selector: nil, keyPath: nil, custom: cmptr)
+    }
+
+    /// Orders by the values at a key path that the compiler checks. The key is `nil` when no name is known for the key
+    /// path (see ``KeyPathNaming``); the descriptor then works in memory only.
+    public convenience init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
+        self.init(
+            key: KeyPathNames.name(of: keyPath), ascending: ascending, selector: .compare, keyPath: keyPath,
+            custom: nil)
+    }
+
+    /// Orders by the values at a key path that the compiler checks, compared by a closure. It works in memory only.
+    public convenience init<Root, Value>(
+        keyPath: KeyPath<Root, Value>, ascending: Bool, comparator cmptr: @escaping Comparator
+    ) {
+        self.init(
+            key: KeyPathNames.name(of: keyPath), ascending: ascending, selector: nil, keyPath: keyPath, custom: cmptr)
+    }
+
+    /// Makes a descriptor of Foundation's `SortDescriptor`. Strings are compared by `compare:`: Foundation has no other
+    /// string comparator on platforms without Objective-C.
+    public convenience init<Compared: NSObject>(_ sortDescriptor: SortDescriptor<Compared>) {
+        let keyPath = sortDescriptor.keyPath
+        let key = keyPath.flatMap { KeyPathNames.name(of: $0) }
+        let ascending = sortDescriptor.order == .forward
+        if let keyPath {
+            self.init(key: key, ascending: ascending, selector: .compare, keyPath: keyPath, custom: nil)
+        } else {
+            var forward = sortDescriptor
+            forward.order = .forward
+            let comparison = forward
+            self.init(key: nil, ascending: ascending, selector: nil, keyPath: nil) { left, right in
+                guard let left = left as? Compared, let right = right as? Compared else { return .orderedSame }
+                return comparison.compare(left, right)
+            }
+        }
+    }
+
+    // MARK: Comparing
+
+    /// Compares two values of the key, whatever the direction.
+    public var comparator: Comparator {
+        if let custom { return custom }
+        let selector = selector ?? .compare
+        return { NSSortDescriptor.order(ComparableValue($0), ComparableValue($1), by: selector) }
+    }
+
+    /// The order of two objects under this criterion alone. Values without an order among them count as the same.
+    open func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
+        order(sortValue(of: object1), sortValue(of: object2))
+    }
+
+    /// The order of two objects by their values of the key, which sorting reads once for each object.
+    func order(_ left: SortValue, _ right: SortValue) -> ComparisonResult {
+        let result: ComparisonResult
+        if let custom, let leftValue = left.value, let rightValue = right.value {
+            result = custom(leftValue, rightValue)
+        } else {
+            result = NSSortDescriptor.order(left.comparable, right.comparable, by: selector ?? .compare)
+        }
+        return ascending ? result : result.opposite
+    }
+
+    func sortValue(of object: Any) -> SortValue {
+        let value: Any?
+        if let path {
+            value = KeyValue.value(at: path.steps[...], of: object)
+        } else if let keyPath {
+            value = KeyValue.unwrapped(object[keyPath: keyPath])
+        } else {
+            value = KeyValue.unwrapped(object)
+        }
+        // A closure sees the value as it is; only whether there is one matters beside it.
+        return SortValue(
+            value: value, comparable: custom == nil || value == nil ? ComparableValue(value) : .object(self))
+    }
+
+    private static func order(
+        _ left: ComparableValue, _ right: ComparableValue, by selector: Selector
+    ) -> ComparisonResult {
+        switch (left, right) {
+        case (.string(let left), .string(let right)):
+            return StringComparison.compare(left, right, selectorName: selector.name)
+        case (.null, .null): return .orderedSame
+        case (.null, _): return .orderedAscending
+        case (_, .null): return .orderedDescending
+        default: return left.order(to: right) ?? .orderedSame
+        }
+    }
+
+    /// The same criterion in the other direction, an ``NSSortDescriptor``.
+    open var reversedSortDescriptor: Any {
+        NSSortDescriptor(key: key, ascending: !ascending, selector: selector, keyPath: keyPath, custom: custom)
+    }
+
+    /// Apple's switch to trust a decoded descriptor. Descriptors of this module never call arbitrary code: nothing to do.
+    public func allowEvaluation() {}
+
+    // MARK: Equality, copying, coding
+
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSSortDescriptor else { return false }
+        if self === other { return true }
+        let sameKey = key == other.key && (key != nil || keyPath == other.keyPath)
+        return custom == nil && other.custom == nil && sameKey && ascending == other.ascending
+            && selector == other.selector
+    }
+
+    open override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(key)
+        hasher.combine(ascending)
+        hasher.combine(selector)
+        return hasher.finalize()
+    }
+
+    open override var description: String {
+        "(\(key ?? "SELF"), \(ascending ? "ascending" : "descending"), \(selector?.name ?? "comparator"))"
+    }
+
+    /// The descriptor itself: it is immutable.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    public class var supportsSecureCoding: Bool { true }
+
+    private enum CodingKey {
+        static let key = "NSKey"
+        static let ascending = "NSAscending"
+        static let selector = "NSSelector"
+    }
+
+    public required init?(coder: NSCoder) {
+        key = coder.decodeObject(of: NSString.self, forKey: CodingKey.key).map { String(describing: $0) }
+        ascending = coder.decodeBool(forKey: CodingKey.ascending)
+        let name = coder.decodeObject(of: NSString.self, forKey: CodingKey.selector).map { String(describing: $0) }
+        selector = Selector(name ?? Selector.compare.name)
+        keyPath = nil
+        custom = nil
+        path = key.map { ParsedKeyPath($0) }
+    }
+
+    /// Archives the key, the direction and the selector. A descriptor with a comparator closure, or one that has a key
+    /// path and no key, fails the coder with `CocoaError.coderInvalidValue`.
+    open func encode(with coder: NSCoder) {
+        guard custom == nil, key != nil || keyPath == nil else {
+            coder.failWithError(CocoaError(.coderInvalidValue))
+            return
+        }
+        if let key { coder.encode(key as NSString, forKey: CodingKey.key) }
+        coder.encode(ascending, forKey: CodingKey.ascending)
+        if let selector { coder.encode(selector.name as NSString, forKey: CodingKey.selector) }
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+
+/// How predicates and sorts compare strings; for a store's own comparison functions too.
+///
+/// Without options strings are compared literally, code point by code point: case, diacritics and the way an accented
+/// letter is composed all count.
+public enum StringComparison {
+    /// What does not count in a comparison.
+    public struct Options: OptionSet, Hashable, Sendable {
+        /// The bits of ``NSComparisonPredicate/Options``.
+        public let rawValue: UInt
+
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+
+        /// The options of a predicate.
+        public init(_ options: NSComparisonPredicate.Options) { rawValue = options.rawValue }
+
+        /// Upper and lower case are alike.
+        public static let caseInsensitive = Options(rawValue: 1)
+        /// Letters with and without diacritics are alike.
+        public static let diacriticInsensitive = Options(rawValue: 2)
+        /// The strings are normalized already: nothing is folded.
+        public static let normalized = Options(rawValue: 4)
+        /// By the rules of the current locale.
+        public static let localeSensitive = Options(rawValue: 8)
+
+        /// `[n]` says that the strings need no folding.
+        var folds: Bool {
+            !contains(.normalized) && !isDisjoint(with: [.caseInsensitive, .diacriticInsensitive])
+        }
+
+        var isLiteral: Bool { !folds && !contains(.localeSensitive) }
+    }
+
+    /// Whether the strings are the same.
+    public static func equal(_ lhs: String, _ rhs: String, options: Options = []) -> Bool {
+        if options.isLiteral { return lhs.utf8.elementsEqual(rhs.utf8) }
+        if options.folds, let result = ASCIIText.equal(lhs, rhs, ignoringCase: options.contains(.caseInsensitive)) {
+            return result
+        }
+        if options.contains(.localeSensitive) { return compare(lhs, rhs, options: options) == .orderedSame }
+        return folded(lhs, options) == folded(rhs, options)
+    }
+
+    /// Whether `lhs` has `rhs` as a part. Every string contains the empty string.
+    public static func contains(_ lhs: String, _ rhs: String, options: Options = []) -> Bool {
+        if options.folds, let part = ASCIIText(rhs), let text = ASCIIText(lhs) {
+            return text.contains(part, ignoringCase: options.contains(.caseInsensitive))
+        }
+        let (text, part) = prepared(lhs, rhs, options)
+        return ASCIIText.bytes(of: text) { text in ASCIIText.bytes(of: part) { ASCIIText.contains(text, $0) } }
+    }
+
+    /// Whether `lhs` starts with `rhs`.
+    public static func beginsWith(_ lhs: String, _ rhs: String, options: Options = []) -> Bool {
+        let (text, part) = prepared(lhs, rhs, options)
+        return text.utf8.starts(with: part.utf8)
+    }
+
+    /// Whether `lhs` ends with `rhs`.
+    public static func endsWith(_ lhs: String, _ rhs: String, options: Options = []) -> Bool {
+        let (text, part) = prepared(lhs, rhs, options)
+        return text.utf8.reversed().starts(with: part.utf8.reversed())
+    }
+
+    /// Whether the whole of `lhs` fits the pattern: `?` stands for one character, `*` for any number, and a backslash
+    /// takes the next character literally. Compiled patterns are kept for the next call.
+    public static func like(_ lhs: String, _ pattern: String, options: Options = []) -> Bool {
+        PatternCache.wildcards(pattern, options).matches(lhs)
+    }
+
+    /// Whether the whole of `lhs` matches the regular expression (ICU syntax). False when the pattern is not one; see
+    /// ``isValidPattern(_:)``. Compiled patterns are kept for the next call.
+    public static func matches(_ lhs: String, _ pattern: String, options: Options = []) -> Bool {
+        guard let expression = PatternCache.regularExpression(pattern, options) else { return false }
+        let text =
+            options.contains(.diacriticInsensitive) && !options.contains(.normalized)
+            ? lhs.folding(options: .diacriticInsensitive, locale: nil) : lhs
+        return expression.firstMatch(in: text, range: NSRange(location: 0, length: text.utf16.count)) != nil
+    }
+
+    /// Whether the text is a regular expression that ``matches(_:_:options:)`` understands.
+    public static func isValidPattern(_ pattern: String) -> Bool {
+        PatternCache.regularExpression(pattern, []) != nil
+    }
+
+    /// The order of two strings: by code points, after folding what the options leave out.
+    public static func compare(_ lhs: String, _ rhs: String, options: Options) -> ComparisonResult {
+        if options.contains(.localeSensitive) {
+            return lhs.compare(rhs, options: foundationOptions(options), range: nil, locale: .current)
+        }
+        let (left, right) = prepared(lhs, rhs, options)
+        return literalOrder(left, right)
+    }
+
+    /// The order of two strings by a sort selector: `compare:`, `caseInsensitiveCompare:`, `localizedCompare:`,
+    /// `localizedCaseInsensitiveCompare:` or `localizedStandardCompare:`. Others order as `compare:`.
+    public static func compare(_ lhs: String, _ rhs: String, selectorName: String) -> ComparisonResult {
+        switch selectorName {
+        case "caseInsensitiveCompare:": compare(lhs, rhs, options: .caseInsensitive)
+        case "localizedCompare:": lhs.localizedCompare(rhs)
+        case "localizedCaseInsensitiveCompare:": lhs.localizedCaseInsensitiveCompare(rhs)
+        case "localizedStandardCompare:": lhs.localizedStandardCompare(rhs)
+        default: literalOrder(lhs, rhs)
+        }
+    }
+
+    /// The string with what the options leave out folded away: two strings are equal under the options when the folded
+    /// ones are. ASCII text is folded without Foundation.
+    static func folded(_ text: String, _ options: Options) -> String {
+        guard options.folds else { return text }
+        if text.utf8.allSatisfy({ $0 < 0x80 }) {
+            return options.contains(.caseInsensitive) ? text.lowercased() : text
+        }
+        return text.folding(options: foundationOptions(options), locale: nil).decomposedStringWithCanonicalMapping
+    }
+
+    private static func prepared(_ lhs: String, _ rhs: String, _ options: Options) -> (String, String) {
+        options.folds ? (folded(lhs, options), folded(rhs, options)) : (lhs, rhs)
+    }
+
+    private static func foundationOptions(_ options: Options) -> String.CompareOptions {
+        var result: String.CompareOptions = []
+        if options.contains(.caseInsensitive) { result.insert(.caseInsensitive) }
+        if options.contains(.diacriticInsensitive) { result.insert(.diacriticInsensitive) }
+        return result
+    }
+
+    /// The order of UTF-8 is the order of code points.
+    private static func literalOrder(_ lhs: String, _ rhs: String) -> ComparisonResult {
+        if lhs.utf8.elementsEqual(rhs.utf8) { return .orderedSame }
+        return lhs.utf8.lexicographicallyPrecedes(rhs.utf8) ? .orderedAscending : .orderedDescending
+    }
+}

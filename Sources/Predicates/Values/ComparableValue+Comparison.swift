@@ -1,0 +1,127 @@
+import Foundation
+
+/// Lets an object of another module be equal, in predicates, to something that is not an object like it: a managed
+/// object to its object ID.
+public protocol PredicateComparable {
+    /// Whether a predicate takes the two for the same. Either side of a comparison may be asked.
+    func isEqualInPredicate(to other: Any) -> Bool
+}
+
+extension ComparableValue {
+    /// `==`. `nil` equals `nil`; numbers of every type compare by value; strings by the options.
+    func isEqual(to other: ComparableValue, options: StringComparison.Options = []) -> Bool {
+        switch (self, other) {
+        case (.null, .null): return true
+        case (.null, .object), (.object, .null), (.null, _), (_, .null): return false
+        case (.string(let mine), .string(let theirs)): return StringComparison.equal(mine, theirs, options: options)
+        case (.integer(let mine), .integer(let theirs)): return mine == theirs
+        case (.date(let mine), .date(let theirs)): return mine == theirs
+        case (.collection(let mine), .collection(let theirs)):
+            return ComparableValue.collections(mine, theirs, options: options)
+        case (.object(let mine), .object(let theirs)): return ComparableValue.objects(mine, theirs)
+        case (.object(let mine as any PredicateComparable), .collection(let theirs)):
+            return mine.isEqualInPredicate(to: theirs)
+        case (.integer, _), (.double, _), (.decimal, _): return numericOrder(to: other) == .orderedSame
+        default: return false
+        }
+    }
+
+    /// The order of two values of the same kind; `nil` when there is none, as with `nil` or a number and a string.
+    func order(to other: ComparableValue, options: StringComparison.Options = []) -> ComparisonResult? {
+        switch (self, other) {
+        case (.string(let mine), .string(let theirs)): return StringComparison.compare(mine, theirs, options: options)
+        case (.date(let mine), .date(let theirs)): return ComparableValue.order(mine, theirs)
+        case (.integer, _), (.double, _), (.decimal, _): return numericOrder(to: other)
+        case (.object(let mine as any Comparable), .object(let theirs)): return ComparableValue.order(mine, theirs)
+        case (.object(let mine as Data), .object(let theirs as Data)):
+            if mine == theirs { return .orderedSame }
+            return mine.lexicographicallyPrecedes(theirs) ? .orderedAscending : .orderedDescending
+        case (.object(let mine as UUID), .object(let theirs as UUID)):
+            return ComparableValue.order(mine.uuidString, theirs.uuidString)
+        case (.object(let mine as URL), .object(let theirs as URL)):
+            return ComparableValue.order(mine.absoluteString, theirs.absoluteString)
+        default: return nil
+        }
+    }
+
+    private func numericOrder(to other: ComparableValue) -> ComparisonResult? {
+        switch (self, other) {
+        case (.integer(let mine), .integer(let theirs)): return ComparableValue.order(mine, theirs)
+        case (.double(let mine), .double(let theirs)): return ComparableValue.order(mine, theirs)
+        case (.integer(let mine), .double(let theirs)): return ComparableValue.order(mine, theirs)
+        case (.double(let mine), .integer(let theirs)): return ComparableValue.order(theirs, mine)?.opposite
+        default:
+            if let mine = decimalValue, let theirs = other.decimalValue { return ComparableValue.order(mine, theirs) }
+            guard let mine = doubleValue, let theirs = other.doubleValue else { return nil }
+            return ComparableValue.order(mine, theirs)
+        }
+    }
+
+    /// Exact also where the integer has more digits than a `Double` can hold.
+    private static func order(_ integer: Int64, _ number: Double) -> ComparisonResult? {
+        if number.isNaN { return nil }
+        if let whole = Int64(exactly: number) { return order(integer, whole) }
+        if number >= 0x1p63 { return .orderedAscending }
+        if number < -0x1p63 { return .orderedDescending }
+        return integer > Int64(number.rounded(.down)) ? .orderedDescending : .orderedAscending
+    }
+
+    private static func order<Value: Comparable>(_ mine: Value, _ theirs: Any) -> ComparisonResult? {
+        guard let theirs = theirs as? Value else { return nil }
+        if mine < theirs { return .orderedAscending }
+        if mine > theirs { return .orderedDescending }
+        return mine == theirs ? .orderedSame : nil
+    }
+
+    private static func objects(_ mine: Any, _ theirs: Any) -> Bool {
+        if let mine = mine as? any PredicateComparable, mine.isEqualInPredicate(to: theirs) { return true }
+        if let theirs = theirs as? any PredicateComparable, theirs.isEqualInPredicate(to: mine) { return true }
+        if let mine = mine as? NSObject, let theirs = theirs as? NSObject { return mine.isEqual(theirs) }
+        if let mine = mine as? AnyHashable, let theirs = theirs as? AnyHashable { return mine == theirs }
+        if let mine = mine as? any Equatable { return equal(mine, theirs) }
+        guard type(of: mine) is AnyClass, type(of: theirs) is AnyClass else { return false }
+        return (mine as AnyObject) === (theirs as AnyObject)
+    }
+
+    private static func equal<Value: Equatable>(_ mine: Value, _ theirs: Any) -> Bool {
+        (theirs as? Value).map { $0 == mine } ?? false
+    }
+
+    private static func collections(_ mine: Any, _ theirs: Any, options: StringComparison.Options) -> Bool {
+        if let mine = mine as? NSDictionary, let theirs = theirs as? NSDictionary { return mine.isEqual(theirs) }
+        guard let left = CollectionElements.of(mine), let right = CollectionElements.of(theirs),
+            left.count == right.count
+        else { return false }
+        let leftValues = left.map { ComparableValue($0) }
+        let rightValues = right.map { ComparableValue($0) }
+        if CollectionElements.isOrdered(mine), CollectionElements.isOrdered(theirs) {
+            return zip(leftValues, rightValues).allSatisfy { $0.isEqual(to: $1, options: options) }
+        }
+        return leftValues.allSatisfy { value in rightValues.contains { $0.isEqual(to: value, options: options) } }
+            && rightValues.allSatisfy { value in leftValues.contains { $0.isEqual(to: value, options: options) } }
+    }
+}
+
+extension ComparisonResult {
+    /// The result with the two sides exchanged.
+    var opposite: ComparisonResult {
+        switch self {
+        case .orderedAscending: .orderedDescending
+        case .orderedSame: .orderedSame
+        case .orderedDescending: .orderedAscending
+        }
+    }
+}
+
+/// Whether two constants make the same predicate.
+enum ConstantEquality {
+    static func equal(_ mine: Any?, _ theirs: Any?) -> Bool {
+        if let mine = mine as? CollectionIndex { return mine == theirs as? CollectionIndex }
+        if case .double(let left) = ComparableValue(mine), case .double(let right) = ComparableValue(theirs),
+            left.isNaN, right.isNaN
+        {
+            return true
+        }
+        return ComparableValue(mine).isEqual(to: ComparableValue(theirs))
+    }
+}

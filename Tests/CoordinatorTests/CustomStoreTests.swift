@@ -1,0 +1,169 @@
+import Testing
+
+@testable import CoreData
+
+/// A file of one line per tag, as an application would write it.
+final class TagListStore: NSAtomicStore, @unchecked Sendable {
+    // Sendable: adds no state.
+    static let storeType = NSPersistentStore.StoreType(rawValue: "TagList")
+
+    override var type: String { Self.storeType.rawValue }
+
+    override func loadMetadata() throws {
+        metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: "4D1E7B57-6A44-4B0E-9F0B-0A3B6C0F7E11"]
+    }
+
+    override func load() throws {
+        guard let url, FileManager.default.fileExists(atPath: url.path),
+            let entity = persistentStoreCoordinator?.managedObjectModel.entitiesByName["Tag"]
+        else { return }
+        let lines = try String(contentsOf: url, encoding: .utf8).split(separator: "\n")
+        addCacheNodes(
+            Set(
+                lines.map { line in
+                    let fields = line.split(separator: "=", maxSplits: 1).map(String.init)
+                    let node = NSAtomicStoreCacheNode(objectID: objectID(for: entity, withReferenceObject: fields[0]))
+                    node.setValue(fields[1], forKey: "name")
+                    return node
+                }))
+    }
+
+    override func newReferenceObject(for managedObject: NSManagedObject) -> Any {
+        "tag-\(managedObject.value(forKey: "name") as? String ?? "")"
+    }
+
+    override func save() throws {
+        guard let url else { return }
+        let lines = cacheNodes().map { node in
+            "\(referenceObject(for: node.objectID))=\(node.value(forKey: "name") as? String ?? "")"
+        }
+        try lines.sorted().joined(separator: "\n").write(to: url, atomically: true, encoding: .utf8)
+    }
+}
+
+/// Records in a dictionary, as a stand-in for a service.
+final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
+    // Sendable: the records are guarded by the lock.
+    static let storeType = NSPersistentStore.StoreType(rawValue: "Service")
+    let lock = NSLock()
+    private var records: [String: String] = [:]
+    private var requested: [String] = []
+
+    var log: [String] { lock.withLock { requested } }
+
+    private func note(_ line: String) { lock.withLock { requested.append(line) } }
+
+    override var type: String { Self.storeType.rawValue }
+
+    override func loadMetadata() throws {
+        metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: UUID().uuidString]
+    }
+
+    override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+        if let save = request as? NSSaveChangesRequest {
+            note("save \(save.insertedObjects?.count ?? 0) \(save.deletedObjects?.count ?? 0)")
+            for object in save.insertedObjects ?? [] {
+                let reference = referenceObject(for: object.objectID) as? String ?? ""
+                let name = object.value(forKey: "name") as? String
+                lock.withLock { records[reference] = name }
+            }
+            return [Any]()
+        }
+        note("fetch")
+        guard let entity = persistentStoreCoordinator?.managedObjectModel.entitiesByName["Tag"], let context else {
+            return [Any]()
+        }
+        let references = lock.withLock { records.keys.sorted() }
+        return references.map { context.object(with: newObjectID(for: entity, referenceObject: $0)) }
+    }
+
+    override func newValuesForObject(
+        with objectID: NSManagedObjectID, with context: NSManagedObjectContext
+    ) throws -> NSIncrementalStoreNode {
+        let reference = referenceObject(for: objectID) as? String ?? ""
+        note("values \(reference)")
+        guard let name = lock.withLock({ records[reference] }) else {
+            throw CocoaError(.managedObjectReferentialIntegrity)
+        }
+        return NSIncrementalStoreNode(objectID: objectID, withValues: ["name": name], version: 1)
+    }
+
+    override func newValue(
+        forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
+        with context: NSManagedObjectContext?
+    ) throws -> Any {
+        note("relationship \(relationship.name)")
+        return relationship.isToMany ? [NSManagedObjectID]() : NSNull()
+    }
+
+    override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
+        note("ids \(array.count)")
+        return array.map { object in
+            newObjectID(for: object.entity, referenceObject: "r-\(object.value(forKey: "name") as? String ?? "")")
+        }
+    }
+}
+
+@Suite("Custom stores")
+struct CustomStoreTests {
+    @Test func anAtomicStoreLoadsNodesAndSavesThem() throws {  // 312
+        NSPersistentStoreCoordinator.registerStoreClass(TagListStore.self, type: TagListStore.storeType)
+        let directory = try SampleStacks.Directory()
+        let url = directory.url.appendingPathComponent("tags.txt")
+        try "tag-old=old".write(to: url, atomically: true, encoding: .utf8)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
+        try coordinator.addPersistentStore(type: TagListStore.storeType, at: url)
+        let context = SampleStacks.context(coordinator)
+        try context.performAndWait { () throws in
+            #expect(try SampleStacks.names(context, "Tag") == ["old"])
+            let new = try SampleStacks.insert("Tag", ["name": "new"], into: context)
+            try context.save()
+            #expect(try String(contentsOf: url, encoding: .utf8) == "tag-new=new\ntag-old=old")
+            new.setValue("newer", forKey: "name")
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Tag")
+            request.predicate = NSPredicate(format: "name == 'old'")
+            context.delete(try #require(context.fetch(request).first))
+            try context.save()
+            #expect(try String(contentsOf: url, encoding: .utf8) == "tag-new=newer")
+        }
+    }
+
+    @Test func anAtomicStoreThatCannotSaveKeepsItsNodes() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(TagListStore.self, type: TagListStore.storeType)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
+        let store = try coordinator.addPersistentStore(
+            type: TagListStore.storeType, at: URL(fileURLWithPath: "/nowhere/at/all/tags.txt"))
+        let context = SampleStacks.context(coordinator)
+        try context.performAndWait { () throws in
+            _ = try SampleStacks.insert("Tag", ["name": "new"], into: context)
+            #expect(throws: (any Error).self) { try context.save() }
+        }
+        #expect((store as? TagListStore)?.cacheNodes().isEmpty == true)
+        let fresh = SampleStacks.context(coordinator)
+        #expect(try fresh.performAndWait { try SampleStacks.names(fresh, "Tag") } == [])
+    }
+
+    @Test func anIncrementalStoreIsAskedInTheDocumentedOrder() throws {  // 313
+        NSPersistentStoreCoordinator.registerStoreClass(ServiceStore.self, type: ServiceStore.storeType)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
+        let added = try coordinator.addPersistentStore(
+            type: ServiceStore.storeType, at: URL(fileURLWithPath: "/service"))
+        let store = try #require(added as? ServiceStore)
+        let first = SampleStacks.context(coordinator)
+        let uri = try first.performAndWait {
+            let tag = try SampleStacks.insert("Tag", ["name": "red"], into: first)
+            try first.save()
+            return tag.objectID.uriRepresentation()
+        }
+        #expect(store.log == ["ids 1", "save 1 0"])
+        #expect(coordinator.managedObjectID(forURIRepresentation: uri) != nil)
+        let second = SampleStacks.context(coordinator)
+        try second.performAndWait { () throws in
+            let tag = try #require(second.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag")).first)
+            #expect(tag.value(forKey: "name") as? String == "red")
+            #expect(NodeValue.elements(of: tag.value(forKey: "employees")).isEmpty)
+        }
+        #expect(store.log.contains("fetch"))
+        #expect(store.log.contains("relationship employees"))
+    }
+}

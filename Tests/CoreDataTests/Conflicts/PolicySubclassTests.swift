@@ -1,0 +1,72 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// A policy that writes down what it is asked.
+private final class RecordingPolicy: NSMergePolicy, @unchecked Sendable {
+    struct Refusal: Error {}
+    var calls: [String] = []
+    var refuses = false
+
+    override func resolve(mergeConflicts list: [Any]) throws {
+        calls.append("all \(list.count)")
+        try super.resolve(mergeConflicts: list)
+    }
+
+    override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+        calls.append("versions \(list.count)")
+        if refuses { throw Refusal() }
+        try super.resolve(optimisticLockingConflicts: list)
+    }
+
+    override func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
+        calls.append("constraints \(list.count)")
+        if refuses { throw Refusal() }
+        try super.resolve(constraintConflicts: list)
+    }
+}
+
+@Suite struct PolicySubclassTests {
+    @Test func aSubclassIsAskedAndItsParentSettles() throws {  // 217, 218
+        let library = try Library()
+        let author = library.context.author("Ada")
+        try library.context.save()
+        library.file.execute("UPDATE ZAUTHOR SET ZNAME = 'Theirs', Z_OPT = Z_OPT + 1")
+        author.name = "Mine"
+        let policy = RecordingPolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+        library.context.mergePolicy = policy
+        try library.context.save()
+        #expect(policy.calls.contains("versions 1"))
+        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR") == ["Mine"])
+    }
+
+    @Test func aSubclassMayRefuse() throws {  // 218
+        let library = try Library()
+        let author = library.context.author("Ada")
+        try library.context.save()
+        library.file.execute("UPDATE ZAUTHOR SET ZNAME = 'Theirs', Z_OPT = Z_OPT + 1")
+        author.name = "Mine"
+        let policy = RecordingPolicy(merge: .overwriteMergePolicyType)
+        policy.refuses = true
+        library.context.mergePolicy = policy
+        #expect(throws: RecordingPolicy.Refusal.self) { try library.context.save() }
+        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR") == ["Theirs"])
+        #expect(author.name == "Mine")
+        #expect(author.isUpdated)
+    }
+
+    @Test func resolvingAllConflictsAsksForBothKinds() throws {  // 217
+        let policy = RecordingPolicy(merge: .overwriteMergePolicyType)
+        let library = try Library()
+        let author = library.context.author("Ada")
+        try library.context.save()
+        let version = NSMergeConflict(
+            source: author, newVersion: 2, oldVersion: 1, cachedSnapshot: nil, persistedSnapshot: nil)
+        let constraint = NSConstraintConflict(
+            constraint: ["name"], database: nil, databaseSnapshot: nil, conflicting: [author],
+            conflictingSnapshots: [[:]])
+        policy.refuses = false
+        try? policy.resolve(mergeConflicts: [version, constraint])
+        #expect(policy.calls == ["all 2", "versions 1", "constraints 1"])
+    }
+}

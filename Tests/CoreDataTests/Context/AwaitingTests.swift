@@ -1,0 +1,27 @@
+import CoreData
+import TestSupport
+import Testing
+
+@Suite struct AwaitingTests {
+    @Test("148: awaiting perform waits for a block that gives no value") func performWaits() async throws {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        let counter = Counter()
+        await context.perform {
+            Thread.sleep(forTimeInterval: 0.01)
+            counter.increase()
+        }
+        #expect(counter.value == 1)
+    }
+
+    @Test("148: perform without await returns at once") func performEnqueues() {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        let gate = DispatchSemaphore(value: 0)
+        let done = DispatchSemaphore(value: 0)
+        context.perform {
+            gate.wait()
+            done.signal()
+        }
+        gate.signal()
+        #expect(done.wait(timeout: .now() + 60) == .success)
+    }
+}

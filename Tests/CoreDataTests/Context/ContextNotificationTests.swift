@@ -1,0 +1,143 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// The notifications of contexts and of coordinators whose stores come and go.
+@Suite struct ContextNotificationTests {
+    let library: Library
+    var context: NSManagedObjectContext { library.context }
+
+    init() throws { library = try Library() }
+
+    @Test func willSaveHasTheContextAndNoUserInfo() throws {  // 160
+        let log = NotificationLog(NSManagedObjectContext.willSaveObjectsNotification, from: context)
+        context.author("Ada")
+        try context.save()
+        #expect(log.count == 1)
+        #expect(log.all.first?.object as? NSManagedObjectContext === context)
+        #expect(log.all.first?.userInfo?.isEmpty ?? true)
+    }
+
+    @Test func didSaveHasSetsOfObjectsAndOfIDs() throws {  // 161
+        let changed = context.author("Changed")
+        let doomed = context.author("Doomed")
+        try context.save()
+        let doomedID = doomed.objectID
+        let objects = NotificationLog(NSManagedObjectContext.didSaveObjectsNotification, from: context)
+        let ids = NotificationLog(NSManagedObjectContext.didSaveObjectIDsNotification, from: context)
+        let new = context.author("New")
+        changed.name = "Other"
+        context.delete(doomed)
+        try context.save()
+        let saved = try #require(objects.all.first)
+        #expect(saved.object as? NSManagedObjectContext === context)
+        #expect(saved.objects(NSInsertedObjectsKey) == [new])
+        #expect(saved.objects(NSUpdatedObjectsKey) == [changed])
+        #expect(saved.objects(NSDeletedObjectsKey) == [doomed])
+        let savedIDs = try #require(ids.all.first)
+        #expect(savedIDs.objectIDs(NSInsertedObjectIDsKey) == [new.objectID])
+        #expect(savedIDs.objectIDs(NSUpdatedObjectIDsKey) == [changed.objectID])
+        #expect(savedIDs.objectIDs(NSDeletedObjectIDsKey) == [doomedID])
+    }
+
+    @Test func aFetchPostsNoChange() throws {  // 162
+        context.author("Ada")
+        try context.save()
+        let other = library.newContext()
+        let log = NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: other)
+        #expect(try other.authors().first?.name == "Ada")
+        other.processPendingChanges()
+        #expect(log.count == 0)
+    }
+
+    @Test func aRefreshIsPostedAsARefresh() throws {  // 162
+        let ada = context.author("Ada")
+        try context.save()
+        let log = NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: context)
+        context.refresh(ada, mergeChanges: false)
+        context.processPendingChanges()
+        #expect(log.count == 1)
+        #expect(log.all.first?.objects(NSRefreshedObjectsKey) == [ada])
+        #expect(log.all.first?.objects(NSUpdatedObjectsKey).isEmpty == true)
+    }
+
+    @Test func saveNotificationsComeOncePerSaveInOrder() throws {  // 163, 42
+        let log = NotificationLog(
+            [
+                NSManagedObjectContext.didChangeObjectsNotification, NSManagedObjectContext.willSaveObjectsNotification,
+                NSManagedObjectContext.didSaveObjectsNotification,
+            ], from: context)
+        context.author("Ada")
+        context.processPendingChanges()
+        context.author("Bob")
+        context.processPendingChanges()
+        context.author("Cid")
+        try context.save()
+        let changes = log.names.filter { $0 == NSManagedObjectContext.didChangeObjectsNotification }
+        #expect(changes.count == 3)
+        #expect(log.names.filter { $0 == NSManagedObjectContext.willSaveObjectsNotification }.count == 1)
+        #expect(log.names.filter { $0 == NSManagedObjectContext.didSaveObjectsNotification }.count == 1)
+        #expect(log.names.last == NSManagedObjectContext.didSaveObjectsNotification)
+    }
+
+    @Test func aRefusedSavePostsNoDidSave() throws {  // 163
+        let ada = context.author("Ada")
+        try context.save()
+        library.file.execute("UPDATE ZAUTHOR SET Z_OPT = Z_OPT + 1")
+        let log = NotificationLog(NSManagedObjectContext.didSaveObjectsNotification, from: context)
+        ada.name = "Ida"
+        #expect(throws: (any Error).self) { try context.save() }
+        #expect(log.count == 0)
+    }
+
+    @Test func addingAndRemovingStoresIsPosted() throws {  // 170
+        let names = [
+            Notification.Name.NSPersistentStoreCoordinatorStoresWillChange,
+            .NSPersistentStoreCoordinatorStoresDidChange,
+        ]
+        let log = NotificationLog(names, from: library.coordinator)
+        let store = try library.coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: library.folder.file("second.sqlite"))
+        let added = try #require(log.all.last)
+        #expect(added.name == .NSPersistentStoreCoordinatorStoresDidChange)
+        #expect((added.userInfo?[NSAddedPersistentStoresKey] as? [NSPersistentStore])?.first === store)
+        log.clear()
+        try library.coordinator.remove(store)
+        let removed = try #require(log.all.last)
+        #expect(removed.name == .NSPersistentStoreCoordinatorStoresDidChange)
+        #expect((removed.userInfo?[NSRemovedPersistentStoresKey] as? [NSPersistentStore])?.first === store)
+    }
+
+    @Test func willRemoveStoreComesBeforeTheRemoval() throws {  // 171
+        let log = NotificationLog(
+            [.NSPersistentStoreCoordinatorWillRemoveStore, .NSPersistentStoreCoordinatorStoresDidChange],
+            from: library.coordinator)
+        let byStore = NotificationLog(.NSPersistentStoreCoordinatorWillRemoveStore, from: library.store)
+        try library.coordinator.remove(library.store)
+        let all = log.all + byStore.all
+        let notice = try #require(all.first { $0.name == .NSPersistentStoreCoordinatorWillRemoveStore })
+        #expect(notice.userInfo?.isEmpty ?? true)
+        #expect(library.coordinator.persistentStores.isEmpty)
+    }
+
+    @Test func removingAStoreInvalidatesItsObjects() throws {  // 172
+        let ada = context.author("Ada")
+        try context.save()
+        try library.coordinator.remove(library.store)
+        withKnownIssue("Contexts do not hear of the removal; only faults of the store are unusable.") {
+            #expect(ada.managedObjectContext == nil || ada.isFault)
+            #expect(context.registeredObjects.isEmpty)
+        }
+    }
+
+    @Test func anObjectUsedAfterItsStoreWasRemovedStopsTheProgram() async {  // 172, 340
+        await #expect(processExitsWith: .failure) {
+            let library = try Library()
+            let ada = library.context.author("Ada")
+            try library.context.save()
+            library.context.refresh(ada, mergeChanges: false)
+            try library.coordinator.remove(library.store)
+            _ = ada.name
+        }
+    }
+}

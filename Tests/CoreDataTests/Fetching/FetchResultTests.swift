@@ -1,0 +1,189 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// The shapes of fetch results: IDs, counts, dictionaries, groups, partial objects.
+@Suite struct FetchResultTests {
+    /// Three books: two of Ada (10 and 20 pages), one of nobody (30 pages).
+    private func filled(_ kind: StoreKind) throws -> Library {
+        let library = try Library(kind)
+        let ada = library.context.author("Ada")
+        library.context.book("A", pages: 10, rating: 1.5, by: ada)
+        library.context.book("B", pages: 20, rating: 2.5, by: ada)
+        library.context.book("C", pages: 30, rating: 2.5)
+        try library.context.save()
+        return library
+    }
+
+    private func dictionaries(_ properties: [Any]) -> NSFetchRequest<NSDictionary> {
+        let request = NSFetchRequest<NSDictionary>(entityName: "Book")
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = properties
+        return request
+    }
+
+    private func expression(
+        _ name: String, _ function: String, _ key: String, _ type: NSAttributeType
+    ) -> NSExpressionDescription {
+        let description = NSExpressionDescription()
+        description.name = name
+        description.expression = NSExpression(forFunction: function, arguments: [NSExpression(forKeyPath: key)])
+        description.expressionResultType = type
+        return description
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func idsAreReturnedInOrderAndIncludePendingObjects(kind: StoreKind) throws {  // 184
+        let library = try filled(kind)
+        let request = NSFetchRequest<NSManagedObjectID>(entityName: "Book")
+        request.resultType = .managedObjectIDResultType
+        request.sortDescriptors = [NSSortDescriptor(key: "pages", ascending: false)]
+        let ids = try library.context.fetch(request)
+        #expect(ids.map { library.context.object(with: $0).value(forKey: "title") as? String } == ["C", "B", "A"])
+        let new = library.context.book("D", pages: 40)
+        #expect(try library.context.fetch(request).first == new.objectID)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aCountIsOneNumber(kind: StoreKind) throws {  // 185
+        let library = try filled(kind)
+        let request = NSFetchRequest<NSNumber>(entityName: "Book")
+        request.resultType = .countResultType
+        #expect(try library.context.fetch(request) == [3])
+        request.predicate = NSPredicate(format: "pages > 100")
+        #expect(try library.context.fetch(request) == [0])
+    }
+
+    @Test func objectsFetchedInPartFillTheRestOnAccess() throws {  // 186
+        let library = try filled(.sqlite)
+        let request = NSFetchRequest<LibraryBook>(entityName: "Book")
+        request.propertiesToFetch = ["title"]
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        let books = try library.newStackContext().fetch(request)
+        #expect(books.map(\.title) == ["A", "B", "C"])
+        #expect(books.map(\.pages) == [10, 20, 30])
+        #expect(books[0].author?.name == "Ada")
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func dictionariesHoldTheListedProperties(kind: StoreKind) throws {  // 186, 187
+        let library = try filled(kind)
+        let request = dictionaries(["title", "pages", "author", "author.name"])
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        let rows = try library.context.fetch(request)
+        #expect(rows.map { $0["title"] as? String } == ["A", "B", "C"])
+        #expect(rows.map { ($0["pages"] as? NSNumber)?.intValue } == [10, 20, 30])
+        let ada = try library.context.authors()[0]
+        #expect(rows.map { $0["author"] as? NSManagedObjectID } == [ada.objectID, ada.objectID, nil])
+        #expect(rows.map { $0["author.name"] as? String } == ["Ada", "Ada", nil])
+        #expect(rows[0]["rating"] == nil)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func dictionariesWithoutListedPropertiesHoldAll(kind: StoreKind) throws {  // 187
+        let library = try filled(kind)
+        let request = NSFetchRequest<NSDictionary>(entityName: "Book")
+        request.resultType = .dictionaryResultType
+        request.predicate = NSPredicate(format: "title == 'B'")
+        let row = try #require(try library.context.fetch(request).first)
+        #expect(row["title"] as? String == "B")
+        #expect((row["pages"] as? NSNumber)?.intValue == 20)
+        #expect((row["rating"] as? NSNumber)?.doubleValue == 2.5)
+        #expect(row["mark"] == nil)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func propertyDescriptionsNameColumnsToo(kind: StoreKind) throws {  // 187
+        let library = try filled(kind)
+        let title = try #require(
+            library.coordinator.managedObjectModel.entitiesByName["Book"]?.attributesByName["title"])
+        let request = dictionaries([title])
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: false)]
+        #expect(try library.context.fetch(request).map { $0["title"] as? String } == ["C", "B", "A"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aggregatesWithoutGroupsGiveOneDictionary(kind: StoreKind) throws {  // 188
+        let library = try filled(kind)
+        let request = dictionaries([
+            expression("sum", "sum:", "pages", .integer64AttributeType),
+            expression("least", "min:", "pages", .integer64AttributeType),
+            expression("most", "max:", "pages", .integer64AttributeType),
+            expression("mean", "average:", "pages", .doubleAttributeType),
+            expression("count", "count:", "pages", .integer64AttributeType),
+            expression("first", "min:", "title", .stringAttributeType),
+        ])
+        let rows = try library.context.fetch(request)
+        #expect(rows.count == 1)
+        let row = try #require(rows.first)
+        #expect((row["sum"] as? NSNumber)?.intValue == 60)
+        #expect((row["least"] as? NSNumber)?.intValue == 10)
+        #expect((row["most"] as? NSNumber)?.intValue == 30)
+        #expect((row["mean"] as? NSNumber)?.doubleValue == 20)
+        #expect((row["count"] as? NSNumber)?.intValue == 3)
+        #expect(row["first"] as? String == "A")
+        request.predicate = NSPredicate(format: "pages > 100")
+        let none = try library.context.fetch(request)
+        #expect(none.count == 1)
+        #expect((none.first?["count"] as? NSNumber)?.intValue == 0)
+        #expect(none.first?["least"] == nil)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func groupsHaveOneDictionaryEach(kind: StoreKind) throws {  // 189
+        let library = try filled(kind)
+        let request = dictionaries(["rating", expression("sum", "sum:", "pages", .integer64AttributeType)])
+        request.propertiesToGroupBy = ["rating"]
+        request.sortDescriptors = [NSSortDescriptor(key: "rating", ascending: true)]
+        let rows = try library.context.fetch(request)
+        #expect(rows.map { ($0["rating"] as? NSNumber)?.doubleValue } == [1.5, 2.5])
+        #expect(rows.map { ($0["sum"] as? NSNumber)?.intValue } == [10, 50])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func groupingNeedsDictionariesAndGroupedColumns(kind: StoreKind) throws {  // 189
+        let library = try filled(kind)
+        let objects = NSFetchRequest<NSManagedObject>(entityName: "Book")
+        objects.propertiesToGroupBy = ["rating"]
+        #expect(throws: (any Error).self) { try library.context.fetch(objects) }
+        let ungrouped = dictionaries(["title", "rating"])
+        ungrouped.propertiesToGroupBy = ["rating"]
+        let error = #expect(throws: (any Error).self) { try library.context.fetch(ungrouped) }
+        #expect((error as NSError?)?.localizedDescription.contains("title") == true)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func havingFiltersGroups(kind: StoreKind) throws {  // 190
+        let library = try filled(kind)
+        let request = dictionaries(["rating", expression("sum", "sum:", "pages", .integer64AttributeType)])
+        request.propertiesToGroupBy = ["rating"]
+        request.havingPredicate = NSPredicate(format: "rating > 2")
+        #expect(try library.context.fetch(request).map { ($0["sum"] as? NSNumber)?.intValue } == [50])
+        request.havingPredicate = NSPredicate(format: "sum > 20")
+        #expect(try library.context.fetch(request).map { ($0["sum"] as? NSNumber)?.intValue } == [50])
+        request.propertiesToGroupBy = nil
+        #expect(throws: (any Error).self) { try library.context.fetch(request) }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func distinctResultsHaveNoDuplicates(kind: StoreKind) throws {  // 191
+        let library = try filled(kind)
+        let request = dictionaries(["rating"])
+        request.sortDescriptors = [NSSortDescriptor(key: "rating", ascending: true)]
+        #expect(try library.context.fetch(request).count == 3)
+        request.returnsDistinctResults = true
+        #expect(try library.context.fetch(request).map { ($0["rating"] as? NSNumber)?.doubleValue } == [1.5, 2.5])
+    }
+
+    @Test func dictionariesAcrossStoresAreJoined() throws {  // 192, 188
+        let library = try filled(.sqlite)
+        let second = try library.coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: library.folder.file("second.sqlite"))
+        let other = library.context.book("0", pages: 5)
+        library.context.assign(other, to: second)
+        try library.context.save()
+        let request = dictionaries(["title"])
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        #expect(try library.context.fetch(request).map { $0["title"] as? String } == ["0", "A", "B", "C"])
+    }
+}

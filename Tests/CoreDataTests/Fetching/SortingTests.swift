@@ -1,0 +1,89 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// Sort descriptors in fetches.
+@Suite struct SortingTests {
+    private func sorted(_ library: Library, _ descriptors: NSSortDescriptor...) throws -> [String?] {
+        let request = NSFetchRequest<LibraryBook>(entityName: "Book")
+        request.sortDescriptors = descriptors + [NSSortDescriptor(key: "pages", ascending: true)]
+        return try library.newContext().fetch(request).map(\.title)
+    }
+
+    private func library(_ kind: StoreKind, _ titles: [String?]) throws -> Library {
+        let library = try Library(kind)
+        for (index, title) in titles.enumerated() { library.context.book(title, pages: Int32(index)) }
+        try library.context.save()
+        return library
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func compareOrdersByCode(kind: StoreKind) throws {  // 203
+        let library = try library(kind, ["b", "B", "a", "A", "10", "9"])
+        #expect(
+            try sorted(library, NSSortDescriptor(key: "title", ascending: true)) == ["10", "9", "A", "B", "a", "b"])
+        #expect(
+            try sorted(library, NSSortDescriptor(key: "title", ascending: false)) == ["b", "a", "B", "A", "9", "10"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func caseInsensitiveCompareIgnoresCase(kind: StoreKind) throws {  // 203
+        let library = try library(kind, ["b", "B", "a", "A"])
+        let descriptor = NSSortDescriptor(
+            key: "title", ascending: true, selector: Selector(("caseInsensitiveCompare:")))
+        #expect(try sorted(library, descriptor) == ["a", "A", "b", "B"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func localizedStandardCompareOrdersNumbersByValue(kind: StoreKind) throws {  // 203
+        let library = try library(kind, ["file 10", "File 9", "file 1"])
+        let descriptor = NSSortDescriptor(
+            key: "title", ascending: true, selector: Selector(("localizedStandardCompare:")))
+        #expect(try sorted(library, descriptor) == ["file 1", "File 9", "file 10"])
+    }
+
+    @Test(arguments: ["localizedCompare:", "localizedCaseInsensitiveCompare:"], StoreKind.allCases)
+    func localizedSelectorsAreAccepted(selector: String, kind: StoreKind) throws {  // 203
+        let library = try library(kind, ["c", "a", "b"])
+        let descriptor = NSSortDescriptor(key: "title", ascending: true, selector: Selector((selector)))
+        #expect(try sorted(library, descriptor) == ["a", "b", "c"])
+    }
+
+    @Test func otherSelectorsAreRefusedByName() throws {  // 202, 203
+        let library = try library(.sqlite, ["c", "a"])
+        let descriptor = NSSortDescriptor(key: "title", ascending: true, selector: Selector(("byLength:")))
+        let error = #expect(throws: (any Error).self) { try sorted(library, descriptor) }
+        #expect((error as NSError?)?.localizedDescription.contains("byLength") == true)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func nilComesFirstAscendingAndLastDescending(kind: StoreKind) throws {  // 204
+        let library = try library(kind, ["b", nil, "a"])
+        #expect(try sorted(library, NSSortDescriptor(key: "title", ascending: true)) == [nil, "a", "b"])
+        #expect(try sorted(library, NSSortDescriptor(key: "title", ascending: false)) == ["b", "a", nil])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func toOneKeyPathsOrderByTheDestination(kind: StoreKind) throws {  // 205
+        let library = try Library(kind)
+        let context = library.context
+        context.book("1", by: context.author("Zed"))
+        context.book("2")
+        context.book("3", by: context.author("Ada"))
+        try context.save()
+        #expect(try sorted(library, NSSortDescriptor(key: "author.name", ascending: true)) == ["2", "3", "1"])
+        #expect(try sorted(library, NSSortDescriptor(key: "author.name", ascending: false)) == ["1", "3", "2"])
+        context.book("4", by: context.author("Max"))
+        let request = NSFetchRequest<LibraryBook>(entityName: "Book")
+        request.sortDescriptors = [NSSortDescriptor(key: "author.name", ascending: true)]
+        #expect(try context.fetch(request).map(\.title) == ["2", "3", "4", "1"])
+    }
+
+    @Test func sortingByAnUnknownKeyIsRefusedByName() throws {  // 340
+        let library = try library(.sqlite, ["a"])
+        let error = #expect(throws: (any Error).self) {
+            try sorted(library, NSSortDescriptor(key: "titel", ascending: true))
+        }
+        #expect((error as NSError?)?.localizedDescription.contains("titel") == true)
+    }
+}

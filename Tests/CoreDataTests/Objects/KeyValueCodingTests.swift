@@ -1,0 +1,150 @@
+import CoreData
+import TestSupport
+import Testing
+
+final class CodingTeam: NSManagedObject {
+    @Managed var name: String?
+    @Managed var players: Set<CodingPlayer>
+    @Managed var ranking: NSOrderedSet?
+}
+
+final class CodingPlayer: NSManagedObject {
+    @Managed var name: String?
+    @Managed var score: Int32
+    @Managed var team: CodingTeam?
+    @Managed var ranked: CodingTeam?
+    var unknownKeys: [String] = []
+
+    override func value(forUndefinedKey key: String) -> Any? {
+        unknownKeys.append(key)
+        return nil
+    }
+
+    override func setValue(_ value: Any?, forUndefinedKey key: String) { unknownKeys.append(key) }
+}
+
+@Suite struct KeyValueCodingTests {
+    let stack: TestStack
+    let team: CodingTeam
+    let players: [CodingPlayer]
+
+    static func stack() throws -> TestStack {
+        let team = NSEntityDescription("Team", class: "CodingTeam", [.init("name", .stringAttributeType)])
+        let player = NSEntityDescription(
+            "Player", class: "CodingPlayer",
+            [.init("name", .stringAttributeType), .init("score", .integer32AttributeType, default: 0)])
+        relate(team, "players", toMany: true, player, inverse: "team")
+        relate(team, "ranking", toMany: true, ordered: true, player, inverse: "ranked")
+        return try TestStack([team, player])
+    }
+
+    init() throws {
+        stack = try Self.stack()
+        team = CodingTeam(context: stack.context)
+        team.name = "Reds"
+        var players: [CodingPlayer] = []
+        for (name, score) in [("A", 1), ("B", 2), ("C", 6)] {
+            let player = CodingPlayer(context: stack.context)
+            player.name = name
+            player.score = Int32(score)
+            player.team = team
+            players.append(player)
+        }
+        self.players = players
+        try stack.context.save()
+    }
+
+    @Test("49: an unknown key stops the program") func unknownKeysStopTheProgram() async {
+        await #expect(processExitsWith: .failure) {
+            let stack = try KeyValueCodingTests.stack()
+            _ = CodingTeam(context: stack.context).value(forKey: "stadium")
+        }
+    }
+
+    @Test("49: unknown keys come to the methods for undefined keys") func unknownKeysCanBeHandled() {
+        #expect(players[0].value(forKey: "height") == nil)
+        players[0].setValue(3, forKey: "weight")
+        #expect(players[0].unknownKeys == ["height", "weight"])
+    }
+
+    @Test("64: key paths cross relationships and apply collection operators") func keyPathsCrossRelationships() {
+        #expect(players[0].value(forKeyPath: "team.name") as? String == "Reds")
+        #expect((team.value(forKeyPath: "players.@count") as? NSNumber)?.intValue == 3)
+        #expect((team.value(forKeyPath: "players.@sum.score") as? NSNumber)?.intValue == 9)
+        #expect((team.value(forKeyPath: "players.@avg.score") as? NSNumber)?.doubleValue == 3)
+        #expect((team.value(forKeyPath: "players.@min.score") as? NSNumber)?.intValue == 1)
+        #expect((team.value(forKeyPath: "players.@max.score") as? NSNumber)?.intValue == 6)
+        #expect(Set(team.value(forKeyPath: "players.name") as? Set<String> ?? []) == ["A", "B", "C"])
+        players[0].team = nil
+        #expect(players[0].value(forKeyPath: "team.name") == nil)
+    }
+
+    @Test("65: the mutable set is a live view that tracks changes and maintains the inverse")
+    func theMutableSetIsLive() throws {
+        let proxy = team.mutableSetValue(forKey: "players")
+        #expect(proxy.count == 3)
+        #expect(Set(proxy.compactMap { ($0 as? CodingPlayer)?.name }) == ["A", "B", "C"])
+        #expect(proxy.allObjects.count == 3)
+        #expect(proxy.anyObject() is CodingPlayer)
+        #expect(proxy.isEqual(to: Set(players)))
+        proxy.remove(players[0])
+        #expect(players[0].team == nil)
+        #expect(!team.players.contains(players[0]))
+        #expect(team.isUpdated)
+        #expect(players[0].isUpdated)
+        proxy.add(players[0])
+        #expect(players[0].team === team)
+        players[1].team = nil
+        #expect(proxy.count == 2)
+        #expect(!proxy.contains(players[1]))
+        try stack.context.save()
+        #expect(stack.file.column("SELECT ZNAME FROM ZPLAYER WHERE ZTEAM IS NOT NULL ORDER BY 1") == ["A", "C"])
+        proxy.removeAllObjects()
+        #expect(team.players.isEmpty)
+        try stack.context.save()
+        #expect(stack.file.integer("SELECT COUNT(*) FROM ZPLAYER WHERE ZTEAM IS NOT NULL") == 0)
+    }
+
+    @Test("65: union, minus, intersect and setSet of the mutable set change the relationship")
+    func setOperationsOfTheMutableSet() throws {
+        let proxy = team.mutableSetValue(forKey: "players")
+        proxy.minus([players[0]])
+        #expect(team.players == [players[1], players[2]])
+        proxy.union([players[0], players[1]])
+        #expect(team.players == Set(players))
+        proxy.intersect([players[0]])
+        #expect(team.players == [players[0]])
+        proxy.setSet([players[2]])
+        #expect(team.players == [players[2]])
+        #expect(players[0].team == nil)
+    }
+
+    @Test("66: a to-many getter gives an NSSet, an ordered one an NSOrderedSet") func toManyGettersGiveSets() throws {
+        let set = try #require(team.value(forKey: "players") as? NSSet)
+        #expect(set.count == 3)
+        #expect(set.contains(players[0]))
+        let ordered = try #require(team.value(forKey: "ranking") as? NSOrderedSet)
+        #expect(ordered.count == 0)
+        team.ranking = NSOrderedSet(array: [players[2], players[0]])
+        #expect((team.value(forKey: "ranking") as? NSOrderedSet)?.array as? [CodingPlayer] == [players[2], players[0]])
+        #expect(team.ranking?.firstObject as? CodingPlayer === players[2])
+    }
+
+    @Test("67: the subscript reads and writes by key") func theSubscriptIsKeyValueCoding() throws {
+        #expect(players[1]["score"] as? Int == 2)
+        players[1]["score"] = 40
+        players[1]["team"] = nil
+        #expect(players[1].score == 40)
+        #expect(players[1].team == nil)
+        #expect(players[1].isUpdated)
+        try stack.context.save()
+        #expect(stack.file.column("SELECT ZSCORE FROM ZPLAYER WHERE ZNAME = 'B'") == ["40"])
+    }
+
+    @Test("50: a class answers keys of its own by overriding value(forKey:)")
+    func valuesOfUnmodeledPropertiesAreNotGuessed() {
+        // There is no run-time search for accessors off Apple's platforms: unmodeled keys are undefined keys.
+        #expect(players[0].value(forKey: "unknownKeys") == nil)
+        #expect(players[0].unknownKeys == ["unknownKeys"])
+    }
+}

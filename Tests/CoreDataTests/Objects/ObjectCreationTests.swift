@@ -1,0 +1,128 @@
+import CoreData
+import TestSupport
+import Testing
+
+final class CreationAnimal: NSManagedObject {
+    @Managed var name: String?
+    @Managed var legs: Int16
+    var awakenings = 0
+    var legsWhenAwaking: Int16?
+
+    override func awakeFromInsert() {
+        super.awakeFromInsert()
+        awakenings += 1
+        legsWhenAwaking = legs
+        name = "new \(name ?? "")"
+    }
+}
+
+final class CreationPlain: NSManagedObject {
+    @Managed var name: String?
+}
+
+final class CreationShared: NSManagedObject {
+    @Managed var name: String?
+}
+
+@Suite struct ObjectCreationTests {
+    let stack: TestStack
+
+    init() throws { stack = try Self.stack() }
+
+    static func stack() throws -> TestStack {
+        let animal = NSEntityDescription(
+            "Animal", class: "CreationAnimal",
+            [
+                .init("name", .stringAttributeType, default: "unnamed"),
+                .init("legs", .integer16AttributeType, default: 4),
+            ])
+        let plain = NSEntityDescription("Plain", class: "CreationPlain", [.init("name", .stringAttributeType)])
+        let shape = NSEntityDescription("Shape", class: "NSManagedObject", [.init("name", .stringAttributeType)])
+        shape.isAbstract = true
+        let circle = NSEntityDescription("Circle", class: "NSManagedObject", [.init("radius", .doubleAttributeType)])
+        shape.subentities = [circle]
+        let first = NSEntityDescription("First", class: "CreationShared", [.init("name", .stringAttributeType)])
+        let second = NSEntityDescription("Second", class: "CreationShared", [.init("name", .stringAttributeType)])
+        return try TestStack([animal, plain, shape, circle, first, second])
+    }
+
+    @Test("26: making an object in a context inserts it and awakes it once")
+    func makingAnObjectInAContextInsertsIt() {
+        let animal = CreationAnimal(entity: stack.entity("Animal"), insertInto: stack.context)
+        #expect(animal.awakenings == 1)
+        #expect(animal.isInserted)
+        #expect(animal.managedObjectContext === stack.context)
+        #expect(stack.context.insertedObjects == [animal])
+    }
+
+    @Test("26: an object made without a context is awoken when it is inserted")
+    func anObjectWithoutContextIsAwokenByInsert() throws {
+        let animal = CreationAnimal(entity: stack.entity("Animal"), insertInto: nil)
+        #expect(animal.awakenings == 0)
+        #expect(animal.managedObjectContext == nil)
+        #expect(!animal.isInserted)
+        #expect(!stack.context.hasChanges)
+        animal.legs = 3
+        #expect(animal.legs == 3)
+        stack.context.insert(animal)
+        #expect(animal.awakenings == 1)
+        #expect(animal.isInserted)
+        #expect(animal.legs == 3)
+        try stack.context.save()
+        #expect(stack.file.column("SELECT ZLEGS FROM ZANIMAL") == ["3"])
+    }
+
+    @Test("27: the object has the class of its entity, whatever class is asked to make it")
+    func theEntityNamesTheClass() {
+        let plain = NSManagedObject(entity: stack.entity("Plain"), insertInto: stack.context)
+        #expect(type(of: plain) == CreationPlain.self)
+        let animal = NSEntityDescription.insertNewObject(forEntityName: "Animal", into: stack.context)
+        #expect((animal as? CreationAnimal)?.awakenings == 1)
+    }
+
+    @Test("28: a class that stands for one entity knows its entity and fetches it")
+    func aClassOfOneEntityKnowsItsEntity() throws {
+        let plain = CreationPlain(context: stack.context)
+        #expect(plain.entity.name == "Plain")
+        #expect(CreationPlain.fetchRequest().entityName == "CreationPlain" || CreationPlain.entity().name == "Plain")
+    }
+
+    @Test("28: a class that stands for several entities cannot be made by context alone")
+    func aClassOfSeveralEntitiesNeedsTheEntity() async throws {
+        let object = CreationShared(entity: stack.entity("Second"), insertInto: stack.context)
+        #expect(object.entity.name == "Second")
+        await #expect(processExitsWith: .failure) {
+            _ = CreationShared(context: try ObjectCreationTests.stack().context)
+        }
+    }
+
+    @Test("29: entities are looked up by name in the model of the context")
+    func entitiesAreFoundByName() {
+        let found = NSEntityDescription.entity(forEntityName: "Animal", in: stack.context)
+        #expect(found === stack.entity("Animal"))
+        #expect(NSEntityDescription.entity(forEntityName: "Unicorn", in: stack.context) == nil)
+    }
+
+    @Test("30: an abstract entity has no instances, its sub-entities have")
+    func abstractEntitiesHaveNoInstances() async throws {
+        let circle = NSEntityDescription.insertNewObject(forEntityName: "Circle", into: stack.context)
+        circle.setValue(2.5, forKey: "radius")
+        try stack.context.save()
+        #expect(try stack.newContext().count(for: NSFetchRequest<NSManagedObject>(entityName: "Shape")) == 1)
+        await #expect(processExitsWith: .failure) {
+            let stack = try ObjectCreationTests.stack()
+            _ = NSEntityDescription.insertNewObject(forEntityName: "Shape", into: stack.context)
+            try stack.context.save()
+        }
+    }
+
+    @Test("31: default values are there before awakeFromInsert runs, which may override them")
+    func defaultsComeBeforeAwakeFromInsert() throws {
+        let animal = CreationAnimal(context: stack.context)
+        #expect(animal.legsWhenAwaking == 4)
+        #expect(animal.legs == 4)
+        #expect(animal.name == "new unnamed")
+        try stack.context.save()
+        #expect(stack.file.column("SELECT ZNAME || ZLEGS FROM ZANIMAL") == ["new unnamed4"])
+    }
+}

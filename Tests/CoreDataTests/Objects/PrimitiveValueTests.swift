@@ -1,0 +1,86 @@
+import CoreData
+import TestSupport
+import Testing
+
+final class PrimitiveItem: NSManagedObject {
+    @Managed var name: String?
+    @Managed var owner: PrimitiveOwner?
+}
+
+final class PrimitiveOwner: NSManagedObject {
+    @Managed var name: String?
+    @Managed var items: Set<PrimitiveItem>
+}
+
+@Suite struct PrimitiveValueTests {
+    let stack: TestStack
+    let item: PrimitiveItem
+    let owner: PrimitiveOwner
+
+    init() throws {
+        let item = NSEntityDescription("Item", class: "PrimitiveItem", [.init("name", .stringAttributeType)])
+        let owner = NSEntityDescription("Owner", class: "PrimitiveOwner", [.init("name", .stringAttributeType)])
+        relate(owner, "items", toMany: true, item, inverse: "owner")
+        stack = try TestStack([item, owner])
+        self.item = PrimitiveItem(context: stack.context)
+        self.item.name = "A"
+        self.owner = PrimitiveOwner(context: stack.context)
+        try stack.context.save()
+    }
+
+    @Test("51: accessors fire a fault, primitive getters do not") func accessorsFireFaults() {
+        stack.context.refresh(item, mergeChanges: false)
+        #expect(item.primitiveValue(forKey: "name") == nil)
+        #expect(item.isFault)
+        #expect(item.name == "A")
+        #expect(!item.isFault)
+        #expect(item.primitiveValue(forKey: "name") as? String == "A")
+    }
+
+    @Test("51: reading by key fires a fault") func valueForKeyFiresFaults() {
+        stack.context.refresh(item, mergeChanges: false)
+        #expect(item.value(forKey: "name") as? String == "A")
+        #expect(!item.isFault)
+    }
+
+    @Test("52: willAccessValue makes sure that the fault has fired, with a key and without")
+    func willAccessValueFiresFaults() {
+        for key in [nil, "name"] {
+            stack.context.refresh(item, mergeChanges: false)
+            item.willAccessValue(forKey: key)
+            #expect(!item.isFault)
+            #expect(item.primitiveValue(forKey: "name") as? String == "A")
+            item.didAccessValue(forKey: key)
+        }
+    }
+
+    @Test("53: a primitive setter is no change") func primitiveSettersAreNotTracked() {
+        item.setPrimitiveValue("B", forKey: "name")
+        #expect(item.name == "B")
+        #expect(!item.hasChanges)
+        #expect(!stack.context.hasChanges)
+        #expect(item.changedValues().isEmpty)
+        #expect(item.changedValuesForCurrentEvent().isEmpty)
+    }
+
+    @Test("53: a primitive setter of a relationship does not maintain the inverse")
+    func primitiveSettersDoNotMaintainInverses() {
+        item.setPrimitiveValue(owner, forKey: "owner")
+        #expect(item.owner === owner)
+        #expect(owner.items.isEmpty)
+        #expect(!owner.hasChanges)
+        #expect(!item.hasChanges)
+    }
+
+    @Test("53: a primitive setter between willChangeValue and didChangeValue is a tracked change")
+    func primitiveSettersBetweenNotificationsAreTracked() throws {
+        item.willChangeValue(forKey: "name")
+        item.setPrimitiveValue("B", forKey: "name")
+        item.didChangeValue(forKey: "name")
+        #expect(item.isUpdated)
+        #expect(item.changedValues()["name"] as? String == "B")
+        #expect(item.committedValues(forKeys: ["name"])["name"] as? String == "A")
+        try stack.context.save()
+        #expect(stack.file.column("SELECT ZNAME FROM ZITEM") == ["B"])
+    }
+}

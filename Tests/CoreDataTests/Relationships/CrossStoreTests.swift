@@ -1,0 +1,34 @@
+import CoreData
+import TestSupport
+import Testing
+
+final class CrossItem: NSManagedObject {
+    @Managed var name: String?
+    @Managed var other: CrossItem?
+    @Managed var others: Set<CrossItem>
+}
+
+@Suite struct CrossStoreTests {
+    @Test("98: a relationship between objects of two stores cannot be saved") func relationshipsStayInAStore() throws {
+        let item = NSEntityDescription("Item", class: "CrossItem", [.init("name", .stringAttributeType)])
+        relate(item, "others", toMany: true, item, inverse: "other")
+        let stack = try TestStack([item])
+        let first = try #require(stack.coordinator.persistentStores.first)
+        let secondURL = stack.url.deletingLastPathComponent().appendingPathComponent("second.sqlite")
+        let second = try stack.coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: secondURL)
+        let a = CrossItem(context: stack.context)
+        stack.context.assign(a, to: first)
+        let b = CrossItem(context: stack.context)
+        stack.context.assign(b, to: second)
+        try stack.context.save()
+        #expect(a.objectID.persistentStore === first)
+        #expect(b.objectID.persistentStore === second)
+        #expect(stack.file.integer("SELECT COUNT(*) FROM ZITEM") == 1)
+        a.other = b
+        let error = try #require(errorThrown { try stack.context.save() })
+        #expect(error.code == 133010)
+        #expect(error.domain == NSCocoaErrorDomain)
+        #expect(stack.file.column("SELECT ZOTHER FROM ZITEM") == [nil])
+    }
+}

@@ -1,0 +1,131 @@
+import CoreData
+import TestSupport
+import Testing
+
+final class OrderedList: NSManagedObject {
+    @Managed var name: String?
+    @Managed var songs: NSOrderedSet?
+    @Managed var mixes: NSOrderedSet?
+
+    @ManagedAccessor func insertIntoSongs(_ value: OrderedSong, at index: Int)
+    @ManagedAccessor func removeFromSongs(at index: Int)
+    @ManagedAccessor func replaceSongs(at index: Int, with value: OrderedSong)
+    @ManagedAccessor func addToSongs(_ value: OrderedSong)
+    @ManagedAccessor func removeFromSongs(_ value: OrderedSong)
+
+    var titles: String { (songs?.array as? [OrderedSong] ?? []).map { $0.title ?? "nil" }.joined() }
+    var mixTitles: String { (mixes?.array as? [OrderedSong] ?? []).map { $0.title ?? "nil" }.joined() }
+}
+
+final class OrderedSong: NSManagedObject {
+    @Managed var title: String?
+    @Managed var list: OrderedList?
+    @Managed var mixedIn: Set<OrderedList>
+}
+
+@Suite struct OrderedRelationshipTests {
+    let stack: TestStack
+    let list: OrderedList
+    let songs: [OrderedSong]
+
+    init() throws {
+        let list = NSEntityDescription("List", class: "OrderedList", [.init("name", .stringAttributeType)])
+        let song = NSEntityDescription("Song", class: "OrderedSong", [.init("title", .stringAttributeType)])
+        relate(list, "songs", toMany: true, ordered: true, song, inverse: "list")
+        relate(list, "mixes", toMany: true, ordered: true, song, inverse: "mixedIn", inverseToMany: true)
+        stack = try TestStack([list, song])
+        self.list = OrderedList(context: stack.context)
+        songs = "ABCDE".map { [stack] title in
+            let song = OrderedSong(context: stack.context)
+            song.title = String(title)
+            return song
+        }
+        self.list.songs = NSOrderedSet(array: [songs[2], songs[0], songs[1]])
+        try stack.context.save()
+    }
+
+    func storedTitles() throws -> String {
+        try #require(try stack.newContext().existingObject(with: list.objectID) as? OrderedList).titles
+    }
+
+    @Test("99: the order is kept through save and fetch") func theOrderIsKept() throws {
+        #expect(list.titles == "CAB")
+        #expect(try storedTitles() == "CAB")
+        #expect(songs[0].list === list)
+    }
+
+    @Test("99: the accessors insert, remove and replace at an index") func indexedAccessors() throws {
+        list.insertIntoSongs(songs[3], at: 1)
+        #expect(list.titles == "CDAB")
+        #expect(songs[3].list === list)
+        try stack.context.save()
+        #expect(try storedTitles() == "CDAB")
+        list.removeFromSongs(at: 0)
+        #expect(list.titles == "DAB")
+        #expect(songs[2].list == nil)
+        list.replaceSongs(at: 1, with: songs[4])
+        #expect(list.titles == "DEB")
+        #expect(songs[0].list == nil)
+        #expect(songs[4].list === list)
+        list.addToSongs(songs[0])
+        list.removeFromSongs(songs[4])
+        #expect(list.titles == "DBA")
+        try stack.context.save()
+        #expect(try storedTitles() == "DBA")
+    }
+
+    @Test("99: the mutable ordered set is a live view") func theMutableOrderedSetIsLive() throws {
+        let proxy = list.mutableOrderedSetValue(forKey: "songs")
+        proxy.insert(songs[4], at: 0)
+        #expect(list.titles == "ECAB")
+        proxy.exchangeObject(at: 0, withObjectAt: 3)
+        #expect(list.titles == "BCAE")
+        proxy.moveObjects(at: [0], to: 2)
+        #expect(list.titles == "CABE")
+        proxy.removeObject(at: 1)
+        #expect(list.titles == "CBE")
+        songs[2].list = nil
+        #expect(proxy.count == 2)
+        #expect(proxy.object(at: 0) as? OrderedSong === songs[1])
+        #expect(proxy.firstObject as? OrderedSong === songs[1])
+        try stack.context.save()
+        #expect(try storedTitles() == "BE")
+    }
+
+    @Test("99: a new order of the same objects is a change") func reorderingIsAChange() throws {
+        list.songs = NSOrderedSet(array: [songs[0], songs[1], songs[2]])
+        #expect(list.hasPersistentChangedValues)
+        try stack.context.save()
+        #expect(list.titles == "ABC")
+        #expect(try storedTitles() == "ABC")
+    }
+
+    @Test("99: setting the inverse appends") func settingTheInverseAppends() throws {
+        songs[3].list = list
+        #expect(list.titles == "CABD")
+        try stack.context.save()
+        #expect(try storedTitles() == "CABD")
+    }
+
+    @Test("99: deleting a member keeps the order of the others") func deletingAMember() throws {
+        stack.context.delete(songs[0])
+        try stack.context.save()
+        #expect(list.titles == "CB")
+        #expect(try storedTitles() == "CB")
+    }
+
+    @Test("99: an ordered many-to-many relationship keeps an order for each owner") func orderedManyToMany() throws {
+        let other = OrderedList(context: stack.context)
+        list.mixes = NSOrderedSet(array: [songs[4], songs[0], songs[2]])
+        other.mixes = NSOrderedSet(array: [songs[0], songs[2], songs[4]])
+        #expect(songs[0].mixedIn == [list, other])
+        try stack.context.save()
+        let context = stack.newContext()
+        #expect((try context.existingObject(with: list.objectID) as? OrderedList)?.mixTitles == "EAC")
+        #expect((try context.existingObject(with: other.objectID) as? OrderedList)?.mixTitles == "ACE")
+        list.mutableOrderedSetValue(forKey: "mixes").insert(songs[1], at: 1)
+        try stack.context.save()
+        let second = stack.newContext()
+        #expect((try second.existingObject(with: list.objectID) as? OrderedList)?.mixTitles == "EBAC")
+    }
+}

@@ -1,0 +1,269 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// Files of SQLite stores: creating, metadata, moving, copying, destroying.
+@Suite struct StoreFileTests {
+    let folder: TemporaryFolder
+    let url: URL
+
+    init() throws {
+        folder = try TemporaryFolder()
+        url = folder.file("store.sqlite")
+    }
+
+    private func open(
+        _ url: URL? = nil, configuration: String? = nil, options: [AnyHashable: Any]? = nil
+    ) throws -> (NSPersistentStoreCoordinator, NSPersistentStore) {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: configuration, at: url ?? self.url, options: options)
+        return (coordinator, store)
+    }
+
+    private func fill(_ coordinator: NSPersistentStoreCoordinator, _ name: String) throws {
+        let context = coordinator.newContext()
+        context.book("Notes", by: context.author(name))
+        try context.save()
+    }
+
+    @Test func addingAStoreCreatesItsFile() throws {  // 298
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+        let (coordinator, store) = try open()
+        #expect(FileManager.default.fileExists(atPath: url.path))
+        #expect(store.url == url)
+        #expect(store.type == NSSQLiteStoreType)
+        #expect(coordinator.persistentStore(for: url) === store)
+        #expect(coordinator.url(for: store) == url)
+        #expect(coordinator.persistentStores == [store])
+    }
+
+    @Test func theJournalIsWrittenAheadUnlessAPragmaSaysOtherwise() throws {  // 299
+        let (coordinator, _) = try open()
+        try fill(coordinator, "Ada")
+        #expect(SQLiteFile(url).value("PRAGMA journal_mode") == "wal")
+        let other = folder.file("delete.sqlite")
+        let (second, _) = try open(other, options: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]])
+        try fill(second, "Ada")
+        #expect(SQLiteFile(other).value("PRAGMA journal_mode") == "delete")
+    }
+
+    @Test func aReadOnlyStoreRefusesASave() throws {  // 300
+        let (coordinator, store) = try open()
+        try fill(coordinator, "Ada")
+        try coordinator.remove(store)
+        let (reader, _) = try open(options: [NSReadOnlyPersistentStoreOption: true])
+        let context = reader.newContext()
+        let ada = try context.authors()[0]
+        #expect(ada.name == "Ada")
+        ada.name = "Ida"
+        #expect(throws: (any Error).self) { try context.save() }
+        #expect(ada.isUpdated)
+        context.rollback()
+        context.author("New")
+        #expect(throws: (any Error).self) { try context.save() }
+        #expect(SQLiteFile(url).column("SELECT ZNAME FROM ZAUTHOR") == ["Ada"])
+    }
+
+    @Test func aReadOnlyStoreIsNotCreated() throws {  // 300
+        #expect(throws: (any Error).self) { try open(options: [NSReadOnlyPersistentStoreOption: true]) }
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+    }
+
+    @Test func metadataHaveTypeIdentifierAndHashes() throws {  // 301, 303
+        let (coordinator, store) = try open()
+        let metadata = coordinator.metadata(for: store)
+        #expect(metadata[NSStoreTypeKey] as? String == NSSQLiteStoreType)
+        #expect(metadata[NSStoreUUIDKey] as? String == store.identifier)
+        let hashes = try #require(metadata[NSStoreModelVersionHashesKey] as? [String: Data])
+        #expect(hashes == coordinator.managedObjectModel.entityVersionHashesByName)
+        #expect(metadata[NSStoreModelVersionIdentifiersKey] != nil)
+        try coordinator.remove(store)
+        let read = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+        #expect(read[NSStoreUUIDKey] as? String == store.identifier)
+        #expect(coordinator.managedObjectModel.isConfiguration(withName: nil, compatibleWithStoreMetadata: read))
+    }
+
+    @Test func metadataOfAStoreAreWrittenByTheNextSave() throws {  // 302, 314
+        let (coordinator, store) = try open()
+        var metadata = coordinator.metadata(for: store)
+        metadata["city"] = "Rome"
+        coordinator.setMetadata(metadata, for: store)
+        #expect(coordinator.metadata(for: store)["city"] as? String == "Rome")
+        let early = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+        #expect(early["city"] == nil)
+        try fill(coordinator, "Ada")
+        let late = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+        #expect(late["city"] as? String == "Rome")
+    }
+
+    @Test func aSaveWithoutChangesWritesTheMetadata() throws {  // 302, 314
+        let (coordinator, store) = try open()
+        var metadata = coordinator.metadata(for: store)
+        metadata["city"] = "Rome"
+        coordinator.setMetadata(metadata, for: store)
+        try coordinator.newContext().save()
+        let read = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+        #expect(read["city"] as? String == "Rome")
+    }
+
+    @Test func metadataOfAClosedStoreAreWrittenAtOnce() throws {  // 302
+        let (coordinator, store) = try open()
+        try coordinator.remove(store)
+        var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+        metadata["city"] = "Rome"
+        try NSPersistentStoreCoordinator.setMetadata(metadata, type: .sqlite, at: url)
+        let read = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+        #expect(read["city"] as? String == "Rome")
+        let (again, same) = try open()
+        #expect(again.metadata(for: same)["city"] as? String == "Rome")
+    }
+
+    @Test func aStoreReconnectsToAnotherFile() throws {  // 304
+        let (coordinator, store) = try open()
+        try fill(coordinator, "Ada")
+        let moved = folder.file("moved.sqlite")
+        try coordinator.replacePersistentStore(
+            at: moved, destinationOptions: nil, withPersistentStoreFrom: url, sourceOptions: nil,
+            ofType: NSSQLiteStoreType)
+        #expect(coordinator.setURL(moved, for: store))
+        #expect(store.url == moved)
+        try fill(coordinator, "Bob")
+        #expect(SQLiteFile(moved).column("SELECT ZNAME FROM ZAUTHOR ORDER BY ZNAME") == ["Ada", "Bob"])
+        #expect(SQLiteFile(url).column("SELECT ZNAME FROM ZAUTHOR") == ["Ada"])
+    }
+
+    @Test func migratingCopiesAStoreAndRemovesTheOldOne() throws {  // 305
+        let (coordinator, store) = try open()
+        try fill(coordinator, "Ada")
+        let copy = folder.file("copy.sqlite")
+        let new = try coordinator.migratePersistentStore(store, to: copy, options: nil, withType: NSSQLiteStoreType)
+        #expect(coordinator.persistentStores == [new])
+        #expect(new.url == copy)
+        #expect(SQLiteFile(copy).column("SELECT ZNAME FROM ZAUTHOR") == ["Ada"])
+        #expect(try coordinator.newContext().titles("author.name == 'Ada'") == ["Notes"])
+        #expect(SQLiteFile(url).column("SELECT ZNAME FROM ZAUTHOR") == ["Ada"])
+    }
+
+    @Test func migratingToMemoryAndBackKeepsTheObjects() throws {  // 305, 309
+        let (coordinator, store) = try open()
+        try fill(coordinator, "Ada")
+        let memory = try coordinator.migratePersistentStore(
+            store, to: folder.file("memory"), options: nil, withType: NSInMemoryStoreType)
+        #expect(memory.type == NSInMemoryStoreType)
+        #expect(try coordinator.newContext().titles("author.name == 'Ada'") == ["Notes"])
+        let back = folder.file("back.sqlite")
+        try coordinator.migratePersistentStore(memory, to: back, options: nil, withType: NSSQLiteStoreType)
+        #expect(
+            SQLiteFile(back).rows("SELECT a.ZNAME, b.ZTITLE FROM ZAUTHOR a JOIN ZBOOK b ON b.ZAUTHOR = a.Z_PK") == [
+                ["Ada", "Notes"]
+            ])
+    }
+
+    @Test func destroyingAStoreEmptiesIt() throws {  // 306
+        let (coordinator, store) = try open()
+        try fill(coordinator, "Ada")
+        try coordinator.remove(store)
+        try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType, options: nil)
+        #expect(SQLiteFile(url).rows("SELECT name FROM sqlite_master WHERE name LIKE 'Z%'").isEmpty)
+        let (again, _) = try open()
+        #expect(try again.newContext().authors().isEmpty)
+    }
+
+    @Test func replacingCopiesAWholeStoreWithItsJournal() throws {  // 307
+        let (source, _) = try open()
+        try fill(source, "Ada")
+        let target = folder.file("target.sqlite")
+        let (destination, old) = try open(target)
+        try fill(destination, "Bob")
+        try destination.remove(old)
+        try destination.replacePersistentStore(
+            at: target, destinationOptions: nil, withPersistentStoreFrom: url, sourceOptions: nil,
+            ofType: NSSQLiteStoreType)
+        #expect(SQLiteFile(target).column("SELECT ZNAME FROM ZAUTHOR") == ["Ada"])
+        #expect(SQLiteFile(url).column("SELECT ZNAME FROM ZAUTHOR") == ["Ada"])
+    }
+
+    @Test func storesOfConfigurationsAreFetchedTogether() throws {  // 308
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        let (one, two) = (folder.file("one.sqlite"), folder.file("two.sqlite"))
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: "Writing", at: one)
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: "Labels", at: two)
+        let context = coordinator.newContext()
+        context.author("Ada")
+        context.tag("red")
+        try context.save()
+        let fresh = coordinator.newContext()
+        #expect(try fresh.names() == ["Ada"])
+        #expect(try fresh.fetch(NSFetchRequest<LibraryTag>(entityName: "Tag")).map(\.label) == ["red"])
+    }
+
+    @Test func aRelationshipAcrossStoresIsRefused() throws {  // 98
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        let (one, two) = (folder.file("one.sqlite"), folder.file("two.sqlite"))
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: one)
+        let second = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: two)
+        let context = coordinator.newContext()
+        let ada = context.author("Ada")
+        context.assign(ada, to: second)
+        context.book("Notes", by: ada)
+        let error = #expect(throws: CocoaError.self) { try context.save() }
+        #expect(error?.code.rawValue == 133010)
+        #expect(SQLiteFile(one).value("SELECT count(*) FROM ZBOOK") == "0")
+        #expect(SQLiteFile(two).value("SELECT count(*) FROM ZAUTHOR") == "0")
+    }
+
+    @Test func aStoreInMemoryLosesItsDataWhenRemoved() throws {  // 309
+        let library = try Library(.inMemory)
+        library.context.author("Ada")
+        try library.context.save()
+        try library.coordinator.remove(library.store)
+        try library.coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        #expect(try library.newContext().authors().isEmpty)
+    }
+
+    @Test func aSQLiteStoreAtTheNullDeviceLivesInMemory() throws {  // 309
+        let (coordinator, _) = try open(URL(fileURLWithPath: "/dev/null"))
+        try fill(coordinator, "Ada")
+        #expect(try coordinator.newContext().names() == ["Ada"])
+        let (other, _) = try open(URL(fileURLWithPath: "/dev/null"))
+        #expect(try other.newContext().authors().isEmpty)
+    }
+
+    @Test func aDerivationThatIsNotSupportedIsRefused() throws {  // 315
+        let derived = NSDerivedAttributeDescription()
+        derived.name = "wild"
+        derived.attributeType = .integer64AttributeType
+        derived.isOptional = true
+        derived.derivationExpression = NSExpression(format: "SUBQUERY(self, $x, $x == 1).@count")
+        let entity = NSEntityDescription("Wild", class: "NSManagedObject", [derived])
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let error = #expect(throws: (any Error).self) {
+            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        }
+        #expect((error as NSError?)?.localizedDescription.contains("wild") == true)
+        #expect(coordinator.persistentStores.isEmpty)
+    }
+
+    @Test func analyzingActsWhenTheStoreIsAdded() throws {  // 316
+        let (coordinator, store) = try open()
+        try fill(coordinator, "Ada")
+        try coordinator.remove(store)
+        #expect(SQLiteFile(url).rows("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat1'").isEmpty)
+        let options: [AnyHashable: Any] = [NSSQLiteAnalyzeOption: true, NSSQLiteManualVacuumOption: true]
+        _ = try open(options: options)
+        #expect(SQLiteFile(url).rows("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat1'").count == 1)
+        let memory = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        try memory.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: options)
+    }
+
+    @Test func theCoordinatorsQueueIsSerialAndReentrant() async throws {  // 317
+        let (coordinator, _) = try open()
+        let inner = coordinator.performAndWait { coordinator.performAndWait { 7 } }
+        #expect(inner == 7)
+        let asynchronous = await coordinator.perform { coordinator.performAndWait { 8 } }
+        #expect(asynchronous == 8)
+    }
+}

@@ -1,0 +1,103 @@
+import CoreData
+import Testing
+
+@testable import CoreDataToolKit
+
+/// What people see when something is wrong: one line, the right status, a mark where there is a place to mark.
+@Suite struct ErrorTests {
+    let workplace: Workplace
+    let store: String
+
+    init() throws {
+        workplace = try Workplace()
+        store = workplace.folder.appendingPathComponent("Shop.sqlite").path
+        try Shop.make(at: URL(fileURLWithPath: store))
+    }
+
+    @Test(arguments: [[], ["frob"], ["info"], ["info", "a", "b"], ["info", "a", "--jsn"], ["query", "a"]])
+    func argumentsThatMakeNoCommandHaveTheStatusOfUsageErrors(_ arguments: [String]) {
+        let run = ToolRun(arguments)
+        #expect(run.status == 64)
+        #expect(run.output.isEmpty)
+        #expect(!run.errors.isEmpty)
+    }
+
+    @Test(arguments: [
+        "--limit=-1", "--limit=x", "--offset=1.5", "--format=xml", "--sort=a:up", "--columns=,", "--where",
+    ])
+    func optionsWithoutSenseAreUsageErrors(_ option: String) {
+        #expect(ToolRun(["query", store, "Product", option]).status == 64)
+    }
+
+    @Test(arguments: [["--help"], ["help"], ["help", "query"], ["info", "--help"], ["query", "-h"]])
+    func helpGoesToTheOutput(_ arguments: [String]) {
+        let run = ToolRun(arguments)
+        #expect(run.status == 0)
+        #expect(run.output.hasPrefix("Usage: coredata"))
+        #expect(run.errors.isEmpty)
+    }
+
+    @Test func aMissingFileIsNamed() {
+        let run = ToolRun(["info", "/nowhere/Store.sqlite"])
+        #expect(run.status == 1)
+        #expect(run.errors == "coredata: There is no file '/nowhere/Store.sqlite'. Check the path.\n")
+    }
+
+    @Test func otherFilesAreNoStores() throws {
+        #expect(ToolRun(["info", workplace.folder.path]).errors.contains("is a folder"))
+        #expect(ToolRun(["info", try workplace.file("a", Data())]).errors.contains("is empty"))
+        #expect(
+            ToolRun(["info", try workplace.file("b", Data("Hello".utf8))]).errors.contains("not a SQLite database"))
+        #expect(ToolRun(["info", try workplace.file("c", Data("<?xml?>".utf8))]).errors.contains("an XML file"))
+        let plain = workplace.folder.appendingPathComponent("plain.sqlite").path
+        try Shop.makePlainDatabase(at: plain)
+        let run = ToolRun(["query", plain, "Product"])
+        #expect(run.status == 1)
+        #expect(run.errors.contains("no Core Data store"))
+    }
+
+    @Test func anUnknownEntityBringsNearNames() {
+        let run = ToolRun(["query", store, "Prodct"])
+        #expect(run.status == 1)
+        #expect(run.errors.contains("Did you mean 'Product'?"))
+    }
+
+    @Test func aBadPredicateIsMarked() {
+        let run = ToolRun(["query", store, "Product", "--where", "stock > > 4"])
+        #expect(run.status == 1)
+        #expect(run.errors.split(separator: "\n").dropFirst() == ["stock > > 4", "        ^"])
+    }
+
+    @Test func anUnknownKeyIsMarkedAndBringsNearNames() {
+        let run = ToolRun(["query", store, "Product", "--where", "name != nil AND stok > 4"])
+        #expect(run.status == 1)
+        #expect(run.errors.contains("Did you mean 'stock'?"))
+        #expect(run.errors.split(separator: "\n").last == "                ^")
+    }
+
+    @Test func keysOfSortAndColumnsAreChecked() {
+        #expect(ToolRun(["query", store, "Product", "--sort", "nme"]).errors.contains("Did you mean 'name'?"))
+        #expect(ToolRun(["query", store, "Product", "--sort", "maker"]).errors.contains("is a relationship"))
+        #expect(ToolRun(["query", store, "Product", "--columns", "nme"]).errors.contains("Did you mean 'name'?"))
+    }
+
+    @Test func textThatIsNoDateIsMarked() {
+        let run = ToolRun(["query", store, "Product", "--where", "added > 'soon'"])
+        #expect(run.errors.contains("'soon' is not a date"))
+        #expect(run.errors.hasSuffix("         ^\n"))
+    }
+
+    @Test func aReaderThatGoesAwayIsNoError() {
+        let errors = OutputWriter { _ in }
+        let output = OutputWriter { _ in throw OutputWriter.Failure(code: EPIPE) }
+        let tool = CommandLineTool(output: output, errors: errors, environment: [:])
+        #expect(tool.run(["query", store, "Product"]) == 0)
+    }
+
+    @Test func outputThatCannotBeWrittenIsAnError() {
+        let errors = OutputWriter { _ in }
+        let output = OutputWriter { _ in throw OutputWriter.Failure(code: ENOSPC) }
+        let tool = CommandLineTool(output: output, errors: errors, environment: [:])
+        #expect(tool.run(["query", store, "Product"]) == 1)
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import Testing
+
+@testable import CoreDataToolKit
+
+/// Both commands on stores that Apple's framework wrote.
+@Suite(.enabled(if: FixtureStores.arePresent, "the fixtures are not beside the repository"))
+struct FixtureTests {
+    /// The entities that `info --json` lists, in its order.
+    private func entities(of path: String) throws -> [(name: String, own: Int, rows: Int)] {
+        let run = ToolRun(["info", path, "--json"])
+        #expect(run.status == 0, "\(run.errors)")
+        let report = try #require(try run.json() as? [String: Any])
+        let list = try #require(report["entities"] as? [[String: Any]])
+        return list.map { ($0["name"] as? String ?? "", $0["ownRows"] as? Int ?? -1, $0["rows"] as? Int ?? -1) }
+    }
+
+    @Test(arguments: FixtureStores.all) func infoCountsTheRowsOfEveryEntity(_ fixture: String) throws {
+        let workplace = try Workplace()
+        let told = try entities(of: try workplace.copy(fixture))
+        let counted = try Database(copyOf: fixture).entityCounts()
+        #expect(told.map(\.own).sorted() == counted.map(\.own).sorted())
+        func total(_ number: Int) -> Int {
+            counted.filter { $0.number == number }.map(\.own).reduce(0, +)
+                + counted.filter { $0.parent == number }.map { total($0.number) }.reduce(0, +)
+        }
+        #expect(told.map(\.rows).sorted() == counted.map { total($0.number) }.sorted())
+    }
+
+    @Test(arguments: FixtureStores.all) func queryGivesTheRowsOfEveryEntity(_ fixture: String) throws {
+        let workplace = try Workplace()
+        let path = try workplace.copy(fixture)
+        for entity in try entities(of: path) {
+            for format in ["table", "json", "csv"] {
+                let run = ToolRun(["query", path, entity.name, "--format", format])
+                #expect(run.status == 0, "\(entity.name): \(run.errors)")
+                #expect(run.errors.isEmpty)
+                if format == "json" {
+                    let rows = try run.rows()
+                    #expect(rows.count == entity.rows, "\(entity.name)")
+                    #expect(Set(rows.compactMap { $0["objectID"] as? String }).count == entity.rows)
+                }
+                if format == "table" {
+                    #expect(run.lines.last == "(\(entity.rows) \(entity.rows == 1 ? "row" : "rows"))")
+                    #expect(run.lines.allSatisfy { DisplayWidth.of(String($0)) <= 120 || $0.hasPrefix("No room") })
+                }
+            }
+        }
+    }
+
+    @Test(arguments: FixtureStores.all) func nothingBesideTheStoreChanges(_ fixture: String) throws {
+        let workplace = try Workplace()
+        let path = try workplace.copy(fixture)
+        let before = try workplace.contents()
+        for entity in try entities(of: path) { #expect(ToolRun(["query", path, entity.name]).status == 0) }
+        #expect(ToolRun(["info", path]).status == 0)
+        #expect(try workplace.contents() == before)
+    }
+
+    @Test func noPrivateCopyIsLeftBehind() throws {
+        let workplace = try Workplace()
+        let file = try StoreFile(path: try workplace.copy(FixtureStores.surfJournal))
+        #expect(file.isCopy)
+        let folder = file.url.deletingLastPathComponent().path
+        #expect(FileManager.default.fileExists(atPath: folder))
+        file.close()
+        #expect(!FileManager.default.fileExists(atPath: folder))
+    }
+
+    @Test func theValuesAreThoseOfTheDatabase() throws {
+        let workplace = try Workplace()
+        let path = try workplace.copy(FixtureStores.books)
+        let database = try Database(copyOf: FixtureStores.books)
+        let rows = try ToolRun(["query", path, "Book", "--format", "json"]).rows()
+        let expected = try database.rows(
+            "SELECT b.Z_PK, ZTITLE, ZPRICE, ZAUTHOR, (SELECT count(*) FROM ZPAGE p WHERE p.ZBOOK = b.Z_PK), "
+                + "strftime('%Y-%m-%dT%H:%M:%S', ZPUBLISHEDAT + 978307200, 'unixepoch') FROM ZBOOK b ORDER BY b.Z_PK")
+        #expect(rows.count == expected.count)
+        for (row, values) in zip(rows, expected) {
+            #expect((row["objectID"] as? String)?.hasSuffix("/p" + values[0]) == true)
+            #expect(row["title"] as? String == values[1])
+            #expect((row["price"] as? NSNumber)?.doubleValue == Double(values[2]))
+            #expect(row["author"] as? String == "Author/p" + values[3])
+            #expect(row["pages"] as? Int == Int(values[4]))
+            #expect((row["publishedAt"] as? String)?.prefix(16) == values[5].prefix(16))
+        }
+    }
+
+    @Test func aStoreWithoutModelIsReadFromItsTables() throws {
+        let workplace = try Workplace()
+        let path = try workplace.copy(FixtureStores.surfJournal)
+        #expect(ToolRun(["info", path]).output.contains("inferred from the tables"))
+        let rows = try ToolRun([
+            "query", path, "journalentry", "--where", "Rating >= 4 AND date > '2012-01-01' AND location == 'Malibu'",
+            "--sort", "DATE:desc", "--format", "json",
+        ]).rows()
+        let expected = try Database(copyOf: FixtureStores.surfJournal).rows(
+            "SELECT Z_PK FROM ZJOURNALENTRY WHERE ZRATING >= 4 AND ZDATE > 347068800 "
+                + "AND ZLOCATION = 'Malibu' ORDER BY ZDATE DESC, Z_PK")
+        #expect(!expected.isEmpty)
+        #expect(rows.compactMap { $0["objectID"] as? String } == expected.map { "JournalEntry/p" + $0[0] })
+    }
+
+    @Test func manyToManyRelationshipsAreFoundInTheTables() throws {
+        let fixture = "DuckDuckGoBookmarks/Bookmarks_V5.sqlite"
+        let workplace = try Workplace()
+        let file = try StoreFile(path: try workplace.copy(fixture))
+        let reader = try file.reader()
+        var inferred = InferredModel(try StoreContents(file, reader: reader), reader: reader)
+        let entity = try #require(try inferred.model().entitiesByName["BookmarkEntity"])
+        let favorites = try #require(entity.relationshipsByName["favorites"])
+        #expect(favorites.isToMany && favorites.isOrdered)
+        #expect(favorites.inverseRelationship?.name == "favoritefolders")
+        #expect(entity.relationshipsByName["parent"]?.isToMany == false)
+        #expect(entity.attributesByName["uuid"]?.attributeType == .stringAttributeType)
+    }
+
+    @Test func aModelFileTakesThePlaceOfTheModelInTheStore() throws {
+        let workplace = try Workplace()
+        let path = try workplace.copy(FixtureStores.surfJournal)
+        let model = FixtureStores.folder.appendingPathComponent("SurfJournal/SurfJournalModel.xcdatamodeld").path
+        let run = ToolRun(["query", path, "JournalEntry", "--model", model, "--limit", "1", "--format", "csv"])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(ToolRun(["info", path, "--model", model]).output.contains(model))
+    }
+
+    @Test func aModelOfAnotherStoreIsRefused() throws {
+        let workplace = try Workplace()
+        let path = try workplace.copy(FixtureStores.books)
+        let model = FixtureStores.folder.appendingPathComponent("SurfJournal/SurfJournalModel.xcdatamodeld").path
+        let run = ToolRun(["query", path, "Book", "--model", model])
+        #expect(run.status == 1)
+        #expect(run.errors.contains("No version of the model"))
+    }
+
+    @Test func anEntityThatWasRenamedHasItsNewName() throws {
+        let workplace = try Workplace()
+        let path = try workplace.copy("CoreDataPlus/SampleModel/Fixtures/SampleModel_V2.sqlite")
+        #expect(ToolRun(["info", path]).output.contains("    LuxuryCar"))
+    }
+
+    @Test func damagedStoresAreRefusedOrReadButNeverCrash() throws {
+        let workplace = try Workplace()
+        let content = try Data(
+            contentsOf: FixtureStores.folder.appendingPathComponent(
+                "CoreDataPlus/SampleModel/Fixtures/SampleModel_V1.sqlite"))
+        var generator = SplitMix(state: 7)
+        for round in 0..<40 {
+            var damaged = content
+            if round % 4 == 0 {
+                damaged = damaged.prefix(Int.random(in: 100..<content.count, using: &generator))
+            } else {
+                for _ in 0..<(1 << (round % 9)) {
+                    damaged[Int.random(in: 100..<damaged.count, using: &generator)] = .random(
+                        in: 0...255, using: &generator)
+                }
+            }
+            let path = try workplace.file("damaged.sqlite", Data(damaged))
+            for arguments in [["info", path], ["query", path, "Car", "--format", "json"]] {
+                let run = ToolRun(arguments)
+                #expect(run.status == 0 || (run.status == 1 && run.errors.hasPrefix("coredata: ")))
+            }
+        }
+    }
+}
+
+/// Random numbers that are the same in every run.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+        return word ^ (word >> 31)
+    }
+}

@@ -1,0 +1,129 @@
+import CoreData
+import Testing
+
+@testable import CoreDataToolKit
+
+/// How values look in each format.
+@Suite struct FormatTests {
+    let workplace: Workplace
+    let store: String
+
+    init() throws {
+        workplace = try Workplace()
+        store = workplace.folder.appendingPathComponent("Shop.sqlite").path
+        try Shop.make(at: URL(fileURLWithPath: store))
+    }
+
+    private func query(_ arguments: String..., columns: Int = 200) -> ToolRun {
+        ToolRun(["query", store, "Product"] + arguments, columns: columns)
+    }
+
+    @Test func jsonHasExactValuesInAStableOrder() throws {
+        let run = query("--limit", "1", "--format", "json")
+        let name = try #require(try run.rows().first?["objectID"] as? String)
+        #expect(
+            run.output == """
+                [
+                {"objectID": "\(name)", "added": "2023-11-14T22:13:20.250Z", "code": \
+                "00112233-4455-6677-8899-AABBCCDDEEFF", "image": "AAEC/w==", "isSold": true, \
+                "name": "Bolt, \\"hex\\"", "page": "https://example.org/bolt", "price": 12345678.0625, "stock": 0, \
+                "tags": ["steel", "hex"], "weight": 2.5, "maker": "Maker/p1"}
+                ]
+
+                """)
+    }
+
+    @Test func csvQuotesWhatItMust() {
+        let run = query("--columns", "name,image,added,maker", "--format", "csv")
+        #expect(
+            run.output
+                == "name,image,added,maker\r\n\"Bolt, \"\"hex\"\"\",AAEC/w==,2023-11-14T22:13:20.250Z,Maker/p1\r\n"
+                + "\"Nut\nM6\",,,Maker/p1\r\n漢字 screw,,,Maker/p1\r\n")
+    }
+
+    @Test func tablesLineUpAndShowControlCharacters() {
+        let run = query("--columns", "name,stock,image")
+        #expect(
+            run.output == """
+                name         stock  image
+                -----------  -----  ---------
+                Bolt, "hex"      0  <4 bytes>
+                Nut␊M6          10  -
+                漢字 screw      20  -
+                (3 rows)
+
+                """)
+    }
+
+    @Test func tablesFitTheTerminal() {
+        let run = query("--columns", "name,page", columns: 24)
+        #expect(run.lines.dropLast().allSatisfy { DisplayWidth.of(String($0)) <= 24 })
+        #expect(run.output.contains("…"))
+        #expect(query(columns: 30).output.contains("No room for"))
+    }
+
+    @Test func toManyRelationshipsAreCounted() throws {
+        let rows = try ToolRun(["query", store, "Maker", "--format", "json"]).rows()
+        #expect(rows.map { $0["products"] as? Int } == [3])
+    }
+
+    @Test func sortingLimitAndOffsetGoTogether() throws {
+        let rows = try query("--sort", "stock:desc", "--offset", "1", "--limit", "1", "--format", "json").rows()
+        #expect(rows.map { $0["stock"] as? Int } == [10])
+        #expect(try query("--limit", "0", "--format", "json").rows().isEmpty)
+        #expect(query("--where", "FALSEPREDICATE", "--format", "json").output == "[]\n")
+        #expect(query("--where", "FALSEPREDICATE", "--format", "csv", "--columns", "name").output == "name\r\n")
+    }
+
+    @Test(arguments: [
+        "STOCK == 0", "Maker.NAME BEGINSWITH 'S' AND code == '00112233-4455-6677-8899-aabbccddeeff'",
+        "added BETWEEN {'2023-11-14', '2023-11-15T00:00:00Z'}", "added > '2023-11-14T23:13:20+01:00'",
+        "price > 12345678", "isSold == YES", "tags != nil",
+    ])
+    func predicatesFitTheEntity(_ predicate: String) throws {
+        let run = query("--where", predicate, "--format", "json")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try run.rows().map { $0["stock"] as? Int } == [0])
+    }
+
+    @Test func subqueriesAreResolvedInTheirDestination() throws {
+        let run = ToolRun([
+            "query", store, "maker", "--where", "SUBQUERY(Products, $p, $p.Stock > 5).@count == 2", "--format", "json",
+        ])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try run.rows().count == 1)
+    }
+
+    @Test func rowsInALiveWALAreSeenAndLeftThere() throws {
+        // A store that is still open, with its rows in the WAL.
+        let url = workplace.folder.appendingPathComponent("Live.sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
+        try coordinator.addPersistentStore(type: .sqlite, at: url)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            NSEntityDescription.insertNewObject(forEntityName: "Maker", into: context).setValue("A", forKey: "name")
+            try context.save()
+        }
+        let before = try [url.path, url.path + "-wal"].map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+        #expect(before[1].count > 0)
+        #expect(try ToolRun(["query", url.path, "Maker", "--format", "json"]).rows().count == 1)
+        let after = try [url.path, url.path + "-wal"].map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+        #expect(after == before)
+    }
+
+    @Test(arguments: [
+        ("2026-01-31", 1_769_817_600.0), ("2000-02-29T12:30", 951_827_400), ("1969-12-31T23:59:59.5Z", -0.5),
+        ("2026-01-31 01:00:00+01:00", 1_769_817_600),
+    ])
+    func datesAreRead(_ text: String, _ seconds: Double) {
+        #expect(DateText.date(from: text)?.timeIntervalSince1970 == seconds)
+    }
+
+    @Test(arguments: [
+        "", "2026", "2026-13-01", "2026-02-30", "2026-01-01T25:00", "2026-01-01x", "2026-01-01T10:00:00.Z",
+    ])
+    func otherTextsAreNoDates(_ text: String) {
+        #expect(DateText.date(from: text) == nil)
+    }
+}

@@ -1,0 +1,137 @@
+import CoreData
+import TestSupport
+import Testing
+
+extension FixtureTests {
+    /// Stores that are made here with the models of other projects.
+    @Suite struct NewStoreTests {
+        let folder: TemporaryFolder
+
+        init() throws { folder = try TemporaryFolder() }
+
+        @Test(arguments: FixtureModel.all)
+        func aStoreOfEachModelKeepsWhatIsWritten(fixture: FixtureModel) throws {
+            try write(try fixture.read(), again: { try fixture.read() })
+        }
+
+        @Test(arguments: StoreAndModel.all.filter { $0.model == nil })
+        func aStoreOfEachStoresModelKeepsWhatIsWritten(fixture: StoreAndModel) throws {
+            let original = try fixture.store.copy(to: folder)
+            try write(try fixture.readModel(of: original), again: { try fixture.readModel(of: original) })
+        }
+
+        @Test func aStoreWithAttributesOfEveryTypeKeepsWhatIsWritten() throws {
+            try write(Self.everyType(), again: Self.everyType)
+        }
+
+        /// Two rounds of objects of each entity, saved, read, changed, saved and read.
+        private func write(_ model: NSManagedObjectModel, again: () throws -> NSManagedObjectModel) throws {
+            let url = folder.file("new store.sqlite")
+            let stack = try Stack(model, url)
+            let maker = ObjectMaker(stack.context)
+            var objects: [NSManagedObject] = []
+            for _ in 0..<12 {
+                for entity in model.concreteEntities { objects.append(try maker.insert(entity)) }
+                maker.partners = Array(objects.suffix(2 * model.concreteEntities.count))
+            }
+            try stack.context.save()
+            #expect(!stack.context.hasChanges)
+            let made = try compare(stack, maker.assignedByPlace, url, again)
+            let invariants = try StoreInvariants(try RawStore(url, model))
+
+            for object in objects.prefix(model.concreteEntities.count * 6) { maker.fill(object) }
+            try stack.context.save()
+            let changed = try compare(stack, maker.assignedByPlace, url, again)
+            #expect(Set(changed.keys) == Set(made.keys))
+            try invariants.check(try RawStore(url, model))
+            let assigned = maker.assignedByPlace
+            try stack.close()
+            _ = try compare(try Stack(try again(), url), assigned, url, again)
+
+            let cached = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url).forTesting()
+            #expect(cached.entityVersionHashesByName == model.entityVersionHashesByName)
+            #expect(differences(try Stack(cached, url).states(), changed) == [])
+        }
+
+        private func compare(
+            _ stack: Stack, _ assigned: [String: ObjectState], _ url: URL, _ again: () throws -> NSManagedObjectModel
+        ) throws -> [String: ObjectState] {
+            let states = try RawStore(url, stack.model).states()
+            #expect(differences(try stack.states(), states) == [])
+            let fresh = try Stack(try again(), url)
+            #expect(differences(try fresh.states(), states) == [])
+            for (place, state) in assigned {
+                for (name, value) in state { #expect(states[place]?[name] == value, "\(place).\(name)") }
+            }
+            return states
+        }
+
+        @Test(arguments: StoreAndModel.all)
+        func aNewStoreHasTheSchemaThatApplesFrameworkMade(fixture: StoreAndModel) throws {
+            let original = try fixture.store.copy(to: folder)
+            let url = folder.file("new store.sqlite")
+            // Opened and closed, so that only the format counts.
+            try Stack(try fixture.readModel(of: original), url, options: try historyOption(original)).close()
+            let (made, expected) = (try RawDatabase(url), try RawDatabase(original))
+            let keys = "SELECT Z_ENT, Z_SUPER FROM Z_PRIMARYKEY ORDER BY 1"
+            #expect(try made.rows(keys) == expected.rows(keys))
+            // These stores were migrated: their columns stand in another order.
+            let isMigrated = ["SampleModel_V2", "Example_2"].contains { fixture.store.path.contains($0) }
+            for table in try expected.strings("SELECT name FROM sqlite_master WHERE type = 'table'") {
+                if table == "Z_MODELCACHE" { continue }
+                let query =
+                    "SELECT name, type, pk FROM pragma_table_info('\(table)') ORDER BY \(isMigrated ? "name" : "cid")"
+                #expect(try made.rows(query) == expected.rows(query), "\(table)")
+            }
+            func words(_ database: RawDatabase, _ type: String) throws -> Set<String> {
+                Set(
+                    try database.strings(
+                        "SELECT sql FROM sqlite_master WHERE type = '\(type)' AND sql IS NOT NULL "
+                            + "AND name NOT LIKE 'Z_MODELCACHE'"))
+            }
+            if !isMigrated { #expect(try words(made, "table").isSuperset(of: words(expected, "table"))) }
+            #expect(try words(made, "trigger") == words(expected, "trigger"))
+            #expect(try words(made, "index") == words(expected, "index"))
+        }
+
+        private func historyOption(_ original: URL) throws -> [AnyHashable: Any]? {
+            let tables = try RawDatabase(original).strings("SELECT name FROM sqlite_master")
+            return tables.contains("ACHANGE") ? [NSPersistentHistoryTrackingKey: true] : nil
+        }
+
+        /// Two entities with attributes of every type, and relationships of every kind to themselves and each other.
+        static func everyType() -> NSManagedObjectModel {
+            let types: [(String, NSAttributeType)] = [
+                ("aShort", .integer16AttributeType), ("aLong", .integer32AttributeType),
+                ("aVeryLong", .integer64AttributeType), ("aDecimal", .decimalAttributeType),
+                ("aDouble", .doubleAttributeType), ("aFloat", .floatAttributeType), ("aString", .stringAttributeType),
+                ("aTruth", .booleanAttributeType), ("aDate", .dateAttributeType),
+                ("someData", .binaryDataAttributeType),
+                ("anIdentifier", .UUIDAttributeType), ("anAddress", .URIAttributeType),
+                ("aThing", .transformableAttributeType),
+            ]
+            let node = NSEntityDescription()
+            node.name = "Node"
+            node.properties = types.map { name, type in
+                let attribute = NSAttributeDescription(name, type)
+                if type == .transformableAttributeType { attribute.valueTransformerName = "StoredBytesOfFixtureTests" }
+                return attribute
+            }
+            let large = NSAttributeDescription("largeData", .binaryDataAttributeType)
+            large.allowsExternalBinaryDataStorage = true
+            let required = NSAttributeDescription("required", .stringAttributeType, optional: false)
+            node.properties += [large, required]
+            let leaf = NSEntityDescription()
+            leaf.name = "Leaf"
+            leaf.properties = [NSAttributeDescription("veins", .integer64AttributeType)]
+            node.subentities = [leaf]
+            relate(node, "children", toMany: true, ordered: true, node, inverse: "parent")
+            relate(node, "friends", toMany: true, node, inverse: "friendsOf", inverseToMany: true)
+            relate(node, "favorites", toMany: true, ordered: true, leaf, inverse: "favoriteOf", inverseToMany: true)
+            relate(node, "partner", leaf, inverse: "partnerOf")
+            let model = NSManagedObjectModel()
+            model.entities = [node, leaf]
+            return model.forTesting()
+        }
+    }
+}

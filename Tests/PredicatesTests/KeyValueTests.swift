@@ -1,0 +1,129 @@
+import Predicates
+import Testing
+
+@Suite struct KeyValueTests {
+    private final class Department: KeyValueCoding {
+        var name: String?
+        var employees: Set<Employee> = []
+        init(name: String?) { self.name = name }
+
+        func value(forKey key: String) -> Any? {
+            switch key {
+            case "name": name
+            case "employees": employees
+            default: nil
+            }
+        }
+
+        func setValue(_ value: Any?, forKey key: String) {
+            if key == "name" { name = value as? String }
+        }
+    }
+
+    private class Person {
+        let age: Int?
+        init(age: Int?) { self.age = age }
+    }
+
+    private final class Employee: Person, Hashable {
+        var department: Department?
+        let skills: [String]
+
+        init(age: Int?, skills: [String]) {
+            self.skills = skills
+            super.init(age: age)
+        }
+
+        static func == (left: Employee, right: Employee) -> Bool { left === right }
+        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    }
+
+    private func makeDepartment() -> Department {
+        let department = Department(name: "Tools")
+        department.employees = [
+            Employee(age: 30, skills: ["a", "b"]), Employee(age: 40, skills: ["b"]), Employee(age: nil, skills: []),
+        ]
+        for employee in department.employees { employee.department = department }
+        return department
+    }
+
+    @Test func aPathGoesThroughObjectsAndSets() {
+        let department = makeDepartment()
+        #expect(department.value(forKeyPath: "name") as? String == "Tools")
+        #expect(department.value(forKeyPath: "employees.@count") as? Int == 3)
+        #expect(department.value(forKeyPath: "employees.department.name") as? [String] == ["Tools"])
+        #expect(department.value(forKeyPath: "self.name") as? String == "Tools")
+        let ages = department.value(forKeyPath: "employees.age") as? Set<AnyHashable>
+        #expect(ages?.count == 3)
+        #expect(ages?.contains(30) == true)
+        #expect(ages?.contains { $0.base is NSNull } == true)
+    }
+
+    @Test func collectionOperatorsLeaveNilOut() {
+        let department = makeDepartment()
+        #expect(department.value(forKeyPath: "employees.@sum.age") as? Int == 70)
+        #expect(department.value(forKeyPath: "employees.@avg.age") as? Double == 35)
+        #expect(department.value(forKeyPath: "employees.@min.age") as? Int == 30)
+        #expect(department.value(forKeyPath: "employees.@max.age") as? Int == 40)
+        let ages = department.value(forKeyPath: "employees.@unionOfObjects.age") as? [Int]
+        #expect(ages?.sorted() == [30, 40])
+        let names = department.value(forKeyPath: "employees.@distinctUnionOfObjects.department.name")
+        #expect(names as? [String] == ["Tools"])
+        let skills = department.value(forKeyPath: "employees.@unionOfArrays.skills") as? [String]
+        #expect(skills?.sorted() == ["a", "b", "b"])
+        let distinct = department.value(forKeyPath: "employees.@distinctUnionOfArrays.skills") as? [String]
+        #expect(distinct?.sorted() == ["a", "b"])
+    }
+
+    @Test func operatorsOnNothingCountZeroAndHaveNoExtremes() {
+        let empty: [String: Any] = ["items": [Int]()]
+        #expect(KeyValue.value(forKeyPath: "items.@count", of: empty) as? Int == 0)
+        #expect(KeyValue.value(forKeyPath: "items.@sum.self", of: empty) as? Int == 0)
+        #expect(KeyValue.value(forKeyPath: "items.@max.self", of: empty) == nil)
+        #expect(KeyValue.value(forKeyPath: "items.@avg.self", of: empty) == nil)
+        #expect(KeyValue.value(forKeyPath: "none.@count", of: empty) as? Int == 0)
+    }
+
+    @Test func unionsOfSetsJoinTheSets() {
+        let sets: [[String: Any]] = [["s": Set([1, 2])], ["s": NSSet(array: [2, 3])]]
+        let all = KeyValue.value(forKeyPath: "@distinctUnionOfSets.s", of: sets) as? [Any]
+        #expect(all.map { NSSet(array: $0) } == NSSet(array: [1, 2, 3]))
+        #expect((KeyValue.value(forKeyPath: "@unionOfSets.s", of: sets) as? [Any])?.count == 4)
+    }
+
+    @Test func foundationCollectionsReadByKey() {
+        let rows: NSArray = [["a": 1], ["a": 2], ["b": 3]]
+        #expect((rows.value(forKey: "a") as? NSArray) == [1, 2, NSNull()])
+        #expect(rows.value(forKeyPath: "@sum.a") as? Int == 3)
+        #expect(NSSet(array: ["x", "yy"]).value(forKey: "length") as? Set<Int> == [1, 2])
+        #expect(NSOrderedSet(array: ["x", "yy"]).value(forKey: "length") as? [Int] == [1, 2])
+        let nested: NSDictionary = ["a": ["b": [1, 2, 3]]]
+        #expect(nested.value(forKeyPath: "a.b.@count") as? Int == 3)
+        #expect(nested.value(forKey: "a") is NSDictionary || nested.value(forKey: "a") is [String: [Int]])
+    }
+
+    @Test func plainSwiftValuesAreReadByReflection() {
+        struct Point {
+            var x = 1
+            var label: String?? = "p"
+            var none: Int?
+        }
+        #expect(KeyValue.value(forKey: "x", of: Point()) as? Int == 1)
+        #expect(KeyValue.value(forKey: "label", of: Point()) as? String == "p")
+        #expect(KeyValue.value(forKey: "none", of: Point()) == nil)
+        #expect(KeyValue.value(forKey: "unknown", of: Point()) == nil)
+        #expect(KeyValue.value(forKey: "age", of: Employee(age: 3, skills: [])) as? Int == 3)
+    }
+
+    @Test func settingByPathReachesTheLastObject() {
+        let department = makeDepartment()
+        let dictionary: NSMutableDictionary = ["department": department]
+        KeyValue.setValue("Parts", forKeyPath: "department.name", of: dictionary)
+        #expect(department.name == "Parts")
+        department.setValue(nil, forKeyPath: "name")
+        #expect(department.name == nil)
+        KeyValue.setValue("x", forKeyPath: "missing.name", of: dictionary)
+        dictionary.setValue(nil, forKey: "department")
+        #expect(dictionary.count == 0)
+    }
+}

@@ -1,0 +1,167 @@
+import Predicates
+import Testing
+
+/// The grammar of Apple's "Predicate Format String Syntax" (behaviours 197, 201).
+@Suite struct PredicateFormatTests {
+    /// The text of a predicate, and the canonical text it prints as (behaviour 207).
+    static let comparisons: [(String, String)] = [
+        ("a = 1", "a == 1"),
+        ("a == 1", "a == 1"),
+        ("a >= 1", "a >= 1"),
+        ("a => 1", "a >= 1"),
+        ("a <= 1", "a <= 1"),
+        ("a =< 1", "a <= 1"),
+        ("a > 1", "a > 1"),
+        ("a < 1", "a < 1"),
+        ("a != 1", "a != 1"),
+        ("a <> 1", "a != 1"),
+        ("a BETWEEN {1, 10}", "a BETWEEN {1, 10}"),
+        ("a between { $LOW , $HIGH }", "a BETWEEN {$LOW, $HIGH}"),
+        ("TRUEPREDICATE", "TRUEPREDICATE"),
+        ("falsepredicate", "FALSEPREDICATE"),
+        ("a BEGINSWITH 'x'", "a BEGINSWITH \"x\""),
+        ("a contains[cd] 'x'", "a CONTAINS[cd] \"x\""),
+        ("a ENDSWITH[n] 'x'", "a ENDSWITH[n] \"x\""),
+        ("a like[c] 'x*'", "a LIKE[c] \"x*\""),
+        ("a MATCHES '[a-z]+'", "a MATCHES \"[a-z]+\""),
+        ("a ==[dc] 'x'", "a ==[cd] \"x\""),
+        ("a ==[l] 'x'", "a ==[l] \"x\""),
+        ("a IN {'x', 'y'}", "a IN {\"x\", \"y\"}"),
+        ("'x' IN a", "\"x\" IN a"),
+        ("ANY items.price > 100", "ANY items.price > 100"),
+        ("SOME items.price > 100", "ANY items.price > 100"),
+        ("ALL items.price > 100", "ALL items.price > 100"),
+        ("NONE items.price > 100", "NOT ANY items.price > 100"),
+        ("#any.x == 1", "#any.x == 1"),
+        ("SELF == 1", "SELF == 1"),
+        ("self.name == 'x'", "name == \"x\""),
+    ]
+
+    static let compounds: [(String, String)] = [
+        ("a == 1 AND b == 2", "a == 1 AND b == 2"),
+        ("a == 1 && b == 2 && c == 3", "a == 1 AND b == 2 AND c == 3"),
+        ("a == 1 || b == 2", "a == 1 OR b == 2"),
+        ("a == 1 or b == 2 and c == 3", "a == 1 OR (b == 2 AND c == 3)"),
+        ("(a == 1 or b == 2) and c == 3", "(a == 1 OR b == 2) AND c == 3"),
+        ("NOT a == 1", "NOT a == 1"),
+        ("!(a == 1)", "NOT a == 1"),
+        ("NOT (a == 1 AND b == 2)", "NOT (a == 1 AND b == 2)"),
+        ("NOT NOT a == 1", "NOT NOT a == 1"),
+        ("((a == 1))", "a == 1"),
+        ("(a) == (1)", "a == 1"),
+        ("((a + 1) * 2) == 4 AND (b == 1)", "(a + 1) * 2 == 4 AND b == 1"),
+        ("(a == 1 AND b == 2) AND c == 3", "(a == 1 AND b == 2) AND c == 3"),
+    ]
+
+    static let literals: [(String, String)] = [
+        ("a == 'it\\'s'", "a == \"it's\""),
+        ("a == \"say \\\"x\\\"\"", "a == \"say \\\"x\\\"\""),
+        ("a == 'tab\\tnew\\n'", "a == \"tab\\tnew\\n\""),
+        ("a == '\\u00e9\\x41'", "a == \"éA\""),
+        ("a == 'back\\\\slash'", "a == \"back\\\\slash\""),
+        ("a == '100%'", "a == \"100%\""),
+        ("a == 0x1F", "a == 31"),
+        ("a == 0o17", "a == 15"),
+        ("a == 0b101", "a == 5"),
+        ("a == -5", "a == -5"),
+        ("a == 1.5", "a == 1.5"),
+        ("a == .5", "a == 0.5"),
+        ("a == 1e3", "a == 1000"),
+        ("a == -1.5E-3", "a == -0.0015"),
+        ("a == 9223372036854775807", "a == 9223372036854775807"),
+        ("a == -9223372036854775808", "a == -9223372036854775808"),
+        ("a == 18446744073709551615", "a == 18446744073709551615"),
+        ("a == NULL", "a == nil"),
+        ("a == nil", "a == nil"),
+        ("a == TRUE", "a == 1"),
+        ("a == yes", "a == 1"),
+        ("a == FALSE", "a == 0"),
+        ("a == No", "a == 0"),
+        ("a == {}", "a == {}"),
+        ("a == $NAME", "a == $NAME"),
+        ("a == CAST(568000000.000000, 'NSDate')", "a == CAST(568000000.000000, \"NSDate\")"),
+    ]
+
+    static let expressions: [(String, String)] = [
+        ("a.b.c == 1", "a.b.c == 1"),
+        ("items.@count > 0", "items.@count > 0"),
+        ("@sum.items.price < 1000", "@sum.items.price < 1000"),
+        ("items.@avg.price == items.@max.price", "items.@avg.price == items.@max.price"),
+        ("#in == 1", "#in == 1"),
+        ("#SELF.name == 1", "#SELF.name == 1"),
+        ("a[0] == 1", "a[0] == 1"),
+        ("a[first] == a[LAST]", "a[FIRST] == a[LAST]"),
+        ("a[SIZE] > 1", "a[SIZE] > 1"),
+        ("a[0].name == 'x'", "a[0].name == \"x\""),
+        ("$x.price > 1", "$x.price > 1"),
+        ("a + 1 - 2 == 3", "a + 1 - 2 == 3"),
+        ("a - (1 - 2) == 3", "a - (1 - 2) == 3"),
+        ("a * b / 2 == 3", "a * b / 2 == 3"),
+        ("a ** 2 ** 3 == 3", "a ** 2 ** 3 == 3"),
+        ("(a ** 2) ** 3 == 3", "(a ** 2) ** 3 == 3"),
+        ("-a == 3", "0 - a == 3"),
+        ("count:(a) == 3", "count:(a) == 3"),
+        ("count(a) == 3", "count:(a) == 3"),
+        ("MAX(1, 5, 10) == 10", "max:(1, 5, 10) == 10"),
+        ("add:to:(a, 1) == 2", "a + 1 == 2"),
+        ("modulus:by:(a, 2) == 0", "modulus:by:(a, 2) == 0"),
+        ("now() > a", "now() > a"),
+        ("a < random()", "a < random()"),
+        ("uppercase:(a) == 'X'", "uppercase:(a) == \"X\""),
+        ("CAST(a, 'NSDate') < now()", "CAST(a, \"NSDate\") < now()"),
+        ("FUNCTION(a, 'valueForKeyPath:', 'b.c') == 1", "FUNCTION(a, \"valueForKeyPath:\", \"b.c\") == 1"),
+        ("SUBQUERY(items, $x, $x.price > 3).@count > 0", "SUBQUERY(items, $x, $x.price > 3).@count > 0"),
+        ("TERNARY(a == 1, 'x', 'y') == 'x'", "TERNARY(a == 1, \"x\", \"y\") == \"x\""),
+        ("a UNION b == c", "a UNION b == c"),
+        ("(a MINUS b) INTERSECT c == d", "(a MINUS b) INTERSECT c == d"),
+        ("ANYKEY == 'x'", "ANYKEY == \"x\""),
+        ("bitwiseAnd:with:(a, 4) != 0", "bitwiseAnd:with:(a, 4) != 0"),
+        ("first == 1 AND size == 2 AND last == 3", "first == 1 AND size == 2 AND last == 3"),
+        ("größe == 1", "größe == 1"),
+    ]
+
+    @Test(arguments: comparisons + compounds + literals + expressions)
+    func aFormatPrintsCanonicallyAndParsesBackToAnEqualPredicate(_ format: String, _ canonical: String) throws {
+        let predicate = try NSPredicate.parse(format)
+        #expect(predicate.predicateFormat == canonical)
+        let again = try NSPredicate.parse(predicate.predicateFormat)
+        #expect(again == predicate)
+        #expect(again.hash == predicate.hash)
+    }
+
+    @Test func theInitializerGivesTheConcreteClass() throws {
+        let comparison = NSPredicate(format: "a.b ==[c] 'x'")
+        let typed = try #require(comparison as? NSComparisonPredicate)
+        #expect(typed.leftExpression.keyPath == "a.b")
+        #expect(typed.rightExpression.constantValue as? String == "x")
+        #expect(typed.predicateOperatorType == .equalTo)
+        #expect(typed.options == .caseInsensitive)
+        #expect(typed.comparisonPredicateModifier == .direct)
+
+        let compound = try #require(NSPredicate(format: "a == 1 OR b == 2") as? NSCompoundPredicate)
+        #expect(compound.compoundPredicateType == .or)
+        #expect(compound.subpredicates.count == 2)
+        #expect(compound.operands.first is NSComparisonPredicate)
+
+        #expect(NSPredicate(value: true).description == "TRUEPREDICATE")
+        #expect(NSComparisonPredicate(format: "a == 1").predicateOperatorType == .equalTo)
+    }
+
+    @Test func differentPredicatesAreNotEqual() {
+        #expect(NSPredicate(format: "a == 1") != NSPredicate(format: "a == 2"))
+        #expect(NSPredicate(format: "a == 1") != NSPredicate(format: "b == 1"))
+        #expect(NSPredicate(format: "a == 'x'") != NSPredicate(format: "a ==[c] 'x'"))
+        #expect(NSPredicate(format: "a == 1") != NSPredicate(format: "ANY a == 1"))
+        #expect(NSPredicate(format: "a == 1") != NSPredicate(format: "NOT a == 1"))
+        #expect(NSPredicate(value: true) != NSPredicate(value: false))
+    }
+
+    @Test func anEmptyConjunctionIsTrueAndAnEmptyDisjunctionFalse() {
+        let all = NSCompoundPredicate(andPredicateWithSubpredicates: [])
+        let any = NSCompoundPredicate(orPredicateWithSubpredicates: [])
+        #expect(all.evaluate(with: nil))
+        #expect(!any.evaluate(with: nil))
+        #expect(all.predicateFormat == "TRUEPREDICATE")
+        #expect(any.predicateFormat == "FALSEPREDICATE")
+    }
+}

@@ -1,0 +1,118 @@
+import CoreData
+
+// Short forms for building models in tests.
+
+extension NSAttributeDescription {
+    /// An attribute, optional unless said otherwise.
+    public convenience init(
+        _ name: String, _ type: NSAttributeType, optional: Bool = true, default defaultValue: Any? = nil
+    ) {
+        self.init()
+        self.name = name
+        attributeType = type
+        isOptional = optional
+        self.defaultValue = defaultValue
+    }
+}
+
+extension NSEntityDescription {
+    /// An entity of attributes alone.
+    public convenience init(_ name: String, class className: String? = nil, _ attributes: [NSAttributeDescription]) {
+        self.init(name, class: className, attributes as [NSPropertyDescription])
+    }
+
+    /// An entity of a class, by default of a class with the entity's name in no particular module.
+    public convenience init(_ name: String, class className: String? = nil, _ properties: [NSPropertyDescription]) {
+        self.init()
+        self.name = name
+        managedObjectClassName = className ?? name
+        self.properties = properties
+    }
+}
+
+/// Adds a relationship and its inverse to two entities.
+public func relate(
+    _ source: NSEntityDescription, _ name: String, toMany: Bool = false, ordered: Bool = false, optional: Bool = true,
+    deleteRule: NSDeleteRule = .nullifyDeleteRule,
+    _ destination: NSEntityDescription, inverse inverseName: String, inverseToMany: Bool = false,
+    inverseOrdered: Bool = false,
+    inverseDeleteRule: NSDeleteRule = .nullifyDeleteRule
+) {
+    let relationship = NSRelationshipDescription()
+    relationship.name = name
+    relationship.destinationEntity = destination
+    relationship.maxCount = toMany ? 0 : 1
+    relationship.isOptional = optional
+    relationship.isOrdered = ordered
+    relationship.deleteRule = deleteRule
+    let inverse = NSRelationshipDescription()
+    inverse.name = inverseName
+    inverse.destinationEntity = source
+    inverse.maxCount = inverseToMany ? 0 : 1
+    inverse.isOptional = true
+    inverse.isOrdered = inverseOrdered
+    inverse.deleteRule = inverseDeleteRule
+    relationship.inverseRelationship = inverse
+    inverse.inverseRelationship = relationship
+    source.properties += [relationship]
+    destination.properties += [inverse]
+}
+
+extension NSRelationshipDescription {
+    /// A relationship without an inverse; to one object unless `toMany` is true.
+    public convenience init(
+        _ name: String, to destination: NSEntityDescription, toMany: Bool = false,
+        deleteRule: NSDeleteRule = .nullifyDeleteRule
+    ) {
+        self.init()
+        self.name = name
+        destinationEntity = destination
+        maxCount = toMany ? 0 : 1
+        isOptional = true
+        self.deleteRule = deleteRule
+    }
+}
+
+extension NSManagedObjectModel {
+    /// A model of some entities.
+    public convenience init(_ entities: [NSEntityDescription]) {
+        self.init()
+        self.entities = entities
+    }
+}
+
+/// A coordinator with one store, and contexts on it.
+public final class TestStack {
+    public let coordinator: NSPersistentStoreCoordinator
+    public let context: NSManagedObjectContext
+    /// Where the store is.
+    public let url: URL
+    private var folder: TemporaryFolder?
+    private var contexts: [NSManagedObjectContext] = []
+
+    /// A stack on a new SQLite store that goes when the stack goes.
+    public convenience init(_ entities: [NSEntityDescription]) throws {
+        let folder = try TemporaryFolder()
+        try self.init(NSManagedObjectModel(entities), url: folder.file("store.sqlite"))
+        self.folder = folder
+    }
+
+    public init(_ model: NSManagedObjectModel, url: URL) throws {
+        self.url = url
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        _ = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+    }
+
+    /// The entity of a name.
+    public func entity(_ name: String) -> NSEntityDescription { coordinator.managedObjectModel.entitiesByName[name]! }
+
+    /// Another context on the same coordinator, which lives as long as the stack.
+    public func newContext() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        contexts.append(context)
+        return context
+    }
+}
