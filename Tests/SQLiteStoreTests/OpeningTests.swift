@@ -94,6 +94,16 @@ struct OpeningTests {
         #expect(size?.intValue ?? 0 == 0)
     }
 
+    @Test func aRenamedEntityKeepsTheNumberOfItsFormerName() throws {
+        let url = folder.file("store.sqlite")
+        try OpenStore(model: TestModel.company(), url: url).close()
+        RawDatabase(url).execute("UPDATE Z_PRIMARYKEY SET Z_ENT = 9, Z_NAME = 'Chief' WHERE Z_NAME = 'Manager'")
+        let model = TestModel.company()
+        model.entitiesByName["Manager"]?.renamingIdentifier = "Chief"
+        let open = try OpenStore(model: model, url: url)
+        #expect(try open.store.backend().mapping.entity(open.layout("Manager"))?.number == 9)
+    }
+
     @Test func destroyingAStoreEmptiesIt() throws {
         let url = folder.file("store.sqlite")
         let open = try OpenStore(model: TestModel.company(), url: url)

@@ -236,4 +236,31 @@ struct SavingTests {
             raw.value("SELECT s.ZNAME FROM ATRANSACTION t JOIN ATRANSACTIONSTRING s ON t.ZAUTHORTS = s.Z_PK")
                 == "importer")
     }
+
+    @Test func aDecimalKeepsItsDigits() throws {
+        let open = try OpenStore(model: TestModel.company(), url: folder.file("decimals.sqlite"))
+        let value = try #require(Decimal(string: "1234567890123.0625"))
+        try open.insert("Employee", ["salary": .decimal(value)])
+        let layout = open.layout("Employee")
+        #expect(try open.strings("Employee", "salary") == ["1234567890123.0625"])
+        var plan = StoreFetch(entity: layout)
+        plan.shape = .dictionaries
+        plan.columns = StoreFetch.DictionaryColumns(properties: ["salary"])
+        guard case .dictionaries(let results) = try open.store.fetch(plan) else { return }
+        #expect(results.first?["salary"] as? NSDecimalNumber == NSDecimalNumber(decimal: value))
+    }
+
+    @Test func dictionariesHoldThePlainBytesOfExternalValues() throws {
+        let open = try OpenStore(model: TestModel.company(), url: folder.file("external.sqlite"))
+        let small = Data([2, 1, 7])
+        let large = Data(repeating: 9, count: 150_000)
+        try open.insert("Employee", ["age": .integer(1), "photo": .data(small)])
+        try open.insert("Employee", ["age": .integer(2), "photo": .data(large)])
+        var plan = StoreFetch(entity: open.layout("Employee"))
+        plan.sortDescriptors = [NSSortDescriptor(key: "age", ascending: true)]
+        plan.shape = .dictionaries
+        plan.columns = StoreFetch.DictionaryColumns(properties: ["photo"])
+        guard case .dictionaries(let results) = try open.store.fetch(plan) else { return }
+        #expect(results.map { $0["photo"] as? Data } == [small, large])
+    }
 }

@@ -16,8 +16,8 @@ extension NSManagedObject {
     @inline(never)
     private final func readInteger(_ name: StaticString) -> Int64 {
         if flags.contains(.fault) {
-            fireFault()
             let known = accessorTable.find(name)
+            fireFault(known.isFound ? known.slot : -1)
             if let row, known.isFound, known.kind.rawValue <= ValueKind.boolean.rawValue {
                 return Int64(bitPattern: row[known.slot])
             }

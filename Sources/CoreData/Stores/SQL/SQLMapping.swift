@@ -25,10 +25,17 @@ final class SQLMapping: @unchecked Sendable {
         // A table holds a whole hierarchy: one included entity brings its family.
         let roots = Set(layouts.layouts.filter(included).map(\.rootIndex))
         let held = layouts.layouts.filter { roots.contains($0.rootIndex) }
-        var taken = Set(held.compactMap { numbers[$0.name] })
+        // A renamed entity keeps the number that the store gave it under its former name.
+        let names = Set(held.map(\.name))
+        func storedNumber(_ layout: EntityLayout) -> Int? {
+            if let number = numbers[layout.name] { return number }
+            guard let former = layout.entity.renamingIdentifier, !names.contains(former) else { return nil }
+            return numbers[former]
+        }
+        var taken = Set(held.compactMap(storedNumber))
         var next = 1
         for (position, layout) in held.enumerated() {
-            var number = numbers[layout.name]
+            var number = storedNumber(layout)
             if number == nil, !taken.contains(position + 1) { number = position + 1 }
             if number == nil {
                 while taken.contains(next) { next += 1 }

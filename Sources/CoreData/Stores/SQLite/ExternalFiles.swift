@@ -43,6 +43,16 @@ struct ExternalFiles: Sendable {
         return fileName(value.dropFirst())
     }
 
+    /// The plain bytes that a column's value stands for; nil when its file is missing.
+    static func content(ofColumnValue value: Data, in files: ExternalFiles?) -> Data? {
+        switch value.first {
+        case inlineMarker?: return Data(value.dropFirst())
+        case fileMarker?:
+            return value.withUnsafeBytes { bytes in files?.content(named: bytes.dropFirst()) }
+        default: return value
+        }
+    }
+
     /// The value to store in the column. A large value is written to a new file first, whose name is added to `written`.
     func columnValue(for data: Data, written: inout [String]) throws -> Data {
         guard data.count > Self.threshold else { return Data([Self.inlineMarker]) + data }

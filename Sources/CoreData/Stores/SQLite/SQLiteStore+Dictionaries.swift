@@ -11,8 +11,8 @@ extension SQLiteStore {
         /// For a to-one relationship: the destination's entity.
         var destination: Int = -1
         var entityColumn: SQLText?
-        /// Whether the value is an object ID of the row itself.
-        var isAggregate = false
+        /// Whether the value lies behind a leading byte, or in a file that the value names.
+        var isExternal = false
     }
 
     func fetchDictionaries(_ plan: StoreFetch, _ backend: SQLiteBackend) throws -> [[String: Any]] {
@@ -79,7 +79,8 @@ extension SQLiteStore {
                 return ResultColumn(
                     name: description.name, text: term.text, kind: .toOne, destination: slot.destinationIndex)
             }
-            return ResultColumn(name: description.name, text: term.text, kind: wanted ?? term.kind)
+            return ResultColumn(
+                name: description.name, text: term.text, kind: wanted ?? term.kind, isExternal: Self.isExternal(term))
         }
         guard let name = (property as? NSPropertyDescription)?.name ?? (property as? String) else {
             throw generator.refuse("\(property)", "propertiesToFetch takes property descriptions and names")
@@ -88,13 +89,19 @@ extension SQLiteStore {
         let path = name.split(separator: ".").map(String.init)
         let term = try generator.term(path: path, in: environment.scope, name)
         var column = ResultColumn(
-            name: name, text: term.text, kind: term.kind, destination: term.slot?.destinationIndex ?? -1)
+            name: name, text: term.text, kind: term.kind, destination: term.slot?.destinationIndex ?? -1,
+            isExternal: Self.isExternal(term))
         if term.kind == .toOne, path.count == 1, let slot = term.slot,
             let entityColumn = environment.scope.entity.columns[slot.index]?.entityColumn
         {
             column.entityColumn = SQLText("\(environment.scope.alias).\(SQLSchema.identifier(entityColumn))")
         }
         return column
+    }
+
+    /// Whether a term is the bare column of an attribute that allows external storage.
+    private static func isExternal(_ term: SQLTerm) -> Bool {
+        term.isColumn && term.slot?.attribute?.allowsExternalBinaryDataStorage == true
     }
 
     private func objectColumn(_ name: String, _ scope: SQLScope) -> ResultColumn {
@@ -127,6 +134,9 @@ extension SQLiteStore {
         -> Any?
     {
         if row.isNull(index) { return nil }
+        if column.isExternal {
+            return row.data(index).flatMap { ExternalFiles.content(ofColumnValue: $0, in: backend.externalFiles) }
+        }
         switch column.kind {
         case .toOne?:
             var layout = column.destination
@@ -142,7 +152,10 @@ extension SQLiteStore {
         case let kind? where kind.isFloatingPoint:
             return PropertyConversion.object(from: .double(row.double(index)), kind: kind)
         case .decimal?:
-            let decimal = row.string(index).flatMap { Decimal(string: $0, locale: .posix) }
+            let text =
+                sqlite3_column_type(row.handle, index) == SQLITE_FLOAT
+                ? DecimalText.text(of: row.double(index)) : row.string(index)
+            let decimal = text.flatMap { Decimal(string: $0, locale: .posix) }
             return decimal.map { NSDecimalNumber(decimal: $0) }
         case .string?: return row.string(index)
         case .uri?: return row.string(index).flatMap { URL(string: $0) }
