@@ -15,6 +15,8 @@ extension NSManagedObjectContext {
                 case .delete: found.batch.deleted[conflict.index]
                 case .check: found.batch.checked[conflict.index]
                 }
+            // The cached row is proven stale: whoever refreshes the object must get the store's row.
+            found.store.snapshotStore?.rowCaches[object.layout.rootIndex].remove(object.key)
             rows.append((object, conflict))
             list.append(mergeConflict(conflict, object, found.store))
         }
