@@ -15,12 +15,14 @@ extension NSManagedObjectContext {
                 case .delete: found.batch.deleted[conflict.index]
                 case .check: found.batch.checked[conflict.index]
                 }
-            // The cached row is proven stale: whoever refreshes the object must get the store's row.
-            found.store.snapshotStore?.rowCaches[object.layout.rootIndex].remove(object.key)
             rows.append((object, conflict))
             list.append(mergeConflict(conflict, object, found.store))
         }
         for violation in found.conflicts.violations { list.append(constraintConflict(violation, found)) }
+        // The cached rows are proven stale: whoever refreshes the objects must get the store's rows.
+        for (object, _) in rows {
+            found.store.snapshotStore?.rowCaches[object.layout.rootIndex].remove(object.key)
+        }
         try policy.resolve(mergeConflicts: list)
         for (object, conflict) in rows { resolve(object, conflict, policy.mergeType) }
         for violation in found.conflicts.violations { resolve(violation, found, policy.mergeType) }
