@@ -43,10 +43,6 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
         static let insertedInEvent = Flags(rawValue: 1 << 12)
         /// Deletion was committed.
         static let deletionSaved = Flags(rawValue: 1 << 13)
-        /// The delete rules denied its deletion when they were applied.
-        static let keepsRegistered = Flags(rawValue: 1 << 14)
-        /// Every save checks its row's version although it has no changes.
-        static let detectsConflicts = Flags(rawValue: 1 << 15)
     }
 
     // Dynamic exclusivity checks are off for the fields that every property access reads: objects are confined to one

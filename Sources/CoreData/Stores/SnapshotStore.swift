@@ -183,9 +183,6 @@ struct SlotMask: Equatable, Sendable {
     }
 
     var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
-
-    /// The first 64 slots as one word, for entities that have no more.
-    var firstWord: UInt64 { low }
 }
 
 /// One row to insert, update or delete.

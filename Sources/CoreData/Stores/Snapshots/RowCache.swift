@@ -132,7 +132,7 @@ final class RowCache: Sendable {
     }
 
     /// Removes the rows of a page that is about to be freed.
-    fileprivate func forgetRows(of page: RowPage) {
+    func forget(_ page: RowPage) {
         table.withLock { guarded in
             for index in 0..<page.rowCount {
                 let row = page.row(at: index)
@@ -140,8 +140,6 @@ final class RowCache: Sendable {
             }
         }
     }
-
-    func forget(_ page: RowPage) { forgetRows(of: page) }
 }
 
 /// Places of primary keys in open-addressing tables.

@@ -83,11 +83,6 @@ final class RowPage: @unchecked Sendable {
         return row
     }
 
-    /// Takes back the row appended last.
-    func removeLastRow() {
-        rowCount -= 1
-    }
-
     @inline(__always)
     func setNull(_ row: RowPointer, _ slot: Int) {
         row[slot] = 0
@@ -124,10 +119,6 @@ final class RowPage: @unchecked Sendable {
         return UnsafeBufferPointer(start: heap.map { $0 + Int(word >> 32) }, count: Int(word & 0xffff_ffff))
     }
 
-    /// Whether the row lies in this page.
-    func contains(_ row: RowPointer) -> Bool {
-        row >= rows && row < rows + strideInWords * capacity
-    }
 }
 
 /// A committed row together with the page that keeps it alive.
