@@ -75,6 +75,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "SafeCoreData", targets: ["SafeCoreData"]),
         .executable(name: "coredata", targets: ["CoreDataTool"]),
         .executable(name: "inventory", targets: ["Inventory"]),
     ],
@@ -92,6 +93,7 @@ let package = Package(
             swiftSettings: swiftSyntax.swiftSettings,
             linkerSettings: swiftSyntax.linkerSettings),
         .target(name: "CoreData", dependencies: ["CoreDataMacros", "Predicates", "CSQLite", "CSwiftRuntime", "CZlib"]),
+        .target(name: "SafeCoreData", dependencies: ["CoreData"]),
         .target(name: "CoreDataToolKit", dependencies: ["CoreData", "CSQLite"]),
         .executableTarget(name: "CoreDataTool", dependencies: ["CoreDataToolKit"]),
         .executableTarget(
@@ -106,6 +108,7 @@ let package = Package(
         .testTarget(name: "CoordinatorTests", dependencies: ["CoreData"]),
         .testTarget(name: "SQLiteStoreTests", dependencies: ["CoreData", "CSQLite"]),
         .testTarget(name: "FixtureTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
+        .testTarget(name: "SafeCoreDataTests", dependencies: ["SafeCoreData", "CSQLite", "TestSupport"]),
         .target(name: "ClassLookupFixtures", path: "Tests/ClassLookupFixtures"),
         .testTarget(name: "ClassLookupTests", dependencies: ["CoreData", "ClassLookupFixtures"]),
         .testTarget(
