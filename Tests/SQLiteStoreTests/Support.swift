@@ -101,7 +101,7 @@ struct OpenStore {
         _ entity: String, _ key: Int64, _ values: [String: PropertyValue], base: Snapshot? = nil
     ) -> RowChange {
         let layout = layout(entity)
-        let pending = PendingValues(slotCount: layout.slots.count)
+        let pending = PendingValues.make(slotCount: layout.slots.count)
         for (name, value) in values { pending[layout.slotByName[name]!] = value }
         return RowChange(layout: layout, key: key, base: base, values: pending)
     }

@@ -49,8 +49,9 @@ extension NSManagedObjectContext {
     }
 
     static func set(of objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {
-        var set = Set<NSManagedObject>(minimumCapacity: objects.count)
-        for object in objects { set.insert(object) }
+        // Half as much again: a set does not keep hash values, so that every collision is a comparison of objects.
+        var set = Set<NSManagedObject>(minimumCapacity: objects.count + objects.count / 2)
+        objects.forEachUnretained { set.insert($0) }
         return set
     }
 
@@ -71,7 +72,16 @@ extension NSManagedObjectContext {
         eventMergedInserts = []
         eventMergedDeletes = []
         var discarded = false
-        for object in objects {
+        var newCount = 0
+        objects.forEachUnretained { object in
+            if object.flags.isNew { newCount += 1 }
+        }
+        if newCount == objects.count, insertedObjects.isEmpty {
+            // Nothing but insertions: the list of the event is the list of inserted objects.
+            objects.forEachUnretained { $0.flags.remove([.inEvent, .insertedInEvent]) }
+            insertedObjects = objects
+        }
+        for object in objects where newCount < objects.count {
             let flags = object.flags
             object.flags.remove([.inEvent, .insertedInEvent])
             if flags.contains(.discarded) {
@@ -104,8 +114,9 @@ extension NSManagedObjectContext {
             NotificationCenter.default.post(name: Self.didChangeObjectsNotification, object: self, userInfo: userInfo)
         }
         if discarded { for object in objects where object.flags.contains(.discarded) { finishDiscarding(object) } }
-        for object in objects where !object.flags.contains(.inEvent) {
-            object.extras?.eventMask.removeAll()
+        objects.forEachUnretained { object in
+            if object.flags.contains(.inEvent) { return }
+            object.pendingReference?._withUnsafeGuaranteedRef { $0.endEvent() }
         }
     }
 
@@ -115,6 +126,8 @@ extension NSManagedObjectContext {
         assignedStores[ObjectIdentifier(object)] = nil
         if object.key != 0 { registry.unregister(object) }
         if let objectID = object.extras?.objectID { temporaryObjects[objectID.identity] = nil }
+        // The registry kept the layouts alive.
+        object.makeExtras().modelLayout = object.layout.model
         object.registry = nil
     }
 
@@ -167,7 +180,7 @@ extension NSManagedObjectContext {
         object.willTurnIntoFault()
         object.row = nil
         object.committedRow = nil
-        object.extras?.dropValues()
+        object.dropValues()
         object.flags.remove([.inaccessible, .changedInSave])
         object.flags.insert(.fault)
         object.didTurnIntoFault()
@@ -183,8 +196,8 @@ extension NSManagedObjectContext {
     func adoptCommitted(_ current: Snapshot, _ object: NSManagedObject) {
         object.committedRow = current.row
         object.page = current.page
-        object.row = object.extras?.pending == nil && !object.flags.contains(.fault) ? current.row : nil
-        object.extras?.decoded.removeAll()
+        object.row = !object.hasPendingValues && !object.flags.contains(.fault) ? current.row : nil
+        object.extras?.forgetDecoded()
         object.extras?.forgetDestinations()
         for (slot, state) in object.extras?.allToMany ?? [] where !state.hasChanges {
             object.extras?.setToMany(slot, nil)
@@ -228,11 +241,18 @@ extension NSManagedObjectContext {
 
     /// Takes back an object's unsaved values.
     func restoreCommittedValues(_ object: NSManagedObject) {
-        guard let extras = object.extras else { return }
-        extras.pending = nil
-        extras.decoded.removeAll()
-        extras.forgetDestinations()
-        extras.tracked.removeAll()
+        if object.pendingReference == nil, object.extrasReference == nil { return }
+        object.pending = nil
+        if let extras = object.extras {
+            extras.forgetDecoded()
+            extras.forgetDestinations()
+            restoreCommittedMembers(extras)
+        }
+        object.row = object.flags.contains(.fault) ? nil : object.committedRow
+        object.awake(fromSnapshotEvents: .rollback)
+    }
+
+    private func restoreCommittedMembers(_ extras: ObjectExtras) {
         for (slot, state) in extras.allToMany where state.hasChanges {
             if !state.isLoaded {
                 extras.setToMany(slot, nil)
@@ -252,7 +272,5 @@ extension NSManagedObjectContext {
             state.committedOrder = nil
             state.orderChanged = false
         }
-        object.row = object.flags.contains(.fault) ? nil : object.committedRow
-        object.awake(fromSnapshotEvents: .rollback)
     }
 }

@@ -125,7 +125,7 @@ extension NSManagedObjectContext {
             object.flags.remove(.updated)
             restoreCommittedValues(object)
         case .mergeByPropertyStoreTrumpMergePolicyType:
-            if let former, let pending = object.extras?.pending {
+            if let former, let pending = object.pending {
                 for slot in 0..<layout.storedCount where pending.has(slot) {
                     if !object.equals(current.value(slot), former.value(slot), layout.slots[slot]) {
                         pending.remove(slot)
@@ -135,11 +135,11 @@ extension NSManagedObjectContext {
         case .overwriteMergePolicyType:
             // The whole object as it is in memory is written.
             if let former {
-                for slot in 0..<layout.storedCount where object.extras?.pending?.has(slot) != true {
+                for slot in 0..<layout.storedCount where object.pending?.has(slot) != true {
                     let value = former.value(slot)
                     if !object.equals(current.value(slot), value, layout.slots[slot]) {
                         object.store(value, slot: slot)
-                        object.extras?.tracked.insert(slot)
+                        object.pending?.track(slot)
                     }
                 }
             }
@@ -238,8 +238,8 @@ extension NSManagedObjectContext {
         object.committedRow = existing.row
         object.page = existing.page
         object.row = nil
-        for slot in 0..<layout.storedCount where object.extras?.pending?.has(slot) == true {
-            object.extras?.tracked.insert(slot)
+        for slot in 0..<layout.storedCount where object.pending?.has(slot) == true {
+            object.pending?.track(slot)
         }
         object.flags.insert(.updated)
         updated.append(object)

@@ -168,7 +168,7 @@ extension NSManagedObjectContext {
                 lastLayout = modelLayout.layouts[row.rowLayoutIndex]
                 objectClass = lastLayout.managedObjectClass
             }
-            let object = objectClass.init(entity: lastLayout.entity, insertInto: nil)
+            let object = objectClass.forContext(lastLayout.entity)
             object.flags = [.fault]
             object.key = row.rowKey
             object.storeNumber = Int16(truncatingIfNeeded: store)
@@ -212,8 +212,8 @@ extension NSManagedObjectContext {
         } else if refreshing, !object.hasChanges, let committed = object.committedRow, committed != row {
             object.committedRow = row
             object.page = row.rowPage.takeUnretainedValue()
-            object.row = object.extras?.pending == nil ? row : nil
-            object.extras?.decoded.removeAll()
+            object.row = !object.hasPendingValues ? row : nil
+            object.extras?.forgetDecoded()
             object.extras?.forgetDestinations()
             eventRefreshed.insert(object)
         }
@@ -276,9 +276,9 @@ extension NSManagedObjectContext {
         if let row = object.committedRow, row.rowLayoutIndex != object.layout.index, let modelLayout {
             // A fault made through a relationship to a superentity turns out to be of a subentity.
             object.layout = modelLayout.layouts[row.rowLayoutIndex]
-            object.accessorTable = object.layout.accessorTable
+            object.accessorTable = object.layout.accessorTable(for: type(of: object))
         }
-        object.row = object.extras?.pending == nil ? object.committedRow : nil
+        object.row = !object.hasPendingValues ? object.committedRow : nil
         object.flags.insert(.silent)
         object.awakeFromFetch()
         object.flags.remove(.silent)

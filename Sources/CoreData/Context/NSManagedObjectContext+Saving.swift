@@ -44,8 +44,10 @@ extension NSManagedObjectContext {
         while true {
             var called = false
             for list in [inserted.objects, updated.objects, deleted.objects] {
-                for object in list where object.flags.contains(.changedInSave) {
+                list.forEachUnretained { object in
+                    guard object.flags.contains(.changedInSave) else { return }
                     object.flags.remove(.changedInSave)
+                    guard object.accessorTable.hooks.contains(.willSave) else { return }
                     called = true
                     object.willSave()
                 }
@@ -71,8 +73,12 @@ extension NSManagedObjectContext {
             do { try body() } catch { errors += ValidationErrors.flattened(error as NSError) }
         }
         for object in objects.deleted { collect { try object.validateForDelete() } }
-        for object in objects.inserted { collect { try object.validateForInsert() } }
-        for object in objects.updated { collect { try object.validateForUpdate() } }
+        objects.inserted.forEachUnretained { object in
+            if object.accessorTable.hooks.contains(.validation) { collect { try object.validateForInsert() } }
+        }
+        objects.updated.forEachUnretained { object in
+            if object.accessorTable.hooks.contains(.validation) { collect { try object.validateForUpdate() } }
+        }
         // A failed save leaves the hooks to be called again.
         if errors.isEmpty { return }
         markUnsaved(objects)
@@ -145,20 +151,34 @@ extension NSManagedObjectContext {
         try assignKeys(to: objects.inserted, coordinator)
         var batches: [Int: ObjectBatch] = [:]
         var order: [Int] = []
+        var last: (number: Int16, batch: ObjectBatch)?
         func batch(for object: NSManagedObject) -> ObjectBatch {
+            if let last, last.number == object.storeNumber { return last.batch }
             let number = Int(object.storeNumber)
-            if let batch = batches[number] { return batch }
-            let made = ObjectBatch()
-            made.batch.contextName = name
-            made.batch.transactionAuthor = transactionAuthor
-            batches[number] = made
-            order.append(number)
-            return made
+            let batch: ObjectBatch
+            if let known = batches[number] {
+                batch = known
+            } else {
+                batch = ObjectBatch()
+                batch.batch.contextName = name
+                batch.batch.transactionAuthor = transactionAuthor
+                batches[number] = batch
+                order.append(number)
+            }
+            last = (object.storeNumber, batch)
+            return batch
         }
-        for object in objects.inserted {
+        var isOneStore = true
+        objects.inserted.forEachUnretained { if $0.storeNumber != objects.inserted[0].storeNumber { isOneStore = false } }
+        if isOneStore, let first = objects.inserted.first {
+            let batch = batch(for: first)
+            batch.inserted = objects.inserted
+            batch.batch.inserts.reserveCapacity(objects.inserted.count)
+        }
+        try objects.inserted.forEachUnretained { object in
             let batch = batch(for: object)
             batch.batch.inserts.append(try insertion(of: object))
-            batch.inserted.append(object)
+            if !isOneStore { batch.inserted.append(object) }
             collectRelationshipChanges(of: object, into: batch.batch)
         }
         for object in objects.updated {
@@ -246,46 +266,36 @@ extension NSManagedObjectContext {
             ])
     }
 
+    /// New objects that take their keys from one counter.
+    private struct KeyGroup {
+        let store: NSPersistentStore
+        let root: EntityLayout
+        /// Owned by the list of all objects.
+        var members: ContiguousArray<Unmanaged<NSManagedObject>> = []
+    }
+
     /// Gives every new object a store and a permanent key.
-    private func assignKeys(
-        to objects: some Collection<NSManagedObject>, _ coordinator: NSPersistentStoreCoordinator
-    ) throws {
-        var groups: [Int: (store: NSPersistentStore, root: EntityLayout, objects: ContiguousArray<NSManagedObject>)] = [:]
-        var order: [Int] = []
-        var lastLayout: EntityLayout?
-        var lastStore: NSPersistentStore?
-        var currentGroup = -1
-        var current: ContiguousArray<NSManagedObject> = []
-        func closeGroup() {
-            if !current.isEmpty { groups[currentGroup]?.objects.append(contentsOf: current) }
-            current.removeAll(keepingCapacity: true)
+    private func assignKeys(to objects: ContiguousArray<NSManagedObject>, _ coordinator: NSPersistentStoreCoordinator) throws {
+        defer { withExtendedLifetime(objects) {} }
+        var groups: [KeyGroup] = []
+        var lastLayout: ObjectIdentifier?
+        var lastGroup = -1
+        try objects.forEachUnretained { object in
+            if object.key != 0 { return }
+            // Neighbours are usually of one entity.
+            if !assignedStores.isEmpty || lastLayout != ObjectIdentifier(object.layout) {
+                let layout = object.layout
+                let store = try coordinator.store(for: layout, assigned: assignedStores[ObjectIdentifier(object)])
+                let root = layout.model.layouts[layout.rootIndex]
+                lastLayout = ObjectIdentifier(layout)
+                lastGroup = groups.firstIndex { $0.store === store && $0.root === root } ?? groups.count
+                if lastGroup == groups.count { groups.append(KeyGroup(store: store, root: root)) }
+            }
+            groups[lastGroup].members.append(.passUnretained(object))
         }
-        for object in objects where object.key == 0 {
-            let store: NSPersistentStore
-            if assignedStores.isEmpty, let lastStore, lastLayout === object.layout {
-                store = lastStore
-            } else {
-                store = try coordinator.store(for: object.layout, assigned: assignedStores[ObjectIdentifier(object)])
-                lastLayout = object.layout
-                lastStore = store
-            }
-            let root = object.layout.model.layouts[object.layout.rootIndex]
-            let group = store.number << 32 | root.index
-            if group == currentGroup {
-                current.append(object)
-                continue
-            }
-            closeGroup()
-            currentGroup = group
-            if groups[group] == nil {
-                groups[group] = (store, root, [])
-                order.append(group)
-            }
-            current.append(object)
-        }
-        closeGroup()
-        for group in order {
-            guard let (store, root, members) = groups[group], let snapshotStore = store.snapshotStore else { continue }
+        for group in groups {
+            let (store, root) = (group.store, group.root)
+            guard let snapshotStore = store.snapshotStore else { continue }
             if store.isReadOnly {
                 throw CoreDataErrors.make(
                     .persistentStoreSave,
@@ -293,17 +303,21 @@ extension NSManagedObjectContext {
                     userInfo: [NSAffectedStoresErrorKey: [store]])
             }
             if snapshotStore.needsObjects {
-                let keys = try snapshotStore.obtainKeys(for: Array(members), of: root)
+                let members = group.members.map { $0.takeUnretainedValue() }
+                let keys = try snapshotStore.obtainKeys(for: members, of: root)
                 for (object, key) in zip(members, keys) {
                     object.key = key
                     object.storeNumber = Int16(truncatingIfNeeded: store.number)
                 }
                 continue
             }
-            var key = try snapshotStore.reserveKeys(members.count, for: root)
-            for object in members {
-                object.key = key
-                object.storeNumber = Int16(truncatingIfNeeded: store.number)
+            var key = try snapshotStore.reserveKeys(group.members.count, for: root)
+            let number = Int16(truncatingIfNeeded: store.number)
+            for member in group.members {
+                member._withUnsafeGuaranteedRef {
+                    $0.key = key
+                    $0.storeNumber = number
+                }
                 key += 1
             }
         }
@@ -315,7 +329,7 @@ extension NSManagedObjectContext {
     public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         let coordinator = try requireCoordinator("obtain permanent IDs")
         let fresh = objects.filter { $0.registry === registry && $0.flags.contains(.inserted) && $0.key == 0 }
-        try assignKeys(to: fresh, coordinator)
+        try assignKeys(to: ContiguousArray(fresh), coordinator)
         for object in objects where object.flags.contains(.inserted) && object.storeNumber >= 0 {
             guard object.extras?.objectID?.isTemporaryID ?? true else { continue }
             guard let store = registry.store(number: Int(object.storeNumber)) else { continue }
@@ -329,13 +343,11 @@ extension NSManagedObjectContext {
 
     private func insertion(of object: NSManagedObject) throws -> RowChange {
         let layout = object.layout
-        let extras = object.makeExtras()
         let pending: PendingValues
-        if let existing = extras.pending {
+        if let existing = object.pending {
             pending = existing
         } else {
-            pending = PendingValues(slotCount: layout.storedCount)
-            extras.pending = pending
+            pending = object.makePending()
         }
         if layout.hasDefaults {
             for slot in 0..<layout.storedCount where !pending.has(slot) { pending[slot] = layout.defaultValue(slot) }
@@ -347,12 +359,12 @@ extension NSManagedObjectContext {
     /// Nil when no persistent value differs from the store.
     private func update(of object: NSManagedObject) throws -> RowChange? {
         let layout = object.layout
-        guard let extras = object.extras else { return nil }
         let base = object.committedRow.map(Snapshot.init(retaining:))
-        if let pending = extras.pending {
+        if let pending = object.pending {
             let values = try storeValues(pending, object, onlyChanged: true)
             if !values.mask.isEmpty { return RowChange(layout: layout, key: object.key, base: base, values: values) }
         }
+        guard let extras = object.extras else { return nil }
         for (slot, state) in extras.allToMany where state.hasChanges && !layout.slots[slot].isTransient {
             var change = RowChange(layout: layout, key: object.key, base: base, values: nil)
             change.touchesVersionOnly = true
@@ -366,6 +378,7 @@ extension NSManagedObjectContext {
         let layout = object.layout
         if !onlyChanged {
             // A new object: only relationships and transformable values need converting.
+            if layout.convertedSlots.isEmpty { return pending }
             var copy: PendingValues?
             for slot in layout.convertedSlots where pending.has(slot) {
                 let value = pending[slot]
@@ -424,7 +437,8 @@ extension NSManagedObjectContext {
     }
 
     private func collectRelationshipChanges(of object: NSManagedObject, into batch: SaveBatch) {
-        guard let extras = object.extras else { return }
+        let hasToMany = object.extrasReference?._withUnsafeGuaranteedRef { $0.hasToMany } ?? false
+        guard hasToMany, let extras = object.extras else { return }
         let layout = object.layout
         for (slot, state) in extras.allToMany where state.hasChanges {
             let property = layout.slots[slot]
@@ -479,22 +493,26 @@ extension NSManagedObjectContext {
         var updatedObjects: ContiguousArray<NSManagedObject> = []
         var deletedObjects: ContiguousArray<NSManagedObject> = []
         for (store, batch, outcome) in written.stores {
-            insertedObjects += batch.inserted
-            updatedObjects += batch.updated
-            deletedObjects += batch.deleted
-            for (index, object) in batch.inserted.enumerated() {
+            insertedObjects.appendOrAdopt(batch.inserted)
+            updatedObjects.appendOrAdopt(batch.updated)
+            deletedObjects.appendOrAdopt(batch.deleted)
+            var index = 0
+            batch.inserted.forEachUnretained { object in
                 adopt(outcome.inserted.rows[index], object)
-                inserted.remove(object)
-                if let objectID = object.extras?.objectID, objectID.isTemporaryID {
+                index += 1
+                if !temporaryObjects.isEmpty, let objectID = object.extras?.objectID, objectID.isTemporaryID {
                     temporaryObjects[objectID.identity] = nil
                     object.extras?.objectID = nil
                 }
             }
+            inserted.remove(batch.inserted)
             register(batch.inserted, store)
-            for (index, object) in batch.updated.enumerated() {
+            index = 0
+            batch.updated.forEachUnretained { object in
                 adopt(outcome.updated.rows[index], object)
-                updated.remove(object)
+                index += 1
             }
+            updated.remove(batch.updated)
             for object in batch.deleted {
                 deleted.remove(object)
                 store.snapshotStore?.rowCaches[object.layout.rootIndex].remove(object.key)
@@ -514,17 +532,18 @@ extension NSManagedObjectContext {
             guard object.extras?.allToMany.contains(where: { $0.state.hasChanges }) != true else { continue }
             updated.remove(object)
             object.flags.remove([.updated])
-            if let extras = object.extras {
-                extras.pending = nil
-                extras.tracked.removeAll()
-            }
+            object.pending = nil
             object.row = object.flags.contains(.fault) ? nil : object.committedRow
             updatedObjects.append(object)
         }
         assignedStores.removeAll()
         conflictChecks.removeAll()
-        for object in written.objects.inserted where !object.flags.contains(.inserted) { object.didSave() }
-        for object in written.objects.updated where !object.flags.contains(.updated) { object.didSave() }
+        written.objects.inserted.forEachUnretained { object in
+            if object.accessorTable.hooks.contains(.didSave), !object.flags.contains(.inserted) { object.didSave() }
+        }
+        written.objects.updated.forEachUnretained { object in
+            if object.accessorTable.hooks.contains(.didSave), !object.flags.contains(.updated) { object.didSave() }
+        }
         for object in written.objects.deleted { object.didSave() }
         postDidSave(savedSets, insertedObjects, updatedObjects, deletedObjects)
     }
@@ -534,29 +553,32 @@ extension NSManagedObjectContext {
         object.committedRow = row
         object.page = row.rowPage.takeUnretainedValue()
         object.flags.remove([.inserted, .updated, .changedInSave])
-        guard let extras = object.extras else {
-            object.row = row
-            return
-        }
-        if let pending = extras.pending {
-            // Destinations stay reachable without a look-up, and transformable values keep their identity.
-            for slot in 0..<object.layout.storedCount where pending.has(slot) {
-                switch pending[slot] {
-                case .object(let destination): extras.setToOne(slot, destination)
-                case .custom(let custom): extras.decoded[slot] = custom.value
-                default: break
-                }
-            }
-            extras.pending = nil
-        }
-        extras.tracked.removeAll()
-        for (_, state) in extras.allToMany {
-            state.added.removeAll()
-            state.removed.removeAll()
-            state.committedOrder = nil
-            state.orderChanged = false
-        }
         object.row = row
+        if object.pendingReference != nil {
+            if !object.layout.convertedSlots.isEmpty { keepObjects(of: object) }
+            object.pending = nil
+        }
+        object.extrasReference?._withUnsafeGuaranteedRef { extras in
+            guard extras.hasToMany else { return }
+            for (_, state) in extras.allToMany {
+                state.added.removeAll()
+                state.removed.removeAll()
+                state.committedOrder = nil
+                state.orderChanged = false
+            }
+        }
+    }
+
+    /// Destinations stay reachable without a look-up, and transformable values keep their identity.
+    private func keepObjects(of object: NSManagedObject) {
+        guard let pending = object.pending else { return }
+        for slot in object.layout.convertedSlots where pending.has(slot) {
+            switch pending[slot] {
+            case .object(let destination): object.makeExtras().setToOne(slot, destination)
+            case .custom(let custom): object.makeExtras().setDecoded(slot, custom.value)
+            default: break
+            }
+        }
     }
 
     private func register(_ objects: ContiguousArray<NSManagedObject>, _ store: NSPersistentStore) {
@@ -567,7 +589,7 @@ extension NSManagedObjectContext {
             while end < objects.count, objects[end].layout.rootIndex == root { end += 1 }
             registry.withTable(store: store.number, root: root) { table in
                 table.reserve(table.count + end - start)
-                for index in start..<end { table.insert(.passUnretained(objects[index]), key: objects[index].key) }
+                objects.forEachUnretained(in: start..<end) { table.insert(.passUnretained($0), key: $0.key) }
             }
             start = end
         }
@@ -575,19 +597,19 @@ extension NSManagedObjectContext {
     }
 
     private static func identifiers(of objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
-        var set = Set<NSManagedObjectID>(minimumCapacity: objects.count)
+        var set = Set<NSManagedObjectID>(minimumCapacity: objects.count + objects.count / 2)
         var token: StoreToken?
         var number: Int16 = -1
-        for object in objects {
-            if let known = object.extras?.objectID {
+        objects.forEachUnretained { object in
+            if let known = object.extrasReference?._withUnsafeGuaranteedRef({ $0.objectID }) {
                 set.insert(known)
-                continue
+                return
             }
             if object.storeNumber != number {
                 number = object.storeNumber
                 token = object.registry?.store(number: Int(number))?.token
             }
-            guard let token else { continue }
+            guard let token else { return }
             set.insert(NSManagedObjectID(key: object.key, layout: object.layout, token: token))
         }
         return set

@@ -13,7 +13,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     let queue: DispatchQueue
     /// How the context's work is scheduled.
     public let concurrencyType: NSManagedObjectContextConcurrencyType
-    private(set) var registry: ObjectRegistry!
+    @exclusivity(unchecked) private(set) var registry: ObjectRegistry!
 
     @exclusivity(unchecked) var inserted = ChangeList()
     @exclusivity(unchecked) var updated = ChangeList()
@@ -29,8 +29,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var eventMergedDeletes: Set<NSManagedObject> = []
     /// The sets of the last notification about changes, so that a save of just these objects need not hash them again.
     var lastEvent = LastEvent()
-    var isProcessingChanges = false
-    var isSaving = false
+    @exclusivity(unchecked) var isProcessingChanges = false
+    @exclusivity(unchecked) var isSaving = false
+    /// The class that `init(context:)` was last called on, and the index of its entity's layout: objects come in rows.
+    @exclusivity(unchecked) var lastInsertedClass: (objectClass: ObjectIdentifier, layout: Int)?
     /// Objects by temporary ID, for those whose ID was asked for.
     @exclusivity(unchecked) var temporaryObjects: [NSManagedObjectID.Identity: WeakObject] = [:]
     /// Objects that `detectConflicts(for:)` named.
@@ -65,7 +67,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             object.committedRow = nil
             object.page = nil
             object.flags = [.fault, .invalid]
-            object.extras?.dropValues()
+            object.dropValues()
             object.listIndex = -1
         }
         inserted.removeAll()
@@ -104,6 +106,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     private func attach() {
         registry.contextWillDeallocate()
+        lastInsertedClass = nil
         let coordinator = persistentStoreCoordinator
         registry = ObjectRegistry(context: self, modelLayout: coordinator?.modelLayout, coordinator: coordinator)
         registry.alwaysReadsStore = stalenessInterval == 0
@@ -178,19 +181,20 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         precondition(
             object.registry == nil,
             "\(object.layout.name) \(object.descriptionOfIdentity) already belongs to another context.")
-        object.extras = object.extras ?? ObjectExtras(layout: object.layout, keeping: object.layout.model)
         insertNew(object)
     }
 
     func insertNew(_ object: NSManagedObject) {
-        let layout = object.layout
-        if let modelLayout {
+        let registry: ObjectRegistry = registry
+        if let modelLayout = registry.modelLayout {
             precondition(
-                layout.model === modelLayout,
-                "The entity \(layout.name) belongs to another model than the context's persistent store coordinator.")
+                object.layout.model === modelLayout,
+                "The entity \(object.layout.name) belongs to another model than the context's persistent store coordinator.")
         }
-        precondition(!layout.isAbstract, "The entity \(layout.name) is abstract: objects are made of its subentities.")
+        precondition(!object.layout.isAbstract, "The entity \(object.layout.name) is abstract: objects are made of its subentities.")
         object.registry = registry
+        // The registry keeps the layouts alive where it has a coordinator.
+        if registry.modelLayout == nil { _ = object.makeExtras() }
         object.flags.insert([.inserted, .inEvent, .insertedInEvent, .changedInSave])
         inserted.append(object)
         eventObjects.append(object)
@@ -301,7 +305,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     func makeObject(of layout: EntityLayout) -> NSManagedObject {
-        layout.managedObjectClass.init(entity: layout.entity, insertInto: nil)
+        layout.managedObjectClass.forContext(layout.entity)
     }
 
     func makeFault(layout: EntityLayout, key: Int64, store: Int) -> NSManagedObject {
@@ -371,50 +375,4 @@ extension NSManagedObjectContext {
         /// After the blocks enqueued before.
         case enqueued
     }
-}
-
-/// Objects in one kind of pending change, in order, with removal in constant time by the object's own index.
-struct ChangeList {
-    private var slots: ContiguousArray<NSManagedObject?> = []
-    private(set) var count = 0
-    /// Grows with every insertion and removal.
-    private(set) var changeCount = 0
-
-    mutating func append(_ object: NSManagedObject) {
-        changeCount += 1
-        object.listIndex = Int32(slots.count)
-        slots.append(object)
-        count += 1
-    }
-
-    mutating func remove(_ object: NSManagedObject) {
-        let index = Int(object.listIndex)
-        guard index >= 0, index < slots.count, slots[index] === object else { return }
-        slots[index] = nil
-        changeCount += 1
-        object.listIndex = -1
-        count -= 1
-        if count == 0 { slots.removeAll() }
-    }
-
-    mutating func removeAll() {
-        slots.removeAll()
-        changeCount += 1
-        count = 0
-    }
-
-    /// The objects in order of their change.
-    var objects: ContiguousArray<NSManagedObject> {
-        if slots.count == count {
-            // No gaps: every element is an object, and an optional reference is laid out like a reference.
-            return unsafeBitCast(slots, to: ContiguousArray<NSManagedObject>.self)
-        }
-        var result = ContiguousArray<NSManagedObject>()
-        result.reserveCapacity(count)
-        for case let object? in slots { result.append(object) }
-        return result
-    }
-
-    /// The same objects as an array, for callers that want one.
-    var array: [NSManagedObject] { Array(objects) }
 }

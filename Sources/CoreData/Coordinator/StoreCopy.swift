@@ -48,7 +48,7 @@ struct StoreCopy {
 
         let batch = SaveBatch()
         for row in rows {
-            let values = PendingValues(slotCount: row.layout.slots.count)
+            let values = PendingValues.make(slotCount: row.layout.slots.count)
             for slot in 0..<row.layout.storedCount {
                 var value = row.snapshot.value(slot)
                 if case .reference(let reference) = value {

@@ -8,7 +8,7 @@ extension NSManagedObject {
             let template = description.fetchRequest, let context = registry?.context
         else { return nil }
         fireFaultIfNeeded()
-        if let known = extras?.decoded[slot] { return known }
+        if let known = extras?.decoded(slot) { return known }
         let request = NSFetchRequest<any NSFetchRequestResult>()
         template.copyValues(to: request)
         request.predicate = template.predicate?.withSubstitutionVariables([
@@ -16,7 +16,7 @@ extension NSManagedObject {
         ])
         do {
             let found = NSArray(array: try context.fetch(request))
-            makeExtras().decoded[slot] = found
+            makeExtras().setDecoded(slot, found)
             return found
         } catch {
             preconditionFailure(

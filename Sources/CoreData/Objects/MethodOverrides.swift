@@ -1,9 +1,30 @@
-/// Tells whether a class overrides a method that the framework would otherwise call for every object for nothing:
-/// `validateValue(_:forKey:)`, for which every value must be boxed, and `awakeFromFetch()`.
+/// Methods that the framework need not call for every object of a class that leaves them as they are.
+struct ObjectHooks: OptionSet {
+    let rawValue: UInt8
+    static let awakeFromFetch = ObjectHooks(rawValue: 1 << 0)
+    static let willSave = ObjectHooks(rawValue: 1 << 1)
+    static let didSave = ObjectHooks(rawValue: 1 << 2)
+    /// A validation method is overridden, or the entity has rules that a value can break.
+    static let validation = ObjectHooks(rawValue: 1 << 3)
+    static let all: ObjectHooks = [.awakeFromFetch, .willSave, .didSave, .validation]
+
+    static func overridden(by objectClass: NSManagedObject.Type) -> ObjectHooks {
+        var hooks: ObjectHooks = []
+        if MethodOverride.ofAwakeFromFetch.exists(in: objectClass) { hooks.insert(.awakeFromFetch) }
+        if MethodOverride.ofWillSave.exists(in: objectClass) { hooks.insert(.willSave) }
+        if MethodOverride.ofDidSave.exists(in: objectClass) { hooks.insert(.didSave) }
+        let validations = [MethodOverride.ofValidateValue, .ofValidateForInsert, .ofValidateForUpdate]
+        if validations.contains(where: { $0.exists(in: objectClass) }) { hooks.insert(.validation) }
+        return hooks
+    }
+}
+
+/// Tells whether a class overrides a method that the framework would otherwise call for every object for nothing, as
+/// `validateValue(_:forKey:)`, for which every value must be boxed, or `willSave()`.
 ///
 /// A method's place in the class metadata is where a class that overrides only this method differs from one that
 /// overrides nothing. If that place cannot be found, every class counts as overriding.
-enum MethodOverride {
+struct MethodOverride {
     private final class Plain: NSManagedObject {}
     private final class Validating: NSManagedObject {
         override func validateValue(
@@ -12,27 +33,39 @@ enum MethodOverride {
             try super.validateValue(value, forKey: key)
         }
     }
+    private final class ValidatingForInsert: NSManagedObject {
+        override func validateForInsert() throws { try super.validateForInsert() }
+    }
+    private final class ValidatingForUpdate: NSManagedObject {
+        override func validateForUpdate() throws { try super.validateForUpdate() }
+    }
     private final class Awaking: NSManagedObject {
         override func awakeFromFetch() { super.awakeFromFetch() }
     }
-
-    private static let validateValueOffset = offset(of: Validating.self)
-    private static let awakeFromFetchOffset = offset(of: Awaking.self)
-
-    static func ofValidateValue(in objectClass: NSManagedObject.Type) -> Bool {
-        exists(in: objectClass, at: validateValueOffset)
+    private final class AboutToSave: NSManagedObject {
+        override func willSave() { super.willSave() }
+    }
+    private final class Saved: NSManagedObject {
+        override func didSave() { super.didSave() }
     }
 
-    static func ofAwakeFromFetch(in objectClass: NSManagedObject.Type) -> Bool {
-        exists(in: objectClass, at: awakeFromFetchOffset)
-    }
+    static let ofValidateValue = MethodOverride(of: Validating.self)
+    static let ofValidateForInsert = MethodOverride(of: ValidatingForInsert.self)
+    static let ofValidateForUpdate = MethodOverride(of: ValidatingForUpdate.self)
+    static let ofAwakeFromFetch = MethodOverride(of: Awaking.self)
+    static let ofWillSave = MethodOverride(of: AboutToSave.self)
+    static let ofDidSave = MethodOverride(of: Saved.self)
 
-    private static func exists(in objectClass: NSManagedObject.Type, at offset: Int?) -> Bool {
+    private let wordOffset: Int?
+
+    private init(of probe: NSManagedObject.Type) { wordOffset = Self.offset(of: probe) }
+
+    func exists(in objectClass: NSManagedObject.Type) -> Bool {
         if objectClass == NSManagedObject.self { return false }
-        guard let offset else { return true }
+        guard let wordOffset else { return true }
         let metadata = unsafeBitCast(objectClass, to: UnsafePointer<UInt>.self)
         let base = unsafeBitCast(NSManagedObject.self, to: UnsafePointer<UInt>.self)
-        return metadata[offset] != base[offset]
+        return metadata[wordOffset] != base[wordOffset]
     }
 
     /// Word offset of the one method that a probe overrides; nil when it cannot be told.

@@ -32,13 +32,18 @@ final class ModelRegistry: Sendable {
 }
 
 extension NSEntityDescription {
-    /// The entity's layout; makes the model's layouts, and with them freezes the model, on first use.
-    var resolvedLayout: EntityLayout {
-        if let layout = cachedLayout { return layout }
+    /// The layouts of the entity's model, which live as long as somebody keeps them.
+    var modelLayouts: ModelLayout {
         guard let model = owningModel else {
             preconditionFailure("The entity \(name ?? "without a name") belongs to no model: add it to one before making objects.")
         }
-        guard let layout = model.layout().layoutByName[name ?? ""] else {
+        return model.layout()
+    }
+
+    /// The entity's layout; makes the model's layouts, and with them freezes the model, on first use.
+    var resolvedLayout: EntityLayout {
+        if let layout = cachedLayout { return layout }
+        guard let layout = modelLayouts.layoutByName[name ?? ""] else {
             preconditionFailure("The entity \(name ?? "without a name") is not among its model's entities.")
         }
         return layout

@@ -342,31 +342,39 @@ extension NSManagedObject {
     }
 
     private final func setInteger(_ value: Int64, _ name: StaticString) {
-        var resolved = accessorTable.find(name)
-        if !resolved.isFound { resolved = layout.slot(forLiteral: name) ?? resolved }
+        let resolved = entry(name)
         guard resolved.isFound, resolved.kind.isInteger else { return setGeneral(value, name) }
         prepareForChange()
         storeTracked(.integer(value), slot: resolved.slot)
     }
 
     private final func setDouble(_ value: Double, _ name: StaticString) {
-        guard let resolved = layout.slot(forLiteral: name), resolved.kind == .double || resolved.kind == .float else {
-            return setGeneral(value, name)
-        }
+        let resolved = entry(name)
+        guard resolved.isFound, resolved.kind == .double || resolved.kind == .float else { return setGeneral(value, name) }
         prepareForChange()
-        store(.double(resolved.kind == .float ? Double(Float(value)) : value), slot: resolved.slot)
-        noteChange(resolved.slot)
+        storeTracked(.double(resolved.kind == .float ? Double(Float(value)) : value), slot: resolved.slot)
     }
 
     private final func setNull(_ name: StaticString) {
         guard let resolved = layout.slot(forLiteral: name) else { return undeclaredStop(name) }
         if resolved.kind.isToMany { return setToMany([], slot: resolved.slot) }
-        extras?.decoded[resolved.slot] = nil
+        extras?.setDecoded(resolved.slot, nil)
         setTracked(.null, slot: resolved.slot)
     }
 
-    private final func set(_ name: StaticString, _ kind: ValueKind, _ value: PropertyValue, _ object: Any) {
-        guard let resolved = layout.slot(forLiteral: name), resolved.kind == kind else { return setGeneral(object, name) }
+    /// The place of a property named by an accessor's literal; not found when the entity has no such property.
+    @inline(__always)
+    private final func entry(_ name: StaticString) -> AccessorTable.Entry {
+        let known = accessorTable.find(name)
+        return known.isFound ? known : layout.slot(forLiteral: name) ?? known
+    }
+
+    @inline(__always)
+    private final func set(
+        _ name: StaticString, _ kind: ValueKind, _ value: PropertyValue, _ object: @autoclosure () -> Any
+    ) {
+        let resolved = entry(name)
+        guard resolved.isFound, resolved.kind == kind else { return setGeneral(object(), name) }
         prepareForChange()
         storeTracked(value, slot: resolved.slot)
     }

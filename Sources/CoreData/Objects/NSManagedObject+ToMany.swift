@@ -202,7 +202,7 @@ extension NSManagedObject {
         if isNewOrUnmanaged { return false }
         if layout.slots[slot].kind.isToMany { return !(extras?.toMany(slot)?.isLoaded ?? false) }
         if flags.contains(.fault) { return true }
-        if let pending = extras?.pending, pending.has(slot) { return false }
+        if let pending, pending.has(slot) { return false }
         return toOne(slot)?.isFault ?? false
     }
 

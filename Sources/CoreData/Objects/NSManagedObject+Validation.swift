@@ -62,7 +62,7 @@ extension NSManagedObject {
         default:
             let rules = slot.rules
             if slot.isOptional, rules.isEmpty { return }
-            if slot.index < layout.storedCount, committedRow != nil, extras?.pending?.has(slot.index) != true { return }
+            if slot.index < layout.storedCount, committedRow != nil, pending?.has(slot.index) != true { return }
             let value = currentValue(slot.index)
             if value.isNull {
                 if !slot.isOptional, !slot.isDerived { throw missing(slot) }

@@ -5,9 +5,25 @@ import Foundation
 extension NSManagedObject {
     final func makeExtras() -> ObjectExtras {
         if let extras { return extras }
-        let made = ObjectExtras(layout: layout, keeping: registry == nil ? layout.model : nil)
+        let made = ObjectExtras(keeping: registry?.modelLayout == nil ? layout.model : nil)
         extras = made
         return made
+    }
+
+    final func makePending() -> PendingValues {
+        if let pending { return pending }
+        let made = PendingValues.make(slotCount: layout.storedCount, propertyCount: layout.slots.count)
+        pending = made
+        return made
+    }
+
+    /// Whether values of stored properties are unsaved; they may all equal the committed ones.
+    final var hasPendingValues: Bool { pendingReference?._withUnsafeGuaranteedRef { !$0.mask.isEmpty } ?? false }
+
+    /// Drops everything but the identity: the object turns into a fault or leaves its context.
+    final func dropValues() {
+        pending = nil
+        extras?.dropValues()
     }
 
     /// Whether unsaved values stand on a committed row, or there is no row yet.
@@ -25,9 +41,7 @@ extension NSManagedObject {
             if let transient = extras?.transient, transient.has(slot) { return transient[slot] }
             return flags.contains(.inaccessible) ? .null : layout.defaultValue(slot)
         }
-        if let extras {
-            if let pending = extras.pending, pending.has(slot) { return pending[slot] }
-        }
+        if let pending, pending.has(slot) { return pending[slot] }
         if let committedRow { return Snapshot(retaining: committedRow).value(slot) }
         if flags.contains(.fault) || flags.contains(.inaccessible) { return .null }
         return isNewOrUnmanaged ? layout.defaultValue(slot) : .null
@@ -47,7 +61,7 @@ extension NSManagedObject {
 
     @inline(never)
     final func fireFault(_ slot: Int = -1) {
-        if let committedRow, extras == nil, !accessorTable.callsAwakeFromFetch,
+        if let committedRow, extrasReference == nil, pendingReference == nil, !accessorTable.hooks.contains(.awakeFromFetch),
             layout.index == committedRow.rowLayoutIndex,
             registry?.alwaysReadsStore == false
         {
@@ -81,11 +95,11 @@ extension NSManagedObject {
         switch currentValue(slot) {
         case .custom(let custom): return custom.value
         case .data(let data):
-            if let decoded = extras?.decoded[slot] { return decoded }
+            if let decoded = extras?.decoded(slot) { return decoded }
             guard let attribute = layout.slots[slot].attribute,
                 let value = Transformation.value(from: data, attribute: attribute)
             else { return nil }
-            makeExtras().decoded[slot] = value
+            makeExtras().setDecoded(slot, value)
             return value
         default: return nil
         }
@@ -94,14 +108,14 @@ extension NSManagedObject {
     /// The destination of a to-one relationship.
     final func toOne(_ slot: Int) -> NSManagedObject? {
         fireFaultIfNeeded(slot)
-        if let extras {
-            if let pending = extras.pending, pending.has(slot) {
-                switch pending[slot] {
-                case .object(let object): return object
-                case .reference(let reference): return registry?.context?.object(for: reference, near: self)
-                default: return nil
-                }
+        if let pending, pending.has(slot) {
+            switch pending[slot] {
+            case .object(let object): return object
+            case .reference(let reference): return registry?.context?.object(for: reference, near: self)
+            default: return nil
             }
+        }
+        if let extras {
             if let transient = extras.transient, transient.has(slot), case .object(let object) = transient[slot] {
                 return object
             }
@@ -132,19 +146,13 @@ extension NSManagedObject {
     /// Puts a value in its place without noticing a change.
     @inline(__always)
     final func store(_ value: PropertyValue, slot: Int) {
-        let extras = makeExtras()
         if slot < layout.storedCount {
-            if let pending = extras.pending {
-                pending[slot] = value
-            } else {
-                let pending = PendingValues(slotCount: layout.storedCount)
-                pending[slot] = value
-                extras.pending = pending
-                // Reads must look at the pending values now.
-                row = nil
-            }
+            makePending()[slot] = value
+            // Reads must look at the pending values now.
+            row = nil
         } else {
-            if extras.transient == nil { extras.transient = PendingValues(slotCount: layout.slots.count) }
+            let extras = makeExtras()
+            if extras.transient == nil { extras.transient = PendingValues.make(slotCount: layout.slots.count) }
             extras.transient?[slot] = value
         }
     }
@@ -152,15 +160,21 @@ extension NSManagedObject {
     /// Puts the value of a stored slot in its place and notes the change: `store` and `noteChange` in one step.
     @inline(__always)
     final func storeTracked(_ value: PropertyValue, slot: Int) {
-        guard let extras, let pending = extras.pending, flags.contains(.inEvent), !flags.contains(.silent) else {
+        // Without counting references: this is the path of every setter but an object's first.
+        let isStored =
+            flags.contains(.inEvent) && !flags.contains(.silent)
+            && pendingReference?._withUnsafeGuaranteedRef { pending in
+                pending[slot] = value
+                pending.noteChange(slot)
+                return true
+            } ?? false
+        if isStored {
+            row = nil
+            flags.insert(.changedInSave)
+        } else {
             store(value, slot: slot)
             noteChange(slot)
-            return
         }
-        pending[slot] = value
-        extras.tracked.insert(slot)
-        extras.eventMask.insert(slot)
-        flags.insert(.changedInSave)
     }
 
     /// Loads the object before its first change: committed values are needed for conflicts and undo.
@@ -173,9 +187,7 @@ extension NSManagedObject {
     @inline(__always)
     final func noteChange(_ slot: Int) {
         if flags.contains(.silent) { return }
-        let extras = makeExtras()
-        extras.tracked.insert(slot)
-        extras.eventMask.insert(slot)
+        makePending().noteChange(slot)
         noteObjectChange()
     }
 
@@ -270,7 +282,7 @@ extension NSManagedObject {
             guard let converted = PropertyConversion.value(from: value, kind: property.kind) else {
                 preconditionFailure(wrongType(value, property))
             }
-            if case .custom = converted { extras?.decoded[slot] = nil }
+            if case .custom = converted { extras?.setDecoded(slot, nil) }
             setTracked(converted, slot: slot)
         }
     }
@@ -314,7 +326,7 @@ extension NSManagedObject {
         guard let converted = PropertyConversion.value(from: value, kind: property.kind) else {
             preconditionFailure(wrongType(value, property))
         }
-        extras?.decoded[slot] = nil
+        extras?.setDecoded(slot, nil)
         store(converted, slot: slot)
         extras?.setToOne(slot, nil)
     }
@@ -345,10 +357,10 @@ extension NSManagedObject {
 
     /// Persistent properties that changed since the last fetch or save, with their new values (NSNull for nil).
     public final func changedValues() -> [String: Any] {
-        guard let extras else { return [:] }
+        guard let tracked = pending?.tracked else { return [:] }
         var result: [String: Any] = [:]
         for slot in layout.slots where !slot.isTransient && slot.kind != .fetched {
-            if extras.tracked.contains(slot.index) && differsFromCommitted(slot) {
+            if tracked.contains(slot.index) && differsFromCommitted(slot) {
                 result[slot.name] = objectValue(slot.index) ?? NSNull()
             }
         }
@@ -357,9 +369,9 @@ extension NSManagedObject {
 
     /// Changes since the last `processPendingChanges()`, with their current values (NSNull for nil).
     public final func changedValuesForCurrentEvent() -> [String: Any] {
-        guard let extras, flags.contains(.inEvent) else { return [:] }
+        guard let eventMask = pending?.eventMask, flags.contains(.inEvent) else { return [:] }
         var result: [String: Any] = [:]
-        for slot in layout.slots where extras.eventMask.contains(slot.index) {
+        for slot in layout.slots where eventMask.contains(slot.index) {
             result[slot.name] = objectValue(slot.index) ?? NSNull()
         }
         return result
@@ -395,7 +407,7 @@ extension NSManagedObject {
     /// Whether a changed slot now has another value than the store.
     final func differsFromCommitted(_ slot: PropertySlot) -> Bool {
         if slot.kind.isToMany { return extras?.toMany(slot.index)?.hasChanges ?? false }
-        guard slot.index < layout.storedCount, let pending = extras?.pending, pending.has(slot.index) else {
+        guard slot.index < layout.storedCount, let pending, pending.has(slot.index) else {
             return false
         }
         if committedRow == nil {
@@ -406,9 +418,9 @@ extension NSManagedObject {
     }
 
     final var hasPersistentChanges: Bool {
-        guard let extras else { return false }
+        guard let tracked = pending?.tracked else { return false }
         for slot in layout.slots where !slot.isTransient && slot.kind != .fetched {
-            if extras.tracked.contains(slot.index), differsFromCommitted(slot) { return true }
+            if tracked.contains(slot.index), differsFromCommitted(slot) { return true }
         }
         return false
     }

@@ -1,3 +1,4 @@
+import CSwiftRuntime
 import Foundation
 
 /// An object of a Core Data graph: one row of a store as it is in one context, with its unsaved changes.
@@ -43,6 +44,13 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
         static let insertedInEvent = Flags(rawValue: 1 << 12)
         /// Deletion was committed.
         static let deletionSaved = Flags(rawValue: 1 << 13)
+
+        /// Whether the object was inserted in the current event and is still to be.
+        @inline(__always)
+        var isNew: Bool {
+            rawValue & (Self.insertedInEvent.rawValue | Self.discarded.rawValue | Self.deleted.rawValue)
+                == Self.insertedInEvent.rawValue
+        }
     }
 
     // Dynamic exclusivity checks are off for the fields that every property access reads: objects are confined to one
@@ -54,8 +62,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
     @exclusivity(unchecked) final var committedRow: RowPointer?
     /// Keeps `committedRow` alive.
     @exclusivity(unchecked) final var page: RowPage?
-    /// Everything that an unchanged object without loaded relationships does not need.
-    @exclusivity(unchecked) final var extras: ObjectExtras?
+    /// Unsaved values and which properties changed. Owned: read without counting references by the accessors.
+    @exclusivity(unchecked) final var pendingReference: Unmanaged<PendingValues>?
+    /// Owned, as above.
+    @exclusivity(unchecked) final var extrasReference: Unmanaged<ObjectExtras>?
     @exclusivity(unchecked) final var registry: ObjectRegistry?
     // unowned(unsafe): the registry, the page or the extras of an object own the model's layouts.
     @exclusivity(unchecked) unowned(unsafe) final var layout: EntityLayout
@@ -78,13 +88,34 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
     // Never inlined: `reclassify` may change the class of the object, which the optimizer must not think it knows.
     @inline(never)
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+        // Nobody but this object may want the layouts: they must live until it keeps them.
+        let layouts = entity.cachedLayout == nil ? entity.modelLayouts : nil
+        defer { withExtendedLifetime(layouts) {} }
         layout = entity.resolvedLayout
         accessorTable = layout.accessorTable
         super.init()
-        guard let context else { return }
-        becomeInstanceOfEntityClass()
-        extras = ObjectExtras(layout: layout, keeping: layout.model)
-        context.insertNew(withUnknownClass(self))
+        let isOfEntityClass = Swift.type(of: self) == layout.managedObjectClass
+        guard let context else {
+            if !isOfEntityClass { accessorTable = layout.accessorTable(for: Swift.type(of: self)) }
+            // An object of the program's own, outside any context, keeps its model alive itself.
+            if opencoredata_takeMakesObjectForContext() == 0 { _ = makeExtras() }
+            return
+        }
+        if isOfEntityClass {
+            context.insertNew(self)
+        } else {
+            becomeInstanceOfEntityClass()
+            let object = withUnknownClass(self)
+            accessorTable = layout.accessorTable(for: Swift.type(of: object))
+            context.insertNew(object)
+        }
+    }
+
+    /// Makes an object for a context, which gives it its registry, and with it its model, at once.
+    @inline(__always)
+    final class func forContext(_ entity: NSEntityDescription) -> Self {
+        opencoredata_willMakeObjectForContext()
+        return self.init(entity: entity, insertInto: nil)
     }
 
     /// Makes an object of the class's entity and inserts it into the context.
@@ -96,6 +127,30 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
 
     deinit {
         registry?.forget(self)
+        pendingReference?.release()
+        extrasReference?.release()
+    }
+
+    /// Unsaved values of stored properties, in memory form; in a new object a missing slot has its default value.
+    @inline(__always)
+    final var pending: PendingValues? {
+        get { pendingReference?.takeUnretainedValue() }
+        set {
+            let former = pendingReference
+            pendingReference = newValue.map { .passRetained($0) }
+            former?.release()
+        }
+    }
+
+    /// What an object needs only once its relationships or its temporary ID are used.
+    @inline(__always)
+    final var extras: ObjectExtras? {
+        get { extrasReference?.takeUnretainedValue() }
+        set {
+            let former = extrasReference
+            extrasReference = newValue.map { .passRetained($0) }
+            former?.release()
+        }
     }
 
     /// The entity that the class stands for, found in the models that coordinators use.
@@ -126,6 +181,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
         guard let model = context.modelLayout else {
             preconditionFailure("\(self)(context:) needs a context with a persistent store coordinator.")
         }
+        if let last = context.lastInsertedClass, last.objectClass == ObjectIdentifier(self) {
+            return model.layouts[last.layout].entity
+        }
         let candidates = model.layoutsByClass[ObjectIdentifier(self)] ?? []
         guard candidates.count == 1 else {
             let names = candidates.map { model.layouts[$0].name }.joined(separator: ", ")
@@ -135,6 +193,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
                         + model.layouts.map(\.name).joined(separator: ", ") + "."
                     : "The class \(self) stands for several entities (\(names)): use init(entity:insertInto:).")
         }
+        context.lastInsertedClass = (ObjectIdentifier(self), candidates[0])
         return model.layouts[candidates[0]].entity
     }
 
@@ -182,8 +241,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
     final var permanentKey: Int64 { key }
 
     public final override func isEqual(_ object: Any?) -> Bool {
-        guard let other = object as? NSManagedObject else { return false }
-        return self === other
+        // Managed objects are equal when they are the same; a cast of every candidate would cost more than the comparison.
+        guard let object else { return false }
+        return self === object as AnyObject
     }
 
     public final override var hash: Int {

@@ -15,7 +15,8 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     }
 
     let identity: Identity
-    let layout: EntityLayout
+    // unowned(unsafe): the model's layouts own it.
+    unowned(unsafe) let layout: EntityLayout
     private let modelLayout: ModelLayout
 
     /// An ID of a row of a store.

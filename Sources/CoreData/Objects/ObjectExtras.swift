@@ -1,76 +1,82 @@
 import Foundation
 
-/// What an object needs only once it is changed or its relationships are used.
+/// What an object needs only once its relationships or its temporary ID are used.
 final class ObjectExtras {
-    /// Unsaved values of stored properties, in memory form; in a new object a missing slot has its default value.
-    @exclusivity(unchecked) var pending: PendingValues?
-    /// Slots changed through accessors (not primitive setters) since the last save.
-    @exclusivity(unchecked) var tracked: SlotMask
+    // Collections are nil instead of empty, so that making and freeing extras counts no references.
+
     /// Values of transient and undefined properties.
     @exclusivity(unchecked) var transient: PendingValues?
-    /// Values at the last `processPendingChanges`, of slots changed since.
-    @exclusivity(unchecked) var eventMask: SlotMask
     @exclusivity(unchecked) var objectID: NSManagedObjectID?
     /// Keeps the layouts alive for an object without a context.
-    let modelLayout: ModelLayout?
-    /// Decoded objects of transformable attributes.
-    @exclusivity(unchecked) var decoded: [Int: Any] = [:]
+    var modelLayout: ModelLayout?
+    @exclusivity(unchecked) private var decodedObjects: [Int: Any]?
     var probe: KeyPathProbe?
 
-    @exclusivity(unchecked) private var toManyStates: [(slot: Int, state: ToManyState)] = []
-    @exclusivity(unchecked) private var toOneObjects: [(slot: Int, object: NSManagedObject)] = []
+    @exclusivity(unchecked) private var toManyStates: [(slot: Int, state: ToManyState)]?
+    @exclusivity(unchecked) private var toOneObjects: [(slot: Int, object: NSManagedObject)]?
 
-    private let slotCount: Int
-
-    init(layout: EntityLayout, keeping modelLayout: ModelLayout?) {
+    init(keeping modelLayout: ModelLayout?) {
         self.modelLayout = modelLayout
-        slotCount = layout.slots.count
-        tracked = SlotMask(count: slotCount)
-        eventMask = SlotMask(count: slotCount)
     }
 
+    /// Decoded objects of transformable attributes.
+    func decoded(_ slot: Int) -> Any? { decodedObjects?[slot] }
+
+    func setDecoded(_ slot: Int, _ object: Any?) {
+        if decodedObjects == nil {
+            if object == nil { return }
+            decodedObjects = [:]
+        }
+        decodedObjects?[slot] = object
+    }
+
+    func forgetDecoded() { decodedObjects = nil }
+
     func toMany(_ slot: Int) -> ToManyState? {
+        guard let toManyStates else { return nil }
         for entry in toManyStates where entry.slot == slot { return entry.state }
         return nil
     }
 
     func setToMany(_ slot: Int, _ state: ToManyState?) {
-        if let index = toManyStates.firstIndex(where: { $0.slot == slot }) {
-            if let state { toManyStates[index].state = state } else { toManyStates.remove(at: index) }
+        if let index = toManyStates?.firstIndex(where: { $0.slot == slot }) {
+            if let state { toManyStates?[index].state = state } else { toManyStates?.remove(at: index) }
         } else if let state {
-            toManyStates.append((slot, state))
+            if toManyStates == nil { toManyStates = [(slot, state)] } else { toManyStates?.append((slot, state)) }
         }
     }
 
-    var allToMany: [(slot: Int, state: ToManyState)] { toManyStates }
+    @inline(__always)
+    var hasToMany: Bool { toManyStates != nil }
+
+    var allToMany: [(slot: Int, state: ToManyState)] { toManyStates ?? [] }
 
     /// The destination of an unchanged to-one relationship that was already looked up.
     func toOne(_ slot: Int) -> NSManagedObject? {
+        guard let toOneObjects else { return nil }
         for entry in toOneObjects where entry.slot == slot { return entry.object }
         return nil
     }
 
     func setToOne(_ slot: Int, _ object: NSManagedObject?) {
-        if let index = toOneObjects.firstIndex(where: { $0.slot == slot }) {
-            if let object { toOneObjects[index].object = object } else { toOneObjects.remove(at: index) }
+        if toOneObjects == nil, object == nil { return }
+        if let index = toOneObjects?.firstIndex(where: { $0.slot == slot }) {
+            if let object { toOneObjects?[index].object = object } else { toOneObjects?.remove(at: index) }
         } else if let object {
-            toOneObjects.append((slot, object))
+            if toOneObjects == nil { toOneObjects = [(slot, object)] } else { toOneObjects?.append((slot, object)) }
         }
     }
 
     func forgetDestinations() {
-        toOneObjects.removeAll()
+        toOneObjects = nil
     }
 
     /// Drops everything but the identity: the object turns into a fault or leaves its context.
     func dropValues() {
-        pending = nil
         transient = nil
-        decoded.removeAll()
-        toManyStates.removeAll()
-        toOneObjects.removeAll()
-        tracked.removeAll()
-        eventMask.removeAll()
+        decodedObjects = nil
+        toManyStates = nil
+        toOneObjects = nil
     }
 }
 

@@ -104,7 +104,9 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// A table in a box, so that a dictionary can hold it.
     final class TableBox {
-        var table = Table(capacity: 32)
+        @exclusivity(unchecked) var table = Table(capacity: 32)
+
+        func remove(_ object: Unmanaged<NSManagedObject>, key: Int64) { table.remove(object, key: key) }
     }
 
     private struct State {
@@ -131,7 +133,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// Guards the tables and the serial.
     private let lock = UnfairLock()
-    private var state = State()
+    @exclusivity(unchecked) private var state = State()
     /// Identifies this context's temporary object IDs.
     let temporarySpace = UUID()
     let modelLayout: ModelLayout?
@@ -210,7 +212,7 @@ final class ObjectRegistry: @unchecked Sendable {
         guard object.storeNumber >= 0, object.key != 0 else { return }
         lock.lock()
         defer { lock.unlock() }
-        state.existingBox(store: Int(object.storeNumber), root: object.layout.rootIndex)?.table
+        state.existingBox(store: Int(object.storeNumber), root: object.layout.rootIndex)?
             .remove(.passUnretained(object), key: object.key)
     }
 

@@ -8,7 +8,7 @@ enum NodeRows {
         for node in nodes {
             guard let key = node.objectID.key else { continue }
             let layout = node.objectID.layout
-            let values = PendingValues(slotCount: layout.slots.count)
+            let values = PendingValues.make(slotCount: layout.slots.count)
             for slot in layout.slots where !slot.isTransient {
                 let value = node.value(forKey: slot.name)
                 if slot.kind.isToMany {

@@ -111,44 +111,105 @@ struct RelatedRows {
 /// The unsaved values of one row, by slot.
 ///
 /// For a store: values are in the store's form (`PropertyConversion.storeValue`): no `.object`, no `.custom`.
-final class PendingValues {
-    let slotCount: Int
-    private(set) var values: UnsafeMutablePointer<PropertyValue>
-    /// Bit n: slot n has a value here.
-    @exclusivity(unchecked) private(set) var mask: SlotMask
+///
+/// The values lie behind the header, in the same allocation; only slots of the mask are initialized.
+final class PendingValues: ManagedBuffer<PendingValues.Header, PropertyValue> {
+    struct Header {
+        let slotCount: Int
+        /// Bit n: slot n has a value here.
+        var mask: SlotMask
+        /// For a managed object: properties changed through accessors (not primitive setters) since the last save.
+        var tracked: SlotMask
+        /// For a managed object: properties changed since the last `processPendingChanges`.
+        var eventMask: SlotMask
+    }
 
-    init(slotCount: Int) {
-        self.slotCount = slotCount
-        values = .allocate(capacity: slotCount)
-        values.initialize(repeating: .null, count: slotCount)
-        mask = SlotMask(count: slotCount)
+    /// - Parameters:
+    ///   - slotCount: how many slots may have values.
+    ///   - propertyCount: how many properties changes are tracked of; 0 for none.
+    static func make(slotCount: Int, propertyCount: Int = 0) -> PendingValues {
+        let made = create(minimumCapacity: slotCount) { _ in
+            Header(
+                slotCount: slotCount, mask: SlotMask(count: slotCount), tracked: SlotMask(count: propertyCount),
+                eventMask: SlotMask(count: propertyCount))
+        }
+        return unsafeDowncast(made, to: PendingValues.self)
     }
 
     deinit {
-        values.deinitialize(count: slotCount)
-        values.deallocate()
+        withUnsafeMutablePointers { header, values in
+            header.pointee.mask.forEach(below: header.pointee.slotCount) { (values + $0).deinitialize(count: 1) }
+        }
+    }
+
+    var slotCount: Int {
+        @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.slotCount } }
+    }
+
+    var mask: SlotMask {
+        @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.mask } }
+    }
+
+    var tracked: SlotMask {
+        @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.tracked } }
+    }
+
+    var eventMask: SlotMask {
+        @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.eventMask } }
     }
 
     @inline(__always)
-    func has(_ slot: Int) -> Bool { mask.contains(slot) }
+    func noteChange(_ property: Int) {
+        withUnsafeMutablePointerToHeader {
+            $0.pointee.tracked.insert(property)
+            $0.pointee.eventMask.insert(property)
+        }
+    }
+
+    func track(_ property: Int) { withUnsafeMutablePointerToHeader { $0.pointee.tracked.insert(property) } }
 
     @inline(__always)
+    func endEvent() { withUnsafeMutablePointerToHeader { $0.pointee.eventMask.removeAll() } }
+
+    @inline(__always)
+    func has(_ slot: Int) -> Bool { withUnsafeMutablePointerToHeader { $0.pointee.mask.contains(slot) } }
+
+    /// A slot's value: `.null` for one that has none.
+    @inline(__always)
     subscript(slot: Int) -> PropertyValue {
-        get { values[slot] }
+        get { withUnsafeMutablePointers { header, values in header.pointee.mask.contains(slot) ? values[slot] : .null } }
         set {
-            values[slot] = newValue
-            mask.insert(slot)
+            withUnsafeMutablePointers { header, values in
+                if header.pointee.mask.contains(slot) {
+                    values[slot] = newValue
+                } else {
+                    (values + slot).initialize(to: newValue)
+                    header.pointee.mask.insert(slot)
+                }
+            }
+        }
+    }
+
+    /// The value of a slot that is an integer now; nil for any other value, and for none.
+    @inline(__always)
+    func integer(_ slot: Int) -> Int64? {
+        withUnsafeMutablePointers { header, values in
+            guard header.pointee.mask.contains(slot), case .integer(let integer) = values[slot] else { return nil }
+            return integer
         }
     }
 
     func remove(_ slot: Int) {
-        values[slot] = .null
-        mask.remove(slot)
+        withUnsafeMutablePointers { header, values in
+            guard header.pointee.mask.contains(slot) else { return }
+            (values + slot).deinitialize(count: 1)
+            header.pointee.mask.remove(slot)
+        }
     }
 
     func copy() -> PendingValues {
-        let copy = PendingValues(slotCount: slotCount)
-        for slot in 0..<slotCount where has(slot) { copy[slot] = values[slot] }
+        let copy = PendingValues.make(slotCount: slotCount)
+        mask.forEach(below: slotCount) { copy[$0] = self[$0] }
         return copy
     }
 }
@@ -156,38 +217,63 @@ final class PendingValues {
 /// A set of slots: one word for entities of up to 64 properties.
 struct SlotMask: Equatable, Sendable {
     private var low: UInt64 = 0
-    private var high: [UInt64]
+    /// The words above the first; nil, not empty, where there are none, so that a mask costs no reference counting.
+    private var high: [UInt64]?
 
     init(count: Int) {
-        high = count > 64 ? Array(repeating: 0, count: (count - 1) / 64) : []
+        high = count > 64 ? Array(repeating: 0, count: (count - 1) / 64) : nil
     }
 
     @inline(__always)
     func contains(_ slot: Int) -> Bool {
         if slot < 64 { return low & (1 << UInt64(slot)) != 0 }
-        return high[(slot >> 6) - 1] & (1 << UInt64(slot & 63)) != 0
+        return highWord(slot) & (1 << UInt64(slot & 63)) != 0
     }
+
+    @inline(never)
+    private func highWord(_ slot: Int) -> UInt64 { high.map { $0[(slot >> 6) - 1] } ?? 0 }
 
     @inline(__always)
     mutating func insert(_ slot: Int) {
-        if slot < 64 { low |= 1 << UInt64(slot) } else { high[(slot >> 6) - 1] |= 1 << UInt64(slot & 63) }
+        if slot < 64 { low |= 1 << UInt64(slot) } else { insertHigh(slot) }
     }
+
+    @inline(never)
+    private mutating func insertHigh(_ slot: Int) { high?[(slot >> 6) - 1] |= 1 << UInt64(slot & 63) }
 
     mutating func remove(_ slot: Int) {
-        if slot < 64 { low &= ~(1 << UInt64(slot)) } else { high[(slot >> 6) - 1] &= ~(1 << UInt64(slot & 63)) }
+        if slot < 64 { low &= ~(1 << UInt64(slot)) } else { high?[(slot >> 6) - 1] &= ~(1 << UInt64(slot & 63)) }
     }
 
+    @inline(__always)
     mutating func removeAll() {
         low = 0
-        for index in high.indices { high[index] = 0 }
+        if high != nil { removeHigh() }
     }
 
-    var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
+    @inline(never)
+    private mutating func removeHigh() { high = high.map { Array(repeating: 0, count: $0.count) } }
+
+    var isEmpty: Bool { low == 0 && (high?.allSatisfy { $0 == 0 } ?? true) }
+
+    /// Calls the block with each slot of the set, in order.
+    @inline(__always)
+    func forEach(below count: Int, _ body: (Int) -> Void) {
+        var word = low
+        while word != 0 {
+            body(word.trailingZeroBitCount)
+            word &= word - 1
+        }
+        if high != nil {
+            for slot in 64..<max(count, 64) where contains(slot) { body(slot) }
+        }
+    }
 }
 
 /// One row to insert, update or delete.
 struct RowChange {
-    let layout: EntityLayout
+    // unowned(unsafe): a save keeps the model of its objects alive.
+    unowned(unsafe) let layout: EntityLayout
     let key: Int64
     /// The committed row the change is based on; nil for an insert.
     let base: Snapshot?

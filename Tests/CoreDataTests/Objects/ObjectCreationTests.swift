@@ -72,6 +72,21 @@ final class CreationShared: NSManagedObject {
         #expect(stack.file.column("SELECT ZLEGS FROM ZANIMAL") == ["3"])
     }
 
+    @Test("An object made without a context keeps the model alive, which no coordinator uses")
+    func anObjectWithoutContextKeepsItsModel() {
+        func make() -> NSManagedObject {
+            let entity = NSEntityDescription("Loose", class: nil, [.init("name", .stringAttributeType)])
+            let model = NSManagedObjectModel()
+            model.entities = [entity]
+            return NSManagedObject(entity: entity, insertInto: nil)
+        }
+        let object = make()
+        object.setValue("Ada", forKey: "name")
+        #expect(object.value(forKey: "name") as? String == "Ada")
+        #expect(object.entity.name == "Loose")
+        #expect(object.entity.managedObjectModel.entities.count == 1)
+    }
+
     @Test("27: the object has the class of its entity, whatever class is asked to make it")
     func theEntityNamesTheClass() {
         let plain = NSManagedObject(entity: stack.entity("Plain"), insertInto: stack.context)

@@ -10,7 +10,6 @@ final class RowWriter {
         let property: PropertySlot
         /// Kept by triggers: never written by the store.
         let isDerived: Bool
-        let isInteger: Bool
         let hasEntityColumn: Bool
 
         init(slot: Int, column: SQLColumn, property: PropertySlot, isDerived: Bool) {
@@ -18,8 +17,35 @@ final class RowWriter {
             self.column = column
             self.property = property
             self.isDerived = isDerived
-            isInteger = property.kind.isInteger
             hasEntityColumn = column.entityColumn != nil
+        }
+    }
+
+    /// How a column's parameter is bound from the row; without references, so that the loop over a row counts none.
+    private struct Binding {
+        enum Form { case integer, double, text, bytes, reference, externalBytes, derived }
+        let form: Form
+        /// Whether a second parameter takes the destination's entity number.
+        let hasEntityColumn: Bool
+        let slot: Int
+        let entityWord: Int
+
+        init(_ target: Target) {
+            hasEntityColumn = target.column.entityColumn != nil
+            slot = target.slot
+            entityWord = target.property.entityWord
+            if target.isDerived {
+                form = .derived
+                return
+            }
+            switch target.property.kind {
+            case .int16, .int32, .int64, .boolean: form = .integer
+            case .double, .float, .date: form = .double
+            case .string, .uri, .decimal: form = .text
+            case .toOne: form = .reference
+            case .data, .uuid, .transformable, .composite, .toMany, .orderedToMany, .fetched, .undefined:
+                form = target.column.allowsExternalStorage ? .externalBytes : .bytes
+            }
         }
     }
 
@@ -28,10 +54,12 @@ final class RowWriter {
     private let connection: SQLiteConnection
     private let externalFiles: ExternalFiles?
     private let targets: [Target]
+    private let bindings: ContiguousArray<Binding>
     private let insertSQL: String
     private var insertStatement: SQLiteStatement?
     private var updateStatements: [(mask: SlotMask, statement: SQLiteStatement)] = []
-    private var builder: RowPageBuilder
+    @exclusivity(unchecked) private var builder: RowPageBuilder
+    private let bitmapWord: Int
     /// Whether a column of the entity may name an external file.
     let hasExternalColumns: Bool
 
@@ -43,6 +71,7 @@ final class RowWriter {
         mapping = backend.mapping
         externalFiles = backend.externalFiles
         builder = RowPageBuilder(layout: entity.layout, expectedRows: expectedRows)
+        bitmapWord = entity.layout.wordCount
         var list: [Target] = []
         for slot in entity.layout.slots.prefix(entity.layout.storedCount) {
             guard let column = entity.columns[slot.index] else { continue }
@@ -52,6 +81,7 @@ final class RowWriter {
                     isDerived: slot.property is NSDerivedAttributeDescription))
         }
         targets = list
+        bindings = ContiguousArray(list.map(Binding.init))
         hasExternalColumns = list.contains { $0.column.allowsExternalStorage }
         var names = ["Z_PK", "Z_ENT", "Z_OPT"]
         for target in list where !target.isDerived {
@@ -63,11 +93,14 @@ final class RowWriter {
             + "VALUES (?, ?, 1" + String(repeating: ", ?", count: names.count - 3) + ")"
     }
 
+    // Texts were bound where they lie in the pages.
+    deinit { insertStatement?.clearBindings() }
+
     /// All rows' pages; the writer must not be used afterwards.
     func finish() -> [RowPage] { builder.finish() }
 
     /// Inserts a row.
-    func insert(_ change: RowChange, writtenFiles: inout [String]) throws -> RowPointer {
+    func insert(_ change: borrowing RowChange, writtenFiles: inout [String]) throws -> RowPointer {
         let statement: SQLiteStatement
         if let insertStatement {
             statement = insertStatement
@@ -76,39 +109,102 @@ final class RowWriter {
             insertStatement = statement
         }
         let row = builder.appendRow(key: change.key, version: 1)
-        let page = builder.page
+        fill(row, change.values)
         let handle = statement.handle
         sqlite3_bind_int64(handle, 1, change.key)
         sqlite3_bind_int64(handle, 2, Int64(entity.number))
-        var parameter: Int32 = 3
-        let values = change.values
-        for target in targets {
-            let slot = target.slot
-            if target.isDerived {
-                page.setNull(row, slot)
-                continue
-            }
-            guard let values, values.has(slot) else {
-                page.setNull(row, slot)
-                sqlite3_bind_null(handle, parameter)
-                parameter += 1
-                if target.hasEntityColumn {
-                    sqlite3_bind_null(handle, parameter)
-                    parameter += 1
-                }
-                continue
-            }
-            if target.isInteger, case .integer(let integer) = values.values[slot] {
-                sqlite3_bind_int64(handle, parameter, integer)
-                row[slot] = UInt64(bitPattern: integer)
-                parameter += 1
-                continue
-            }
-            try bind(values.values[slot], target, statement, &parameter, &writtenFiles)
-            builder.set(row, slot, values.values[slot])
-        }
+        try bind(row, to: statement, firstParameter: 3, &writtenFiles)
         try statement.run()
         return row
+    }
+
+    /// Sets every slot of a new row.
+    @inline(__always)
+    private func fill(_ row: RowPointer, _ values: PendingValues?) {
+        guard let values else {
+            for binding in bindings { builder.page.setNull(row, binding.slot) }
+            return
+        }
+        bindings.withUnsafeBufferPointer { bindings in
+            for binding in bindings {
+                let slot = binding.slot
+                if binding.form == .integer, let integer = values.integer(slot) {
+                    row[slot] = UInt64(bitPattern: integer)
+                } else if binding.form != .derived, values.has(slot) {
+                    builder.set(row, slot, values[slot])
+                } else {
+                    row[slot] = 0
+                    row[bitmapWord + slot >> 6] |= 1 << UInt64(slot & 63)
+                }
+            }
+        }
+    }
+
+    /// Binds the values of a row of the page that is being built. Texts and bytes are bound where they lie: the statement must
+    /// run before another row is begun.
+    @inline(__always)
+    private func bind(
+        _ row: RowPointer, to statement: SQLiteStatement, firstParameter: Int32, _ writtenFiles: inout [String]
+    ) throws {
+        let handle = statement.handle
+        let heap = builder.page.heap
+        var parameter = firstParameter
+        try bindings.withUnsafeBufferPointer { bindings in
+            for binding in bindings {
+                if binding.form == .derived { continue }
+                let slot = binding.slot
+                let word = row[slot]
+                let isNull = word == 0 && row[bitmapWord + slot >> 6] & (1 << UInt64(slot & 63)) != 0
+                if isNull {
+                    sqlite3_bind_null(handle, parameter)
+                } else {
+                    switch binding.form {
+                    case .integer, .reference: sqlite3_bind_int64(handle, parameter, Int64(bitPattern: word))
+                    case .double: sqlite3_bind_double(handle, parameter, Double(bitPattern: word))
+                    case .text:
+                        bindText(heap.map { $0 + Int(word >> 32) }, Int(word & 0xffff_ffff), handle, parameter)
+                    case .bytes:
+                        statement.bind(UnsafeRawBufferPointer(builder.page.bytes(row, slot)), at: parameter)
+                    case .externalBytes:
+                        let data = Data(buffer: builder.page.bytes(row, slot))
+                        statement.bind(.data(try columnValue(of: data, &writtenFiles)), at: parameter)
+                    case .derived: break
+                    }
+                }
+                parameter += 1
+                if binding.hasEntityColumn {
+                    if !isNull, let number = entityNumber(row, binding) {
+                        sqlite3_bind_int64(handle, parameter, number)
+                    } else {
+                        sqlite3_bind_null(handle, parameter)
+                    }
+                    parameter += 1
+                }
+            }
+        }
+    }
+
+    @inline(__always)
+    private func bindText(_ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int, _ handle: OpaquePointer, _ parameter: Int32) {
+        guard let bytes, count > 0 else {
+            sqlite3_bind_text(handle, parameter, "", 0, SQLiteStatement.transient)
+            return
+        }
+        bytes.withMemoryRebound(to: CChar.self, capacity: count) {
+            // No destructor: the bytes stay where they are until the statement has run.
+            _ = sqlite3_bind_text(handle, parameter, $0, Int32(clamping: count), nil)
+        }
+    }
+
+    private func entityNumber(_ row: RowPointer, _ binding: Binding) -> Int64? {
+        let index = binding.entityWord >= 0 ? Int(row[binding.entityWord]) : entity.layout.slots[binding.slot].destinationIndex
+        return mapping.entities[index].map { Int64($0.number) }
+    }
+
+    /// What the column of an attribute that allows external storage holds for a value.
+    private func columnValue(of data: Data, _ writtenFiles: inout [String]) throws -> Data {
+        guard let externalFiles else { return Data([ExternalFiles.inlineMarker]) + data }
+        return try externalFiles.columnValue(for: data, written: &writtenFiles)
     }
 
     /// Binds a value to the parameters of its columns.
@@ -116,10 +212,8 @@ final class RowWriter {
         _ value: PropertyValue, _ target: Target, _ statement: SQLiteStatement, _ parameter: inout Int32,
         _ writtenFiles: inout [String]
     ) throws {
-        if target.column.allowsExternalStorage, case .data(let data) = value, let externalFiles {
-            statement.bind(.data(try externalFiles.columnValue(for: data, written: &writtenFiles)), at: parameter)
-        } else if target.column.allowsExternalStorage, case .data(let data) = value {
-            statement.bind(.data(Data([ExternalFiles.inlineMarker]) + data), at: parameter)
+        if target.column.allowsExternalStorage, case .data(let data) = value {
+            statement.bind(.data(try columnValue(of: data, &writtenFiles)), at: parameter)
         } else {
             statement.bind(value, at: parameter)
         }
@@ -143,7 +237,7 @@ final class RowWriter {
         var parameter: Int32 = 1
         if let values = change.values {
             for target in targets where values.has(target.slot) && !target.isDerived {
-                try bind(values.values[target.slot], target, statement, &parameter, &writtenFiles)
+                try bind(values[target.slot], target, statement, &parameter, &writtenFiles)
             }
         }
         statement.bind(change.key, at: parameter)
@@ -156,7 +250,7 @@ final class RowWriter {
         for target in targets {
             let slot = target.slot
             if let values = change.values, values.has(slot), !target.isDerived {
-                builder.set(row, slot, values.values[slot])
+                builder.set(row, slot, values[slot])
             } else if base.isNull(slot) {
                 page.setNull(row, slot)
             } else if target.property.kind.isVariableLength {

@@ -53,9 +53,9 @@ final class SaveSession {
     private let connection: SQLiteConnection
     private var writers: [Int: RowWriter] = [:]
     private var conflicts = SaveConflicts()
-    private var insertedRows: ContiguousArray<RowPointer?>
-    private var updatedRows: ContiguousArray<RowPointer?>
-    var files = Files()
+    @exclusivity(unchecked) private var insertedRows: ContiguousArray<RowPointer?>
+    @exclusivity(unchecked) private var updatedRows: ContiguousArray<RowPointer?>
+    @exclusivity(unchecked) var files = Files()
 
     init(batch: SaveBatch, store: SQLiteStore, backend: SQLiteBackend, connection: SQLiteConnection) {
         self.batch = batch
@@ -214,19 +214,23 @@ final class SaveSession {
 
     private func insertRows() throws {
         var last: RowWriter?
-        for index in batch.inserts.indices {
-            let change = batch.inserts[index]
-            let writer: RowWriter
-            if let last, last.entity.layout === change.layout {
-                writer = last
-            } else {
-                writer = try self.writer(for: change.layout)
-                last = writer
-            }
-            do {
-                insertedRows[index] = try writer.insert(change, writtenFiles: &files.written)
-            } catch let error as SQLiteError where error.isUniquenessViolation {
-                try addViolation(insert: index)
+        var lastLayout: ObjectIdentifier?
+        try batch.inserts.withUnsafeBufferPointer { inserts in
+            for index in inserts.indices {
+                let layout = ObjectIdentifier(inserts[index].layout)
+                let writer: RowWriter
+                if let last, layout == lastLayout {
+                    writer = last
+                } else {
+                    writer = try self.writer(for: inserts[index].layout)
+                    last = writer
+                    lastLayout = layout
+                }
+                do {
+                    insertedRows[index] = try writer.insert(inserts[index], writtenFiles: &files.written)
+                } catch let error as SQLiteError where error.isUniquenessViolation {
+                    try addViolation(insert: index)
+                }
             }
         }
     }

@@ -108,15 +108,15 @@ final class EntityLayout: @unchecked Sendable {
     let defaultsBySlot: [PropertyValue]
     let hasDefaults: Bool
     let managedObjectClass: NSManagedObject.Type
-    /// Whether the class overrides `awakeFromFetch()`.
-    let overridesAwakeFromFetch: Bool
     private let classOverridesValidateValue: Bool
     /// Layout indexes of this entity and all its subentities.
     fileprivate(set) var familyIndexes: [Int] = []
     unowned(unsafe) fileprivate(set) var model: ModelLayout
 
-    /// Maps property name literals to slots for accessors.
+    /// Maps property name literals to slots for accessors of the entity's class.
     let accessorTable: AccessorTable
+    /// The same for objects of any other class.
+    private let tableOfOtherClasses: AccessorTable
 
     fileprivate init(
         entity: NSEntityDescription, name: String, index: Int, rootIndex: Int, superIndex: Int, slots: [PropertySlot],
@@ -146,13 +146,23 @@ final class EntityLayout: @unchecked Sendable {
         }
         hasDefaults = defaultsBySlot.contains { !$0.isNull }
         self.managedObjectClass = managedObjectClass
-        overridesAwakeFromFetch = MethodOverride.ofAwakeFromFetch(in: managedObjectClass)
-        classOverridesValidateValue = MethodOverride.ofValidateValue(in: managedObjectClass)
+        classOverridesValidateValue = MethodOverride.ofValidateValue.exists(in: managedObjectClass)
         self.model = model
-        accessorTable = AccessorTable(expectedCount: slots.count, callsAwakeFromFetch: overridesAwakeFromFetch)
+        var hooks = ObjectHooks.overridden(by: managedObjectClass)
+        if !validatedSlots.isEmpty { hooks.insert(.validation) }
+        accessorTable = AccessorTable(expectedCount: slots.count, hooks: hooks)
+        tableOfOtherClasses = AccessorTable(expectedCount: slots.count, hooks: .all)
     }
 
-    deinit { accessorTable.deallocate() }
+    deinit {
+        accessorTable.deallocate()
+        tableOfOtherClasses.deallocate()
+    }
+
+    /// The table for an object: the one of the entity's class, or one that supposes that every hook is overridden.
+    func accessorTable(for objectClass: NSManagedObject.Type) -> AccessorTable {
+        objectClass == managedObjectClass ? accessorTable : tableOfOtherClasses
+    }
 
     /// The slot of a property that an ancestor has in another slot, as slots are ordered by name in each entity.
     ///
@@ -176,7 +186,7 @@ final class EntityLayout: @unchecked Sendable {
 
     /// Whether objects of a class, usually the entity's own, override `validateValue(_:forKey:)`.
     func overridesValidateValue(_ objectClass: NSManagedObject.Type) -> Bool {
-        objectClass == managedObjectClass ? classOverridesValidateValue : MethodOverride.ofValidateValue(in: objectClass)
+        objectClass == managedObjectClass ? classOverridesValidateValue : MethodOverride.ofValidateValue.exists(in: objectClass)
     }
 
     /// The slot of a property named by a literal in an accessor; nil when the entity has no such property.
@@ -192,6 +202,7 @@ final class EntityLayout: @unchecked Sendable {
         let kind = slot < storedCount || slots[slot].relationship != nil ? slots[slot].kind : .undefined
         let entry = AccessorTable.Entry(literal, slot: slot, kind: kind)
         accessorTable.insert(entry)
+        tableOfOtherClasses.insert(entry)
         return entry
     }
 }
@@ -220,18 +231,19 @@ struct AccessorTable: @unchecked Sendable {
         @inline(__always) var kind: ValueKind { unsafeBitCast(UInt8(truncatingIfNeeded: bits & 31), to: ValueKind.self) }
     }
 
-    /// The mask and, above it, whether the class overrides `awakeFromFetch`; then the entries.
+    /// The mask in the lower half and the hooks in the upper one; then the entries.
     private let words: UnsafeMutablePointer<Atomic<UInt64>>
-    private static var awakeFlag: UInt64 { 1 << 63 }
 
-    /// Whether `awakeFromFetch()` must be called when an object is loaded.
-    @inline(__always) var callsAwakeFromFetch: Bool { words[0].load(ordering: .relaxed) & Self.awakeFlag != 0 }
+    /// What must be called for an object with this table.
+    @inline(__always) var hooks: ObjectHooks {
+        ObjectHooks(rawValue: UInt8(truncatingIfNeeded: words[0].load(ordering: .relaxed) >> 32))
+    }
 
-    init(expectedCount: Int, callsAwakeFromFetch: Bool) {
+    init(expectedCount: Int, hooks: ObjectHooks) {
         var capacity = 16
         while capacity < expectedCount * 8 { capacity *= 2 }
         words = .allocate(capacity: capacity + 1)
-        words.initialize(to: Atomic(UInt64(capacity - 1) | (callsAwakeFromFetch ? Self.awakeFlag : 0)))
+        words.initialize(to: Atomic(UInt64(capacity - 1) | UInt64(hooks.rawValue) << 32))
         for position in 1...capacity { (words + position).initialize(to: Atomic(0)) }
     }
 
@@ -241,7 +253,7 @@ struct AccessorTable: @unchecked Sendable {
     }
 
     @inline(__always)
-    private var mask: Int { Int(truncatingIfNeeded: words[0].load(ordering: .relaxed) & ~Self.awakeFlag) }
+    private var mask: Int { Int(UInt32(truncatingIfNeeded: words[0].load(ordering: .relaxed))) }
 
     @inline(__always)
     fileprivate static func address(_ literal: StaticString) -> UInt64 {

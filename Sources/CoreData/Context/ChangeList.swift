@@ -1,0 +1,73 @@
+/// Objects in one kind of pending change, in order, with removal in constant time by the object's own index.
+struct ChangeList {
+    private var slots: ContiguousArray<NSManagedObject?> = []
+    private(set) var count = 0
+    /// Grows with every insertion and removal.
+    private(set) var changeCount = 0
+
+    mutating func append(_ object: NSManagedObject) {
+        changeCount += 1
+        object.listIndex = Int32(slots.count)
+        slots.append(object)
+        count += 1
+    }
+
+    mutating func remove(_ object: NSManagedObject) {
+        let index = Int(object.listIndex)
+        guard index >= 0, index < slots.count, slots[index] === object else { return }
+        slots[index] = nil
+        changeCount += 1
+        object.listIndex = -1
+        count -= 1
+        if count == 0 { slots.removeAll() }
+    }
+
+    /// Removes many objects of the list at once.
+    mutating func remove(_ objects: ContiguousArray<NSManagedObject>) {
+        guard objects.count == count, slots.count == count else {
+            for object in objects { remove(object) }
+            return
+        }
+        objects.forEachUnretained { $0.listIndex = -1 }
+        removeAll()
+    }
+
+    mutating func removeAll() {
+        slots.removeAll()
+        changeCount += 1
+        count = 0
+    }
+
+    /// The objects in order of their change.
+    var objects: ContiguousArray<NSManagedObject> {
+        if slots.count == count {
+            // No gaps: every element is an object, and an optional reference is laid out like a reference.
+            return unsafeBitCast(slots, to: ContiguousArray<NSManagedObject>.self)
+        }
+        var result = ContiguousArray<NSManagedObject>()
+        result.reserveCapacity(count)
+        for case let object? in slots { result.append(object) }
+        return result
+    }
+
+    /// The same objects as an array, for callers that want one.
+    var array: [NSManagedObject] { Array(objects) }
+}
+
+extension ContiguousArray where Element == NSManagedObject {
+    /// Calls the block with each object, without counting references: the array keeps the objects alive.
+    @inline(__always)
+    func forEachUnretained(in range: Range<Int>? = nil, _ body: (NSManagedObject) throws -> Void) rethrows {
+        try withUnsafeBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return }
+            // A reference and its unmanaged form are the same word.
+            let references = UnsafeRawPointer(base).assumingMemoryBound(to: Unmanaged<NSManagedObject>.self)
+            for index in range ?? 0..<buffer.count { try references[index]._withUnsafeGuaranteedRef(body) }
+        }
+    }
+
+    /// Appends objects; to an empty array without copying.
+    mutating func appendOrAdopt(_ objects: ContiguousArray<NSManagedObject>) {
+        if isEmpty { self = objects } else { append(contentsOf: objects) }
+    }
+}
