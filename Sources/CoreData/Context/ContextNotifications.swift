@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The key of inserted objects in a notification's user info: a set of managed objects.
 public let NSInsertedObjectsKey = "inserted"
@@ -25,13 +26,13 @@ public let NSInvalidatedObjectIDsKey = "invalidated_objectIDs"
 
 extension NSManagedObjectContext {
     /// Posted when pending changes were processed: sets of objects under `NSInsertedObjectsKey` and its siblings.
-    public static let didChangeObjectsNotification = Notification.Name("NSObjectsChangedInManagingContextNotification")
+    public static var didChangeObjectsNotification: Notification.Name { ContextNotification.didChange.nameForProgram }
     /// Posted before a save, without user info.
     public static let willSaveObjectsNotification = Notification.Name("NSManagingContextWillSaveChangesNotification")
     /// Posted after a save: sets of objects under inserted, updated and deleted. Use it on the context's queue.
-    public static let didSaveObjectsNotification = Notification.Name("NSManagingContextDidSaveChangesNotification")
+    public static var didSaveObjectsNotification: Notification.Name { ContextNotification.didSave.nameForProgram }
     /// Posted after a save: sets of object IDs, which may cross threads.
-    public static let didSaveObjectIDsNotification = Notification.Name("NSManagingContextDidSaveChangesObjectIDsNotification")
+    public static var didSaveObjectIDsNotification: Notification.Name { ContextNotification.didSaveIDs.nameForProgram }
     /// Posted after changes of another context were merged: sets of object IDs.
     public static let didMergeChangesObjectIDsNotification = Notification.Name(
         "NSManagedObjectContextDidMergeChangesObjectIDsNotification")
@@ -56,14 +57,43 @@ extension NSManagedObjectContext {
 
 extension NSNotification.Name {
     /// Posted when pending changes were processed.
-    public static let NSManagedObjectContextObjectsDidChange = NSManagedObjectContext.didChangeObjectsNotification
+    public static var NSManagedObjectContextObjectsDidChange: Notification.Name { NSManagedObjectContext.didChangeObjectsNotification }
     /// Posted before a save.
     public static let NSManagedObjectContextWillSave = NSManagedObjectContext.willSaveObjectsNotification
     /// Posted after a save.
-    public static let NSManagedObjectContextDidSave = NSManagedObjectContext.didSaveObjectsNotification
+    public static var NSManagedObjectContextDidSave: Notification.Name { NSManagedObjectContext.didSaveObjectsNotification }
     /// Posted after a save, with object IDs.
-    public static let NSManagedObjectContextDidSaveObjectIDs = NSManagedObjectContext.didSaveObjectIDsNotification
+    public static var NSManagedObjectContextDidSaveObjectIDs: Notification.Name { NSManagedObjectContext.didSaveObjectIDsNotification }
     /// Posted after a merge, with object IDs.
     public static let NSManagedObjectContextDidMergeChangesObjectIDs =
         NSManagedObjectContext.didMergeChangesObjectIDsNotification
+}
+
+/// A notification that carries sets of objects or IDs, and whether anyone can be waiting for it.
+///
+/// The sets of a large change cost more than all other work of the context on it. A notification centre does not tell whether
+/// there are observers, but an observer needs the notification's name: while the program has never asked for the name,
+/// large changes are not posted. Small ones always are, so that a name written out as text works in tests and tools.
+final class ContextNotification: Sendable {
+    static let didChange = ContextNotification("NSObjectsChangedInManagingContextNotification")
+    static let didSave = ContextNotification("NSManagingContextDidSaveChangesNotification")
+    static let didSaveIDs = ContextNotification("NSManagingContextDidSaveChangesObjectIDsNotification")
+
+    private static let largeChange = 1000
+
+    let name: Notification.Name
+    private let wasAskedFor = Atomic(false)
+
+    private init(_ name: String) { self.name = Notification.Name(name) }
+
+    /// The name, for the program's own use.
+    var nameForProgram: Notification.Name {
+        wasAskedFor.store(true, ordering: .releasing)
+        return name
+    }
+
+    /// Whether to post a change of so many objects.
+    func isWanted(forObjects count: Int) -> Bool {
+        count < Self.largeChange || wasAskedFor.load(ordering: .acquiring)
+    }
 }

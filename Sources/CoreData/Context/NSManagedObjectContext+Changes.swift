@@ -96,22 +96,23 @@ extension NSManagedObjectContext {
                 if !refreshed.isEmpty { refreshed.remove(object) }
             }
         }
-        var userInfo: [AnyHashable: Any] = [:]
-        if !insertedObjects.isEmpty {
-            let set = Self.set(of: insertedObjects)
-            userInfo[NSInsertedObjectsKey] = set
-            lastEvent.inserted = (set, inserted.changeCount)
-        }
-        if !updatedObjects.isEmpty {
-            let set = Self.set(of: updatedObjects)
-            userInfo[NSUpdatedObjectsKey] = set
-            lastEvent.updated = (set, updated.changeCount)
-        }
-        if !deletedObjects.isEmpty { userInfo[NSDeletedObjectsKey] = Self.set(of: deletedObjects) }
-        if !refreshed.isEmpty { userInfo[NSRefreshedObjectsKey] = refreshed }
-        if !invalidated.isEmpty { userInfo[NSInvalidatedObjectsKey] = invalidated }
-        if !userInfo.isEmpty {
-            NotificationCenter.default.post(name: Self.didChangeObjectsNotification, object: self, userInfo: userInfo)
+        let count = insertedObjects.count + updatedObjects.count + deletedObjects.count + refreshed.count + invalidated.count
+        if count > 0, ContextNotification.didChange.isWanted(forObjects: count) {
+            var userInfo: [AnyHashable: Any] = [:]
+            if !insertedObjects.isEmpty {
+                let set = Self.set(of: insertedObjects)
+                userInfo[NSInsertedObjectsKey] = set
+                lastEvent.inserted = (set, inserted.changeCount)
+            }
+            if !updatedObjects.isEmpty {
+                let set = Self.set(of: updatedObjects)
+                userInfo[NSUpdatedObjectsKey] = set
+                lastEvent.updated = (set, updated.changeCount)
+            }
+            if !deletedObjects.isEmpty { userInfo[NSDeletedObjectsKey] = Self.set(of: deletedObjects) }
+            if !refreshed.isEmpty { userInfo[NSRefreshedObjectsKey] = refreshed }
+            if !invalidated.isEmpty { userInfo[NSInvalidatedObjectsKey] = invalidated }
+            NotificationCenter.default.post(name: ContextNotification.didChange.name, object: self, userInfo: userInfo)
         }
         if discarded { for object in objects where object.flags.contains(.discarded) { finishDiscarding(object) } }
         objects.forEachUnretained { object in

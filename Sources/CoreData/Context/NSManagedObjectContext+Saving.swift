@@ -620,20 +620,26 @@ extension NSManagedObjectContext {
         _ insertedObjects: ContiguousArray<NSManagedObject>, _ updatedObjects: ContiguousArray<NSManagedObject>,
         _ deletedObjects: ContiguousArray<NSManagedObject>
     ) {
-        let insertedSet = savedSets.inserted.flatMap { $0.count == insertedObjects.count ? $0 : nil } ?? Self.set(of: insertedObjects)
-        let updatedSet = savedSets.updated.flatMap { $0.count == updatedObjects.count ? $0 : nil } ?? Self.set(of: updatedObjects)
-        NotificationCenter.default.post(
-            name: Self.didSaveObjectsNotification, object: self,
-            userInfo: [
-                NSInsertedObjectsKey: insertedSet, NSUpdatedObjectsKey: updatedSet,
-                NSDeletedObjectsKey: Self.set(of: deletedObjects),
-            ])
-        NotificationCenter.default.post(
-            name: Self.didSaveObjectIDsNotification, object: self,
-            userInfo: [
-                NSInsertedObjectIDsKey: Self.identifiers(of: insertedObjects), NSUpdatedObjectIDsKey: Self.identifiers(of: updatedObjects),
-                NSDeletedObjectIDsKey: Self.identifiers(of: deletedObjects),
-            ])
+        let count = insertedObjects.count + updatedObjects.count + deletedObjects.count
+        if ContextNotification.didSave.isWanted(forObjects: count) {
+            let insertedSet = savedSets.inserted.flatMap { $0.count == insertedObjects.count ? $0 : nil } ?? Self.set(of: insertedObjects)
+            let updatedSet = savedSets.updated.flatMap { $0.count == updatedObjects.count ? $0 : nil } ?? Self.set(of: updatedObjects)
+            NotificationCenter.default.post(
+                name: ContextNotification.didSave.name, object: self,
+                userInfo: [
+                    NSInsertedObjectsKey: insertedSet, NSUpdatedObjectsKey: updatedSet,
+                    NSDeletedObjectsKey: Self.set(of: deletedObjects),
+                ])
+        }
+        if ContextNotification.didSaveIDs.isWanted(forObjects: count) {
+            NotificationCenter.default.post(
+                name: ContextNotification.didSaveIDs.name, object: self,
+                userInfo: [
+                    NSInsertedObjectIDsKey: Self.identifiers(of: insertedObjects),
+                    NSUpdatedObjectIDsKey: Self.identifiers(of: updatedObjects),
+                    NSDeletedObjectIDsKey: Self.identifiers(of: deletedObjects),
+                ])
+        }
         ContextObservers.shared.contextDidSave(self, insertedObjects, updatedObjects, deletedObjects)
     }
 }

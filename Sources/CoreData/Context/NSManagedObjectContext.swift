@@ -336,7 +336,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         let objects = registry.allObjects()
         releaseObjects()
         NotificationCenter.default.post(
-            name: Self.didChangeObjectsNotification, object: self, userInfo: [NSInvalidatedAllObjectsKey: objects])
+            name: ContextNotification.didChange.name, object: self, userInfo: [NSInvalidatedAllObjectsKey: objects])
     }
 }
 
