@@ -8,7 +8,7 @@ SOURCES := $(wildcard Sources Tests Examples Benchmarks Package.swift)
 help:
 	@echo 'make demo       build the example application and run it'
 	@echo 'make test       run all tests (debug)'
-	@echo 'make test-deep  run all tests with the long ones, in debug and in release'
+	@echo 'make test-deep  run all tests with the long ones, in debug and in release, and concurrent work under Thread Sanitizer'
 	@echo 'make bench      run the benchmarks (release)'
 	@echo 'make lint       check the format of all sources'
 	@echo 'make format     format all sources'
@@ -26,6 +26,7 @@ test: setup
 test-deep: setup
 	OPENCOREDATA_DEEP_TESTS=1 $(SWIFT) test --parallel
 	OPENCOREDATA_DEEP_TESTS=1 $(SWIFT) test --parallel -c release -Xswiftc -enable-testing
+	SWIFT=$(SWIFT) Scripts/thread-sanitizer.sh 300
 
 bench: setup
 	$(SWIFT) run -c release Benchmarks

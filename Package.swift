@@ -14,7 +14,7 @@ enum SwiftSyntaxSource {
     static let current: SwiftSyntaxSource = {
         let environment = ProcessInfo.processInfo.environment
         if environment["OPENCOREDATA_SWIFT_SYNTAX_PACKAGE"] == "1" { return .package }
-        // Without a folder the build says that SwiftSyntax is missing, and Sources/CoreDataMacros/main.swift why.
+        // Without a folder the build says that SwiftSyntax is missing, and Sources/MacroPluginSupport/MacroPlugin.swift why.
         return .toolchain(folder: toolchainFolder(searchPath: environment["PATH"] ?? "") ?? "")
     }()
 
@@ -51,6 +51,11 @@ enum SwiftSyntaxSource {
         }
     }
 
+    /// What a macro plug-in uses.
+    var macroProducts: [Target.Dependency] {
+        products(["SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros"])
+    }
+
     var swiftSettings: [SwiftSetting] {
         switch self {
         case .toolchain(let folder): [.unsafeFlags(["-I", folder])]
@@ -76,6 +81,7 @@ let package = Package(
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "SafeCoreData", targets: ["SafeCoreData"]),
+        .library(name: "SafeCoreDataTesting", targets: ["SafeCoreDataTesting"]),
         .executable(name: "coredata", targets: ["CoreDataTool"]),
         .executable(name: "inventory", targets: ["Inventory"]),
     ],
@@ -85,37 +91,48 @@ let package = Package(
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CSwiftRuntime"),
         .target(name: "Predicates"),
-        .macro(
-            name: "CoreDataMacros",
-            dependencies: swiftSyntax.products([
-                "SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros",
-            ]),
-            swiftSettings: swiftSyntax.swiftSettings,
+        .target(
+            name: "MacroPluginSupport", dependencies: swiftSyntax.macroProducts, swiftSettings: swiftSyntax.swiftSettings,
             linkerSettings: swiftSyntax.linkerSettings),
+        .macro(
+            name: "CoreDataMacros", dependencies: ["MacroPluginSupport"] + swiftSyntax.macroProducts,
+            swiftSettings: swiftSyntax.swiftSettings, linkerSettings: swiftSyntax.linkerSettings),
+        .macro(
+            name: "SafeCoreDataMacros", dependencies: ["MacroPluginSupport"] + swiftSyntax.macroProducts,
+            swiftSettings: swiftSyntax.swiftSettings, linkerSettings: swiftSyntax.linkerSettings),
         .target(name: "CoreData", dependencies: ["CoreDataMacros", "Predicates", "CSQLite", "CSwiftRuntime", "CZlib"]),
-        .target(name: "SafeCoreData", dependencies: ["CoreData"]),
+        .target(name: "SafeCoreData", dependencies: ["CoreData", "SafeCoreDataMacros"]),
+        .target(name: "SafeCoreDataTesting", dependencies: ["SafeCoreData"]),
         .target(name: "CoreDataToolKit", dependencies: ["CoreData", "CSQLite"]),
         .executableTarget(name: "CoreDataTool", dependencies: ["CoreDataToolKit"]),
         .executableTarget(
             name: "Inventory", dependencies: ["CoreData"], path: "Examples/Inventory",
             resources: [.copy("Inventory.xcdatamodeld")]),
         .testTarget(name: "CoreDataToolTests", dependencies: ["CoreDataToolKit", "CoreData", "CSQLite"]),
-        .executableTarget(name: "Benchmarks", dependencies: ["CoreData", "CSQLite"], path: "Benchmarks"),
+        .executableTarget(name: "Benchmarks", dependencies: ["CoreData", "SafeCoreData", "CSQLite"], path: "Benchmarks"),
         .target(name: "TestSupport", dependencies: ["CoreData", "CSQLite"], path: "Tests/TestSupport"),
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
+        .testTarget(name: "DeepTests", dependencies: ["CoreData", "TestSupport"]),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates"]),
         .testTarget(name: "CoreDataModelTests", dependencies: ["CoreData", "CSQLite"]),
         .testTarget(name: "CoordinatorTests", dependencies: ["CoreData"]),
         .testTarget(name: "SQLiteStoreTests", dependencies: ["CoreData", "CSQLite"]),
         .testTarget(name: "FixtureTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
-        .testTarget(name: "SafeCoreDataTests", dependencies: ["SafeCoreData", "CSQLite", "TestSupport"]),
+        .executableTarget(name: "StackStress", dependencies: ["SafeCoreData"], path: "Tests/StackStress"),
+        .testTarget(
+            name: "SafeCoreDataTests", dependencies: ["SafeCoreData", "SafeCoreDataTesting", "CSQLite", "TestSupport"]),
         .target(name: "ClassLookupFixtures", path: "Tests/ClassLookupFixtures"),
         .testTarget(name: "ClassLookupTests", dependencies: ["CoreData", "ClassLookupFixtures"]),
-        .testTarget(
-            name: "CoreDataMacrosTests",
-            dependencies: ["CoreData", "CoreDataMacros"]
-                + swiftSyntax.products(["SwiftParser", "SwiftSyntax", "SwiftSyntaxMacroExpansion"]),
-            swiftSettings: swiftSyntax.swiftSettings,
+        .target(
+            name: "MacroTestSupport",
+            dependencies: swiftSyntax.products(["SwiftParser", "SwiftSyntax", "SwiftSyntaxMacroExpansion"]),
+            path: "Tests/MacroTestSupport", swiftSettings: swiftSyntax.swiftSettings,
             linkerSettings: swiftSyntax.linkerSettings),
+        .testTarget(
+            name: "CoreDataMacrosTests", dependencies: ["CoreData", "CoreDataMacros", "MacroTestSupport"],
+            swiftSettings: swiftSyntax.swiftSettings, linkerSettings: swiftSyntax.linkerSettings),
+        .testTarget(
+            name: "SafeCoreDataMacrosTests", dependencies: ["SafeCoreDataMacros", "MacroTestSupport"],
+            swiftSettings: swiftSyntax.swiftSettings, linkerSettings: swiftSyntax.linkerSettings),
     ]
 )

@@ -30,6 +30,10 @@ extension Harness {
         record(
             "Memory of W1, growth of the resident set", ratio: engine / raw, bound: 2.5,
             detail: String(format: "%.1f MB / %.1f MB", engine / 1e6, raw / 1e6))
+        let batched = try Self.childGrowth("batched", url)
+        record(
+            "Memory of W1 in batches of 100, against all at once", ratio: batched / engine, bound: 0.75,
+            detail: String(format: "%.1f MB / %.1f MB", batched / 1e6, engine / 1e6))
     }
 
     private static func childGrowth(_ side: String, _ url: URL) throws -> Double {
@@ -50,10 +54,10 @@ extension Harness {
     /// The child's side: holds everything, then prints the growth of its peak resident set in bytes.
     func runMemoryChild(_ side: String, _ path: String) throws {
         let url = URL(fileURLWithPath: path)
-        if side == "engine" {
+        if side == "engine" || side == "batched" {
             let context = context(try coordinator(url))
             let before = Self.peakResidentBytes()
-            let objects = try context.fetch(NSFetchRequest<Wide>(entityName: "Wide"))
+            let objects = try context.fetch(Self.wideRequest(batchSize: side == "batched" ? 100 : 0))
             for object in objects { Self.sink &+= object.a &+ object.j }
             print(Self.peakResidentBytes() - before)
             withExtendedLifetime(objects) {}

@@ -1,3 +1,4 @@
+import MacroPluginSupport
 import SwiftSyntax
 import SwiftSyntaxMacros
 

@@ -1,3 +1,4 @@
+import MacroPluginSupport
 import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxBuilder

@@ -1,1 +1,5 @@
 @_exported import CoreData
+
+#if THREAD_SANITIZER
+    typealias Mutex = CoreData.Mutex
+#endif

@@ -1,51 +1,16 @@
-import SwiftDiagnostics
-import SwiftParser
-import SwiftSyntax
-import SwiftSyntaxMacroExpansion
+import MacroTestSupport
 import SwiftSyntaxMacros
 import Testing
 
 @testable import CoreDataMacros
 
-/// The problems found in a source text, and what the fix-its put in their place.
-private struct Expansion {
-    let expanded: String
-    let problems: [String]
-    let remedies: [String]
-
-    init(_ source: String) {
-        let file = Parser.parse(source: source)
-        let context = BasicMacroExpansionContext(
-            sourceFiles: [file: .init(moduleName: "Test", fullFilePath: "Test.swift")])
-        let macros: [String: any Macro.Type] = [
-            "Managed": ManagedMacro.self, "ManagedAccessor": ManagedAccessorMacro.self,
-        ]
-        expanded =
-            file.expand(macros: macros) { node in
-                BasicMacroExpansionContext(sharingWith: context, lexicalContext: node.enclosingDeclarations)
-            }.description
-        problems = context.diagnostics.map { diagnostic in
-            let place = context.location(for: diagnostic.position, anchoredAt: diagnostic.node, fileName: "Test.swift")
-            return "\(place.line):\(place.column): \(diagnostic.message)"
-        }
-        remedies = context.diagnostics.flatMap(\.fixIts).flatMap(\.changes).compactMap { change in
-            guard case .replace(_, let newNode) = change else { return nil }
-            return newNode.trimmedDescription
-        }
-    }
-}
-
-extension SyntaxProtocol {
-    fileprivate var enclosingDeclarations: [Syntax] {
-        sequence(first: Syntax(self)) { $0.parent }.dropFirst().filter {
-            $0.asProtocol((any DeclGroupSyntax).self) != nil
-        }
-    }
+private func expansion(_ source: String) -> MacroExpansion {
+    MacroExpansion(source, macros: ["Managed": ManagedMacro.self, "ManagedAccessor": ManagedAccessorMacro.self])
 }
 
 struct MacroDiagnosticsTests {
     @Test func aManagedPropertyGetsTwoAccessors() {
-        let result = Expansion("class A { @Managed var name: String? }")
+        let result = expansion("class A { @Managed var name: String? }")
         #expect(result.problems.isEmpty)
         #expect(result.expanded.contains(#"_managedValue(forSlotNamed: "name")"#))
         #expect(result.expanded.contains(#"_setManagedValue(newValue, forSlotNamed: "name")"#))
@@ -70,7 +35,7 @@ struct MacroDiagnosticsTests {
         ),
     ])
     func aMistakeIsReportedWithItsRemedy(line: String, problem: String, remedy: String) {
-        let result = Expansion("class A {\n    \(line)\n}")
+        let result = expansion("class A {\n    \(line)\n}")
         #expect(result.problems.count == 1)
         #expect(result.problems.first?.hasPrefix(problem) == true, "\(result.problems)")
         #expect(result.remedies == [remedy])
@@ -84,14 +49,14 @@ struct MacroDiagnosticsTests {
         ("@ManagedAccessor func addTo(_ v: Int)", "2:27: @ManagedAccessor needs one of the methods"),
     ])
     func aMistakeWithoutAnObviousRemedyIsReported(line: String, problem: String) {
-        let result = Expansion("class A {\n    \(line)\n}")
+        let result = expansion("class A {\n    \(line)\n}")
         #expect(result.problems.count == 1)
         #expect(result.problems.first?.hasPrefix(problem) == true, "\(result.problems)")
         #expect(result.remedies.isEmpty)
     }
 
     @Test func aManagedPropertyBelongsInAClass() {
-        let result = Expansion("struct A {\n    @Managed var name: String?\n}")
+        let result = expansion("struct A {\n    @Managed var name: String?\n}")
         #expect(result.problems == ["2:5: @Managed belongs in a class that inherits from NSManagedObject"])
     }
 }

@@ -5,6 +5,19 @@ import Testing
 
 @Suite("Model descriptions")
 struct ModelDescriptionTests {
+    /// Behaviour 1, but for `userInfo`.
+    @Test func userInfoMayBeSetWhileTheModelIsInUse() throws {
+        let model = try SampleModels.inventory()
+        _ = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let entity = try #require(model.entities.first { !$0.properties.isEmpty })
+        entity.userInfo?["key"] = 1
+        entity.properties[0].userInfo?["key"] = 2
+        #expect(entity.userInfo?["key"] as? Int == 1)
+        #expect(entity.properties[0].userInfo?["key"] as? Int == 2)
+        let copy = try #require(model.copy() as? NSManagedObjectModel)
+        #expect(copy.entitiesByName[entity.name ?? ""]?.userInfo?["key"] as? Int == 1)
+    }
+
     /// Behaviour 1.
     @Test func aModelIsEditableUntilItIsInUse() throws {
         let model = try SampleModels.inventory()

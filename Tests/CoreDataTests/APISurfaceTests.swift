@@ -122,7 +122,7 @@ final class SurfacePart: NSManagedObject {
         try thing.validateForDelete()
         let changed: [String: Any] = thing.changedValues()
         let committed: [String: Any] = thing.committedValues(forKeys: ["name"] as [String]?)
-        #expect(!changed.isEmpty && !committed.isEmpty)
+        #expect(!changed.isEmpty && committed.isEmpty)
         let flags: [Bool] = [thing.isInserted, thing.isUpdated, thing.isDeleted, thing.isFault, thing.hasChanges]
         #expect(flags == [true, false, false, false, true])
         let id: NSManagedObjectID = thing.objectID

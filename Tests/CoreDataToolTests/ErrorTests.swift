@@ -100,4 +100,22 @@ import Testing
         let tool = CommandLineTool(output: output, errors: errors, environment: [:])
         #expect(tool.run(["query", store, "Product"]) == 1)
     }
+
+    @Test func rowsInAJournalAreShownWhereItsSharedMemoryCannotBeMade() throws {
+        let live = workplace.folder.appendingPathComponent("Live.sqlite").path
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
+        try coordinator.addPersistentStore(type: .sqlite, at: URL(fileURLWithPath: live))
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            NSEntityDescription.insertNewObject(forEntityName: "Maker", into: context).setValue("Ida", forKey: "name")
+            try context.save()
+        }
+        let copy = workplace.folder.appendingPathComponent("Copy.sqlite").path
+        for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: live + suffix, toPath: copy + suffix) }
+        try FileManager.default.createSymbolicLink(atPath: copy + "-shm", withDestinationPath: "/nowhere/at/all")
+        let run = ToolRun(["query", copy, "Maker", "--format", "csv", "--columns", "name"])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("Ida"))
+    }
 }

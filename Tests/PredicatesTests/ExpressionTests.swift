@@ -2,6 +2,21 @@ import Predicates
 import Testing
 
 @Suite struct ExpressionTests {
+    @Test func numbersLeaveExpressionsAsWhatCanBeCastToAnyNumber() throws {
+        let value = NSExpression(format: "4 + 5 - 2**3").expressionValue(with: nil, context: nil)
+        #expect(value as? Int == 1)
+        #expect(value as? Double == 1)
+        let yes = try #require(NSPredicate(format: "available = true") as? NSComparisonPredicate).rightExpression
+        #expect(yes.constantValue as? Bool == true)
+        #expect(yes.constantValue as? Int == 1)
+        #expect(NSExpression(forConstantValue: Int16(7)).constantValue as? Int == 7)
+        #expect(NSExpression(forConstantValue: "7").constantValue as? String == "7")
+    }
+
+    @Test func theEvaluatedObjectHasOneExpression() {
+        #expect(NSExpression.expressionForEvaluatedObject() === NSExpression.expressionForEvaluatedObject())
+    }
+
     @Test func everyFactoryGivesItsTypeAndParts() {
         let a = NSExpression(forKeyPath: "a")
         let one = NSExpression(forConstantValue: 1)

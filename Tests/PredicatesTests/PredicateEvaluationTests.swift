@@ -106,6 +106,13 @@ import Testing
         ],
     ]
 
+    @Test func aBlockIsGivenTheVariablesThatWereSubstituted() {
+        let predicate = NSPredicate { object, bindings in object as? Int == bindings?["wanted"] as? Int }
+        #expect(!predicate.evaluate(with: 1))
+        #expect(predicate.withSubstitutionVariables(["wanted": 1]).evaluate(with: 1))
+        #expect(predicate.withSubstitutionVariables(["wanted": 1]).evaluate(with: 2, substitutionVariables: ["wanted": 2]))
+    }
+
     @Test(arguments: comparisons + nils + collections + functions)
     func aPredicateHoldsOrNot(_ format: String, _ expected: Bool) throws {
         #expect(try NSPredicate.parse(format).evaluate(with: object) == expected)

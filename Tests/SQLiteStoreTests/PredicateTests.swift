@@ -147,7 +147,7 @@ struct PredicateTests {
     }
 
     @Test(arguments: [
-        "nothing == 1", "name.length == 3", "tags.employees.name == 'x'", "ANY name == 'x' AND nothing.more == 2",
+        "nothing == 1", "name.doubleValue == 3", "tags.employees.name == 'x'", "ANY name == 'x' AND nothing.more == 2",
     ])
     func aPredicateThatHasNoSQLIsRefusedByName(format: String) throws {
         #expect(throws: NSError.self) { try open.rows("Employee", NSPredicate(format: format)) }

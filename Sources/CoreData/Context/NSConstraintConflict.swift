@@ -17,6 +17,15 @@ open class NSConstraintConflict: NSObject {
     /// The values of the objects to be saved, in the same order.
     public let conflictingSnapshots: [[AnyHashable: Any]]
 
+    /// Settles the conflict in the context that met it. Nil once that is done, and in a conflict that a program made.
+    var resolution: ((NSMergePolicyType) -> Void)?
+
+    func settle(_ type: NSMergePolicyType) {
+        let resolution = resolution
+        self.resolution = nil
+        resolution?(type)
+    }
+
     public init(
         constraint: [String], database databaseObject: NSManagedObject?,
         databaseSnapshot: [AnyHashable: Any]?, conflicting conflictingObjects: [NSManagedObject],

@@ -21,4 +21,24 @@ extension NSEntityDescription {
         }
         return layout.managedObjectClass.init(entity: entity, insertInto: context)
     }
+
+    /// The entity of a context's model that a class alone stands for.
+    ///
+    /// - Throws: `CocoaError.coreData` (134060) when there is none, or more than one.
+    package class func entity(
+        of objectClass: NSManagedObject.Type, in context: NSManagedObjectContext
+    ) throws -> NSEntityDescription {
+        let coordinator = try context.requireCoordinator("find the entity of \(objectClass)")
+        let model = coordinator.modelLayout
+        let candidates = model.layoutsByClass[ObjectIdentifier(objectClass)] ?? []
+        if candidates.count == 1 { return model.layouts[candidates[0]].entity }
+        let names = (candidates.isEmpty ? Array(model.layouts.indices) : candidates).map { model.layouts[$0].name }
+            .joined(separator: ", ")
+        throw CoreDataErrors.make(
+            .coreData,
+            candidates.isEmpty
+                ? "No entity of the context's model has the class \(objectClass). Its entities are \(names)."
+                : "The class \(objectClass) stands for several entities: \(names).",
+            recovery: "Fetch by the entity's name: NSFetchRequest(entityName:).")
+    }
 }

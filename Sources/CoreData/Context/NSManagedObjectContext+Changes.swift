@@ -4,13 +4,26 @@ import Foundation
 
 extension NSManagedObjectContext {
     /// Applies delete rules to newly deleted objects and posts what changed since the last time. Called by `perform` at the
-    /// end of its block and by `save()`.
+    /// end of its block, by `save()`, and for a main-queue context that is changed on the main thread outside of a block when
+    /// the main queue comes to its next turn.
     public func processPendingChanges() {
         if isProcessingChanges { return }
         isProcessingChanges = true
         defer { isProcessingChanges = false }
         if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
         postChanges()
+    }
+
+    /// Has pending changes processed after the current event: the main queue's block or run loop source that is running.
+    ///
+    /// Called when the first change of an event is noted. A private queue has no events outside of its blocks.
+    func processChangesAfterEvent() {
+        guard concurrencyType == .mainQueueConcurrencyType, !willProcessChanges, isOnQueue else { return }
+        willProcessChanges = true
+        queue.async { [weak self] in
+            self?.willProcessChanges = false
+            self?.processPendingChanges()
+        }
     }
 
     /// Applies the delete rules of deleted objects, and of those that they delete, until there are no more.
@@ -62,6 +75,9 @@ extension NSManagedObjectContext {
         else { return }
         let objects = eventObjects
         eventObjects = []
+        lastEvent.forgetUnlessCurrent(inserted, updated)
+        // Objects that came from elsewhere are not pending here, and must not be kept alive.
+        let insertsArePending = eventMergedInserts.isEmpty
         var insertedObjects = ContiguousArray(eventMergedInserts)
         var updatedObjects: ContiguousArray<NSManagedObject> = []
         var deletedObjects = ContiguousArray(eventMergedDeletes)
@@ -76,12 +92,13 @@ extension NSManagedObjectContext {
         objects.forEachUnretained { object in
             if object.flags.isNew { newCount += 1 }
         }
-        if newCount == objects.count, insertedObjects.isEmpty {
+        let hasOnlyInsertions = newCount == objects.count && insertedObjects.isEmpty
+        if hasOnlyInsertions {
             // Nothing but insertions: the list of the event is the list of inserted objects.
             objects.forEachUnretained { $0.flags.remove([.inEvent, .insertedInEvent]) }
             insertedObjects = objects
         }
-        for object in objects where newCount < objects.count {
+        for object in objects where !hasOnlyInsertions {
             let flags = object.flags
             object.flags.remove([.inEvent, .insertedInEvent])
             if flags.contains(.discarded) {
@@ -102,7 +119,7 @@ extension NSManagedObjectContext {
             if !insertedObjects.isEmpty {
                 let set = Self.set(of: insertedObjects)
                 userInfo[NSInsertedObjectsKey] = set
-                lastEvent.inserted = (set, inserted.changeCount)
+                if insertsArePending { lastEvent.inserted = (set, inserted.changeCount) }
             }
             if !updatedObjects.isEmpty {
                 let set = Self.set(of: updatedObjects)
@@ -135,8 +152,18 @@ extension NSManagedObjectContext {
     // MARK: - Refreshing and rolling back
 
     /// Turns an object into a fault, discarding its changes, or with `mergeChanges` reloads its row under its changes.
+    ///
+    /// A new object that is turned into a fault stays inserted; its values are the defaults again.
     public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
-        guard object.registry === registry, !object.flags.contains(.inserted) else { return }
+        guard object.registry === registry else { return }
+        if object.flags.contains(.inserted) {
+            if mergeChanges { return }
+            let isDue = object.flags.contains(.changedInSave)
+            turnIntoFault(object)
+            if isDue { object.flags.insert(.changedInSave) }
+            noteRefreshed(object)
+            return
+        }
         if mergeChanges, object.flags.contains(.updated) || object.flags.contains(.deleted) {
             reload(object)
             object.awake(fromSnapshotEvents: .refresh)
@@ -154,6 +181,11 @@ extension NSManagedObjectContext {
             }
             turnIntoFault(object)
         }
+        noteRefreshed(object)
+    }
+
+    private func noteRefreshed(_ object: NSManagedObject) {
+        if eventRefreshed.isEmpty { processChangesAfterEvent() }
         eventRefreshed.insert(object)
     }
 
@@ -162,10 +194,10 @@ extension NSManagedObjectContext {
         for object in registry.allObjects() {
             if object.flags.isDisjoint(with: [.updated, .deleted]) {
                 turnIntoFault(object)
-                eventRefreshed.insert(object)
+                noteRefreshed(object)
             } else if object.flags.contains(.updated) {
                 reload(object)
-                eventRefreshed.insert(object)
+                noteRefreshed(object)
             }
         }
     }
@@ -221,6 +253,7 @@ extension NSManagedObjectContext {
         deleted.removeAll()
         inserted.removeAll()
         pendingPropagation.removeAll()
+        readFailure = nil
         for object in insertedObjects {
             object.listIndex = -1
             object.flags.remove([.inserted, .updated])
@@ -231,6 +264,11 @@ extension NSManagedObjectContext {
         }
         for object in updatedObjects + deletedObjects {
             object.listIndex = -1
+            if object.flags.contains(.deletedElsewhere) {
+                // The row is gone: there is nothing to come back to.
+                forgetDeleted(object)
+                continue
+            }
             object.flags.remove([.updated, .deleted, .propagated, .changedInSave])
             restoreCommittedValues(object)
             eventRefreshed.insert(object)

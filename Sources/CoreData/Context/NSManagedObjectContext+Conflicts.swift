@@ -4,10 +4,17 @@ import Foundation
 
 extension NSManagedObjectContext {
     /// Resolves the conflicts of one attempt to save, so that the next attempt can succeed, or throws.
+    ///
+    /// The policy settles them, so that a subclass can go on from the result; what it leaves is settled afterwards.
     func resolve(_ found: StoreConflicts) throws {
         let policy = mergePolicy as? NSMergePolicy ?? .error
-        var list: [Any] = []
-        var rows: [(object: NSManagedObject, conflict: SaveConflicts.RowConflict)] = []
+        var rowConflicts: [NSMergeConflict] = []
+        var constraintConflicts: [NSConstraintConflict] = []
+        // The conflicts may outlive the save, in an error.
+        defer {
+            for conflict in rowConflicts { conflict.resolution = nil }
+            for conflict in constraintConflicts { conflict.resolution = nil }
+        }
         for conflict in found.conflicts.rows {
             let object =
                 switch conflict.change {
@@ -15,17 +22,23 @@ extension NSManagedObjectContext {
                 case .delete: found.batch.deleted[conflict.index]
                 case .check: found.batch.checked[conflict.index]
                 }
-            rows.append((object, conflict))
-            list.append(mergeConflict(conflict, object, found.store))
+            let described = mergeConflict(conflict, object, found.store)
+            described.resolution = { [self] type in resolve(object, conflict, type) }
+            rowConflicts.append(described)
         }
-        for violation in found.conflicts.violations { list.append(constraintConflict(violation, found)) }
+        for violation in found.conflicts.violations {
+            let described = constraintConflict(violation, found)
+            described.resolution = { [self] type in resolve(violation, found, type) }
+            constraintConflicts.append(described)
+        }
         // The cached rows are proven stale: whoever refreshes the objects must get the store's rows.
-        for (object, _) in rows {
+        for conflict in rowConflicts {
+            let object = conflict.sourceObject
             found.store.snapshotStore?.rowCaches[object.layout.rootIndex].remove(object.key)
         }
-        try policy.resolve(mergeConflicts: list)
-        for (object, conflict) in rows { resolve(object, conflict, policy.mergeType) }
-        for violation in found.conflicts.violations { resolve(violation, found, policy.mergeType) }
+        try policy.resolve(mergeConflicts: rowConflicts + constraintConflicts)
+        for conflict in rowConflicts { conflict.settle(policy.mergeType) }
+        for conflict in constraintConflicts { conflict.settle(policy.mergeType) }
     }
 
     /// What a merge policy is told about a row.
@@ -181,7 +194,11 @@ extension NSManagedObjectContext {
         let objectWins = type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
         guard let existing = violation.existing else {
             // All in this context: the first one stays.
-            for object in insertedObjects.dropFirst(updatedObjects.isEmpty ? 1 : 0) { discard(object) }
+            let first = updatedObjects.first ?? insertedObjects.first
+            for object in insertedObjects.dropFirst(updatedObjects.isEmpty ? 1 : 0) {
+                if let first, type != .rollbackMergePolicyType { moveRelationships(of: object, to: first, replacing: false) }
+                discard(object)
+            }
             for object in updatedObjects.dropFirst() { withdraw(object) }
             return
         }
@@ -189,17 +206,16 @@ extension NSManagedObjectContext {
             if index == 0, objectWins, updatedObjects.isEmpty {
                 becomeRow(existing, object)
             } else {
+                if type != .rollbackMergePolicyType, let stored = storedObject(existing, found.store) {
+                    moveRelationships(of: object, to: stored, replacing: false)
+                }
                 discard(object)
             }
         }
         for object in updatedObjects {
             if objectWins {
                 // The other record gives way to this one.
-                guard let store = registry.store(number: found.store.number), let modelLayout else { continue }
-                let other = self.object(
-                    with: NSManagedObjectID(
-                        key: existing.key, layout: modelLayout.layouts[existing.row.rowLayoutIndex], store: store))
-                if other !== object { delete(other) }
+                if let other = storedObject(existing, found.store), other !== object { delete(other) }
             } else {
                 withdraw(object)
             }
@@ -224,7 +240,7 @@ extension NSManagedObjectContext {
                 let value = object.currentValue(slot)
                 if !value.isNull, layout.slots[slot].kind != .toOne { twin.setTracked(value, slot: slot) }
             }
-            moveRelationships(of: object, to: twin)
+            moveRelationships(of: object, to: twin, replacing: true)
             discard(object)
             return
         }
@@ -246,18 +262,30 @@ extension NSManagedObjectContext {
         registry.register(object)
     }
 
+    /// The object of this context that stands for a row of a store.
+    private func storedObject(_ row: Snapshot, _ store: NSPersistentStore) -> NSManagedObject? {
+        guard let store = registry.store(number: store.number), let modelLayout else { return nil }
+        return object(with: NSManagedObjectID(key: row.key, layout: modelLayout.layouts[row.row.rowLayoutIndex], store: store))
+    }
+
     /// What the new object was related to is related to the object that stays instead.
-    private func moveRelationships(of object: NSManagedObject, to twin: NSManagedObject) {
+    ///
+    /// - Parameter replacing: whether the destination of a to-one relationship takes the place of the one that `twin` has.
+    private func moveRelationships(of object: NSManagedObject, to twin: NSManagedObject, replacing: Bool) {
         for slot in object.layout.relationshipSlots {
             let property = object.layout.slots[slot]
-            switch property.kind {
-            case .toOne:
-                if let destination = object.toOne(slot) { twin.setValue(destination, forKey: property.name) }
-            case .orderedToMany:
-                let members = object.toManyMembers(slot).objects
+            guard let twinSlot = twin.layout.slotByName[property.name] else { continue }
+            if property.kind == .toOne {
+                if let destination = object.toOne(slot), replacing || twin.toOne(twinSlot) == nil {
+                    twin.setValue(destination, forKey: property.name)
+                }
+                continue
+            }
+            let members = object.toManyMembers(slot).objects
+            if members.isEmpty { continue }
+            if property.kind == .orderedToMany {
                 twin.mutableOrderedSetValue(forKey: property.name).addObjects(from: Array(members))
-            default:
-                let members = object.toManyMembers(slot).objects
+            } else {
                 twin.mutableSetValue(forKey: property.name).addObjects(from: Array(members))
             }
         }

@@ -45,7 +45,7 @@ extension NSManagedObjectContext {
         var store: StoreFetch
     }
 
-    private func resolve<Result>(_ request: NSFetchRequest<Result>) throws -> FetchPlan {
+    func resolve<Result>(_ request: NSFetchRequest<Result>) throws -> FetchPlan {
         let coordinator = try requireCoordinator("fetch")
         guard let modelLayout else {
             throw CoreDataErrors.make(.coreData, "The context\(nameInMessages) has no model.")
@@ -93,23 +93,62 @@ extension NSManagedObjectContext {
     // MARK: - Objects
 
     private func fetchObjects<Result>(_ plan: FetchPlan, _ request: NSFetchRequest<Result>) throws -> [NSManagedObject] {
+        let prepared = prepare(plan, request)
+        return try objects(from: Self.answers(to: prepared), prepared, request)
+    }
+
+    /// What the stores are asked for, and what remains to be done with their answers.
+    struct PreparedFetch: @unchecked Sendable {
+        // Sendable: the stores are; the plan is a value that is only read, and stores that look at its context are not
+        // asked on other threads.
+        let plan: FetchPlan
+        var storePlan: StoreFetch
+        /// Whether unsaved changes are laid over the rows.
+        let overlay: Bool
+        /// Whether the answers of several stores are cut after they were put together.
+        let needsMerging: Bool
+        /// Whether rows are read in batches, when their objects are used.
+        let usesBatches: Bool
+    }
+
+    func prepare<Result>(_ plan: FetchPlan, _ request: NSFetchRequest<Result>) -> PreparedFetch {
         let overlay = request.includesPendingChanges && hasPendingChanges(affecting: plan)
-        var storePlan = plan.store
-        let needsMerging = plan.stores.count > 1 && (storePlan.limit > 0 || storePlan.offset > 0)
+        let needsMerging = plan.stores.count > 1 && (plan.store.limit > 0 || plan.store.offset > 0)
+        var prepared = PreparedFetch(
+            plan: plan, storePlan: plan.store, overlay: overlay, needsMerging: needsMerging,
+            usesBatches: usesBatches(plan, request))
         if overlay || needsMerging {
-            storePlan.limit = 0
-            storePlan.offset = 0
+            prepared.storePlan.limit = 0
+            prepared.storePlan.offset = 0
         }
-        if !request.includesPropertyValues { storePlan.shape = .references }
+        if !request.includesPropertyValues || prepared.usesBatches { prepared.storePlan.shape = .references }
+        return prepared
+    }
+
+    /// Asks the stores. Touches nothing of the context.
+    static func answers(to fetch: PreparedFetch) throws -> [(store: NSPersistentStore, answer: StoreFetchResult)] {
+        try fetch.plan.stores.compactMap { store in
+            guard let snapshotStore = store.snapshotStore else { return nil }
+            return (store, try snapshotStore.fetch(fetch.storePlan))
+        }
+    }
+
+    /// Makes objects of the stores' answers, in order, with unsaved changes laid over.
+    func objects<Result>(
+        from answers: [(store: NSPersistentStore, answer: StoreFetchResult)], _ fetch: PreparedFetch,
+        _ request: NSFetchRequest<Result>
+    ) throws -> [NSManagedObject] {
+        let plan = fetch.plan
         var objects: [NSManagedObject] = []
-        for store in plan.stores {
-            guard let snapshotStore = store.snapshotStore else { continue }
-            switch try snapshotStore.fetch(storePlan) {
+        for (store, answer) in answers {
+            switch answer {
             case .rows(let rows):
                 let fetched = materialize(
                     rows, store: store.number, asFaults: request.returnsObjectsAsFaults,
                     refreshing: request.shouldRefreshRefetchedObjects)
                 if objects.isEmpty { objects = fetched } else { objects += fetched }
+            case .references(let references) where fetch.usesBatches:
+                objects += batchedFaults(for: references, of: plan.layout, store: store, request)
             case .references(let references):
                 objects += references.map { reference in
                     let layout = plan.layout.model.layouts[reference.layoutIndex]
@@ -119,12 +158,17 @@ extension NSManagedObjectContext {
             default: break
             }
         }
-        if overlay { objects = overlayPendingChanges(on: objects, plan) }
-        if plan.stores.count > 1, !overlay, !plan.store.sortDescriptors.isEmpty {
+        if fetch.overlay { objects = overlayPendingChanges(on: objects, plan) }
+        if plan.stores.count > 1, !fetch.overlay, !plan.store.sortDescriptors.isEmpty {
             objects = sorted(objects, plan.store.sortDescriptors)
         }
-        if overlay || needsMerging { objects = slice(objects, plan.store) }
+        if fetch.overlay || fetch.needsMerging { objects = slice(objects, plan.store) }
         if let keyPaths = request.relationshipKeyPathsForPrefetching, !objects.isEmpty {
+            if fetch.usesBatches {
+                // They are loaded with the batches.
+                try checkPrefetching(keyPaths, of: plan.layout)
+                return objects
+            }
             for keyPath in keyPaths { try prefetch(keyPath.split(separator: ".").map(String.init)[...], of: objects) }
         }
         return objects
@@ -169,7 +213,7 @@ extension NSManagedObjectContext {
                 objectClass = lastLayout.managedObjectClass
             }
             let object = objectClass.forContext(lastLayout.entity)
-            object.flags = [.fault]
+            object.flags.insert(.fault)
             object.key = row.rowKey
             object.storeNumber = Int16(truncatingIfNeeded: store)
             object.committedRow = row
@@ -226,8 +270,14 @@ extension NSManagedObjectContext {
         do {
             if try load(object) { return }
         } catch {
-            preconditionFailure(
-                "\(object.layout.name) \(object.descriptionOfIdentity) could not be loaded: \(error.localizedDescription)")
+            if object.storeNumber >= 0, registry.store(number: Int(object.storeNumber)) == nil {
+                // Its store was removed, and the context has not heard of it yet: it reads as nil from now on.
+                object.flags.insert(.invalid)
+                return
+            }
+            // The object stays a fault; an accessor cannot throw, so the next save does.
+            readFailure = error
+            return
         }
         let objectID = object.objectID
         let property = slot < 0 ? nil : object.layout.slots[slot].property
@@ -236,15 +286,21 @@ extension NSManagedObjectContext {
                 "Core Data could not fulfill a fault for \(objectID.uriRepresentation().absoluteString): there is no such row. "
                     + "It was deleted by someone else; existingObject(with:) tells, or leave shouldDeleteInaccessibleFaults on.")
         }
+        let isListed = object.flags.contains(.deleted)
         object.flags.remove(.fault)
         object.flags.insert([.inaccessible, .deleted])
-        if object.storeNumber >= 0 { deleted.append(object) }
+        if object.storeNumber >= 0, !isListed { deleted.append(object) }
     }
 
     /// Loads a fault. False when the row does not exist.
     func load(_ object: NSManagedObject) throws -> Bool {
         if !object.flags.contains(.fault) { return true }
-        if object.committedRow != nil, stalenessInterval != 0 {
+        if object.flags.contains(.inserted) {
+            // Refreshed before its first save: there is no row, the values are those of a new object.
+            object.flags.remove(.fault)
+            return true
+        }
+        if object.committedRow != nil, let page = object.page, isGood(page) {
             fulfill(object)
             return true
         }
@@ -253,12 +309,16 @@ extension NSManagedObjectContext {
         guard let store = registry.store(number: Int(object.storeNumber)), let snapshotStore = store.snapshotStore else {
             throw CoreDataErrors.make(
                 .coreData,
-                "\(object.layout.name) p\(object.key) was used after its store had been removed from the coordinator.")
+                "\(object.layout.name) p\(object.key) was used after its store had been removed from the coordinator.",
+                recovery: "Add the store again and fetch the object anew.",
+                userInfo: [NSAffectedObjectsErrorKey: [object.objectID]])
         }
-        let cached = stalenessInterval == 0 ? nil : snapshotStore.rowCaches[object.layout.rootIndex].snapshot(for: object.key)
-        if let cached {
+        if let cached = snapshotStore.rowCaches[object.layout.rootIndex].snapshot(for: object.key), isGood(cached.page) {
             object.committedRow = cached.row
             object.page = cached.page
+        } else if let batch = object.page?.batch, stalenessInterval != 0 {
+            try load(batch)
+            guard object.committedRow != nil else { return false }
         } else {
             let read = try snapshotStore.readRows([object.key], of: object.layout)
             defer { withExtendedLifetime(read) {} }
@@ -268,6 +328,13 @@ extension NSManagedObjectContext {
         }
         fulfill(object)
         return true
+    }
+
+    /// Whether rows of a page are young enough for the context's staleness interval.
+    private func isGood(_ page: RowPage) -> Bool {
+        let interval = stalenessInterval
+        if interval < 0 { return true }
+        return interval > 0 && Double(currentTime()) - Double(page.time) <= interval * 1e9
     }
 
     /// Makes the committed row readable and tells the object.
@@ -296,19 +363,19 @@ extension NSManagedObjectContext {
 
     // MARK: - Relationships
 
-    /// The objects that the store has in a to-many relationship.
-    func relatedObjects(to object: NSManagedObject, slot: Int) -> [NSManagedObject] {
+    /// The objects that the store has in a to-many relationship; nil when they could not be read.
+    func relatedObjects(to object: NSManagedObject, slot: Int) -> [NSManagedObject]? {
         guard let store = registry.store(number: Int(object.storeNumber)), let snapshotStore = store.snapshotStore else {
-            preconditionFailure(
-                "\(object.layout.name) p\(object.key) was used after its store had been removed from the coordinator.")
+            // The store was removed: what was not loaded reads as empty.
+            return []
         }
         do {
             let rows = try snapshotStore.relatedRows(
                 to: object.key, through: object.layout.slots[slot], of: object.layout)
             return materialize(rows, store: store.number, asFaults: true)
         } catch {
-            preconditionFailure(
-                "\(object.layout.name).\(object.layout.slots[slot].name) could not be loaded: \(error.localizedDescription)")
+            readFailure = error
+            return nil
         }
     }
 
@@ -385,6 +452,8 @@ extension NSManagedObjectContext {
                 try snapshotStore.readRows(missing, of: destination), store: store.number, asFaults: true)
         }
         for object in objects where object.extras?.toOne(slot.index) == nil {
+            // A pending destination hides the committed one, which must not come back when it was saved.
+            if object.pending?.has(slot.index) ?? false { continue }
             guard let row = object.committedRow, !object.layout.isNull(row, slot.index) else { continue }
             if let target = registry.object(
                 store: store.number, root: destination.rootIndex, key: Int64(bitPattern: row[slot.index]))
@@ -510,10 +579,16 @@ extension NSManagedObjectContext {
             storePlan.limit = 0
             storePlan.offset = 0
         }
+        let merge = isJoined ? storePlan.columns.flatMap { AggregateMerge($0, of: plan.layout) } : nil
+        if let merge {
+            storePlan.columns = merge.columns
+            storePlan.sortDescriptors = []
+        }
         var result: [[String: Any]] = []
         for store in plan.stores {
             if case .dictionaries(let rows)? = try store.snapshotStore?.fetch(storePlan) { result += rows }
         }
+        if let merge { result = [merge.merged(result)] }
         return isJoined ? DictionaryResults.joined(result, plan.store) : result
     }
 
@@ -527,7 +602,7 @@ extension NSManagedObjectContext {
         )
     }
 
-    private func results<Result>(
+    func results<Result>(
         _ objects: [NSManagedObject], _ plan: FetchPlan, _ request: NSFetchRequest<Result>
     ) throws -> [Result] {
         if Result.self == NSManagedObject.self, let same = objects as? [Result] { return same }

@@ -5,7 +5,10 @@ import Synchronization
 
 extension NSManagedObjectContext {
     /// Takes over what another context of the same coordinator saved: refreshes changed objects, faults in inserted ones,
-    /// forgets deleted ones. Pending changes of this context survive.
+    /// deletes deleted ones. Pending changes of this context survive.
+    ///
+    /// Objects that the other context deleted are among `deletedObjects` until this context is saved or rolled back; the
+    /// save writes nothing for them.
     ///
     /// - Parameter notification: a `didSaveObjectsNotification` or `didSaveObjectIDsNotification`.
     public func mergeChanges(fromContextDidSave notification: Notification) {
@@ -15,7 +18,8 @@ extension NSManagedObjectContext {
                 inserted: Self.objectIDs(info[NSInsertedObjectsKey]) + Self.objectIDs(info[NSInsertedObjectIDsKey]),
                 updated: Self.objectIDs(info[NSUpdatedObjectsKey]) + Self.objectIDs(info[NSUpdatedObjectIDsKey])
                     + Self.objectIDs(info[NSRefreshedObjectsKey]) + Self.objectIDs(info[NSRefreshedObjectIDsKey]),
-                deleted: Self.objectIDs(info[NSDeletedObjectsKey]) + Self.objectIDs(info[NSDeletedObjectIDsKey])))
+                deleted: Self.objectIDs(info[NSDeletedObjectsKey]) + Self.objectIDs(info[NSDeletedObjectIDsKey])),
+            keepingDeletions: true)
     }
 
     /// Merges changes known only by object IDs or their URIs into several contexts.
@@ -44,7 +48,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    func merge(_ changes: SavedObjectIDs) {
+    /// - Parameter keepingDeletions: whether deleted objects stay until the next save, or leave the context at once.
+    func merge(_ changes: SavedObjectIDs, keepingDeletions: Bool = false) {
         var refreshedIDs: [NSManagedObjectID] = []
         for objectID in changes.inserted where objectID.persistentStore != nil {
             let object = object(with: objectID)
@@ -62,7 +67,7 @@ extension NSManagedObjectContext {
         }
         for objectID in changes.deleted {
             guard let object = registeredObject(for: objectID) else { continue }
-            forgetDeleted(object)
+            if keepingDeletions { markDeletedElsewhere(object) } else { forgetDeleted(object) }
             eventMergedDeletes.insert(object)
         }
         processPendingChanges()
@@ -89,11 +94,21 @@ extension NSManagedObjectContext {
         adoptCommitted(newest, object)
     }
 
-    private func forgetDeleted(_ object: NSManagedObject) {
+    /// Deletes an object whose row is gone already, without applying delete rules: the other context did.
+    private func markDeletedElsewhere(_ object: NSManagedObject) {
+        if object.flags.contains(.updated) {
+            updated.remove(object)
+            object.flags.remove(.updated)
+        }
+        if !object.flags.contains(.deleted) { deleted.append(object) }
+        object.flags.insert([.deleted, .propagated, .deletedElsewhere])
+    }
+
+    func forgetDeleted(_ object: NSManagedObject) {
         if object.flags.contains(.updated) { updated.remove(object) }
         if object.flags.contains(.deleted) { deleted.remove(object) }
         registry.unregister(object)
-        object.flags.remove([.updated, .deleted])
+        object.flags.remove([.updated, .deleted, .deletedElsewhere])
         object.flags.insert([.deletionSaved])
     }
 

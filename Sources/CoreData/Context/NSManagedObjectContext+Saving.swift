@@ -6,10 +6,7 @@ extension NSManagedObjectContext {
     private static let maximumWillSaveRounds = 1000
     private static let maximumConflictRounds = 16
 
-    /// Saves all pending changes to the stores, or throws and leaves both the stores and the context as they were.
-    ///
-    /// - Throws: validation errors (1550 to 1680, several as 1560), conflicts (133020, 133021), and errors of the store.
-    public func save() throws {
+    func saveChanges() throws {
         if isSaving {
             throw CoreDataErrors.make(
                 .coreData, "The context\(nameInMessages) is being saved already.",
@@ -18,16 +15,43 @@ extension NSManagedObjectContext {
         isSaving = true
         defer { isSaving = false }
         let coordinator = try requireCoordinator("save")
+        if let failure = readFailure {
+            // What was changed since may rest on values that were not the store's.
+            readFailure = nil
+            throw failure
+        }
         processPendingChanges()
         NotificationCenter.default.post(name: Self.willSaveObjectsNotification, object: self, userInfo: nil)
         processPendingChanges()
         try callWillSave()
         let objects = SavedObjects(
-            inserted: inserted.objects, updated: updated.objects, deleted: deleted.objects.filter { !$0.flags.contains(.inaccessible) },
-            inaccessible: deleted.objects.filter { $0.flags.contains(.inaccessible) })
+            inserted: inserted.objects, updated: updated.objects, deleted: deleted.objects.filter { $0.flags.isDisjoint(with: .rowIsGone) },
+            inaccessible: deleted.objects.filter { !$0.flags.isDisjoint(with: .rowIsGone) })
         try validate(objects)
         let outcome = try write(objects, coordinator)
         finish(outcome)
+    }
+
+    /// Writes exactly the changes that a request names, without hooks before it and without validation.
+    func write(_ request: NSSaveChangesRequest) throws {
+        if isSaving {
+            throw CoreDataErrors.make(.coreData, "The context\(nameInMessages) is being saved already.")
+        }
+        isSaving = true
+        defer { isSaving = false }
+        let coordinator = try requireCoordinator("save")
+        processPendingChanges()
+        func named(_ objects: Set<NSManagedObject>?, among list: ChangeList) -> ContiguousArray<NSManagedObject> {
+            guard let objects, !objects.isEmpty else { return [] }
+            return list.objects.filter { objects.contains($0) && !$0.flags.contains(.inaccessible) }
+        }
+        func objects() -> SavedObjects {
+            SavedObjects(
+                inserted: named(request.insertedObjects, among: inserted), updated: named(request.updatedObjects, among: updated),
+                deleted: named(request.deletedObjects, among: deleted), inaccessible: [])
+        }
+        conflictChecks.formUnion(request.lockedObjects ?? [])
+        finish(try write(objects(), coordinator, remaining: objects))
     }
 
     /// The objects that take part in one save.
@@ -109,7 +133,10 @@ extension NSManagedObjectContext {
         @exclusivity(unchecked) var checked: ContiguousArray<NSManagedObject> = []
     }
 
-    private func write(_ initial: SavedObjects, _ coordinator: NSPersistentStoreCoordinator) throws -> WrittenChanges {
+    /// - Parameter remaining: the objects to write after a merge policy has changed what is pending; nil for all of them.
+    private func write(
+        _ initial: SavedObjects, _ coordinator: NSPersistentStoreCoordinator, remaining: (() -> SavedObjects)? = nil
+    ) throws -> WrittenChanges {
         var objects = initial
         var rounds = 0
         while true {
@@ -125,13 +152,18 @@ extension NSManagedObjectContext {
                 }
                 do {
                     try resolve(conflicts)
+                    // The resolution may have changed objects that were not to be saved before.
+                    try callWillSave()
                 } catch {
                     markUnsaved(objects)
                     throw error
                 }
-                objects = SavedObjects(
-                    inserted: inserted.objects, updated: updated.objects,
-                    deleted: deleted.objects.filter { !$0.flags.contains(.inaccessible) }, inaccessible: objects.inaccessible)
+                objects =
+                    remaining?()
+                    ?? SavedObjects(
+                        inserted: inserted.objects, updated: updated.objects,
+                        deleted: deleted.objects.filter { $0.flags.isDisjoint(with: .rowIsGone) }, inaccessible: objects.inaccessible)
+                try validate(objects)
             } catch {
                 markUnsaved(objects)
                 throw error
@@ -342,6 +374,7 @@ extension NSManagedObjectContext {
     // MARK: Changes of rows
 
     private func insertion(of object: NSManagedObject) throws -> RowChange {
+        object.fireFaultIfNeeded()
         let layout = object.layout
         let pending: PendingValues
         if let existing = object.pending {

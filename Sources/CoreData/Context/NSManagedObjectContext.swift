@@ -30,6 +30,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The sets of the last notification about changes, so that a save of just these objects need not hash them again.
     var lastEvent = LastEvent()
     @exclusivity(unchecked) var isProcessingChanges = false
+    /// Whether the main queue was asked to process pending changes. Changed on the main queue only.
+    var willProcessChanges = false
     @exclusivity(unchecked) var isSaving = false
     /// The class that `init(context:)` was last called on, and the index of its entity's layout: objects come in rows.
     @exclusivity(unchecked) var lastInsertedClass: (objectClass: ObjectIdentifier, layout: Int)?
@@ -38,6 +40,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Objects that `detectConflicts(for:)` named.
     @exclusivity(unchecked) var conflictChecks: Set<NSManagedObject> = []
     var retained: Set<NSManagedObject> = []
+    /// Why a value could not be read since the last save: the next save throws it.
+    var readFailure: (any Error)?
+    /// The batches of fetches that were loaded last, oldest first.
+    var recentBatches: [FetchBatch] = []
+    /// The clock for the age of rows; tests set another.
+    var currentTime: () -> UInt64 = ReadTime.now
     @exclusivity(unchecked) var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
 
     /// Makes a context that works on the main queue or on a private one.
@@ -54,6 +62,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.rawValue) }
 
     deinit {
+        coordinator?.contexts.remove(self)
         releaseObjects()
         registry.contextWillDeallocate()
     }
@@ -63,12 +72,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         var objects = registry.allObjects()
         objects += inserted.objects
         for object in objects {
-            object.row = nil
-            object.committedRow = nil
-            object.page = nil
-            object.flags = [.fault, .invalid]
-            object.dropValues()
-            object.listIndex = -1
+            invalidate(object)
         }
         inserted.removeAll()
         updated.removeAll()
@@ -82,6 +86,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         temporaryObjects.removeAll()
         conflictChecks.removeAll()
         retained.removeAll()
+        recentBatches.removeAll()
+        readFailure = nil
         registry.removeAll()
     }
 
@@ -98,7 +104,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             }
             if coordinator === newValue { return }
             releaseObjects()
+            coordinator?.contexts.remove(self)
             coordinator = newValue
+            newValue.contexts.add(self)
             attach()
         }
     }
@@ -109,13 +117,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         lastInsertedClass = nil
         let coordinator = persistentStoreCoordinator
         registry = ObjectRegistry(context: self, modelLayout: coordinator?.modelLayout, coordinator: coordinator)
-        registry.alwaysReadsStore = stalenessInterval == 0
+        registry.checksAge = stalenessInterval >= 0
         updateMergeObserver()
     }
 
     var modelLayout: ModelLayout? { registry.modelLayout }
 
     func requireCoordinator(_ action: String) throws -> NSPersistentStoreCoordinator {
+        ConcurrencyDebug.check(self, action)
         guard let coordinator = persistentStoreCoordinator else {
             throw CoreDataErrors.make(
                 .coreData, "The context\(nameInMessages) has no persistent store coordinator and cannot \(action).",
@@ -136,9 +145,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public let userInfo = NSMutableDictionary()
     /// How conflicts with the store are resolved: an `NSMergePolicy`; the error policy by default.
     open var mergePolicy: Any = NSMergePolicy.error
-    /// How long cached rows are good, in seconds: negative for ever (the default), 0 never.
+    /// How long a row may be used after it was read, in seconds: negative for ever (the default), 0 never. A fault whose row
+    /// is older reads it from the store again; loaded objects stay as they are.
     open var stalenessInterval: TimeInterval = -1 {
-        didSet { registry.alwaysReadsStore = stalenessInterval == 0 }
+        didSet { registry.checksAge = stalenessInterval >= 0 }
     }
     /// Whether delete rules are applied when pending changes are processed, or only by the save.
     open var propagatesDeletesAtEndOfEvent = true
@@ -181,10 +191,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         precondition(
             object.registry == nil,
             "\(object.layout.name) \(object.descriptionOfIdentity) already belongs to another context.")
-        insertNew(object)
+        insertNew(object, withInitialValues: false)
     }
 
-    func insertNew(_ object: NSManagedObject) {
+    /// - Parameter withInitialValues: whether the object takes the initial values that its class declares. One that was made
+    ///   without a context keeps what it has been given since.
+    func insertNew(_ object: NSManagedObject, withInitialValues: Bool = true) {
         let registry: ObjectRegistry = registry
         if let modelLayout = registry.modelLayout {
             precondition(
@@ -192,27 +204,33 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
                 "The entity \(object.layout.name) belongs to another model than the context's persistent store coordinator.")
         }
         precondition(!object.layout.isAbstract, "The entity \(object.layout.name) is abstract: objects are made of its subentities.")
+        if object.flags.contains(.checked) { ConcurrencyDebug.check(self, "insert an object") }
         object.registry = registry
         // The registry keeps the layouts alive where it has a coordinator.
         if registry.modelLayout == nil { _ = object.makeExtras() }
         object.flags.insert([.inserted, .inEvent, .insertedInEvent, .changedInSave])
         inserted.append(object)
+        if eventObjects.isEmpty { processChangesAfterEvent() }
         eventObjects.append(object)
+        if withInitialValues { object._setInitialValues() }
         object.awakeFromInsert()
     }
 
     private func undelete(_ object: NSManagedObject) {
         deleted.remove(object)
-        object.flags.remove([.deleted, .propagated])
+        object.flags.remove([.deleted, .propagated, .deletedElsewhere])
         noteChanged(object)
     }
 
     /// Called when an object changes for the first time since pending changes were processed.
     func noteChanged(_ object: NSManagedObject) {
-        // An object whose deletion was saved belongs to no context any more.
+        // An object whose deletion was saved, or whose context was reset, belongs to no context any more.
         if object.flags.contains(.deletionSaved) { return }
+        // A change of an object of a removed store is kept for the save, which says that the store is gone.
+        if object.flags.contains(.invalid), registry.store(number: Int(object.storeNumber)) != nil { return }
         if !object.flags.contains(.inEvent) {
             object.flags.insert(.inEvent)
+            if eventObjects.isEmpty { processChangesAfterEvent() }
             eventObjects.append(object)
         }
         if object.flags.isDisjoint(with: .known) {
@@ -226,6 +244,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         precondition(
             object.registry === registry,
             "\(object.layout.name) \(object.descriptionOfIdentity) does not belong to this context and cannot be deleted by it.")
+        if object.flags.contains(.checked) { ConcurrencyDebug.check(self, "delete an object") }
         if !object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) { return }
         object.prepareForDeletion()
         if object.flags.contains(.inserted) {
@@ -241,6 +260,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         object.flags.insert([.deleted, .changedInSave])
         if !object.flags.contains(.inEvent) {
             object.flags.insert(.inEvent)
+            if eventObjects.isEmpty { processChangesAfterEvent() }
             eventObjects.append(object)
         }
         pendingPropagation.append(object)
@@ -260,6 +280,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         assignedStores[ObjectIdentifier(object)] = store
     }
 
+    /// Saves all pending changes to the stores, or throws and leaves both the stores and the context as they were.
+    ///
+    /// - Throws: validation errors (1550 to 1680, several as 1560), conflicts (133020, 133021), and errors of the store.
+    // In the class and not in an extension, so that subclasses can override it.
+    open func save() throws { try saveChanges() }
+
     // MARK: - Finding objects
 
     /// The registered object with an ID, without any input or output; nil if the context has none.
@@ -275,7 +301,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         guard let key = objectID.key, let number = objectID.anyStore?.number else {
             // A temporary ID of another context, or of an object that is gone: a fault that cannot be fulfilled.
             let object = makeObject(of: objectID.layout)
-            object.flags = [.fault]
+            object.flags.insert(.fault)
             object.registry = registry
             object.makeExtras().objectID = objectID
             return object
@@ -310,7 +336,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     func makeFault(layout: EntityLayout, key: Int64, store: Int) -> NSManagedObject {
         let object = makeObject(of: layout)
-        object.flags = [.fault]
+        object.flags.insert(.fault)
         object.registry = registry
         object.key = key
         object.storeNumber = Int16(truncatingIfNeeded: store)
@@ -331,12 +357,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: - Forgetting
 
-    /// Forgets all objects and changes; references that are still held must not be used any more.
+    /// Forgets all objects and changes; references that are still held read as nil.
+    ///
+    /// The notification about changes has the IDs of all the objects, under `NSInvalidatedAllObjectsKey`.
     open func reset() {
-        let objects = registry.allObjects()
+        let objects = registeredObjects
+        let objectIDs = ContextNotification.didChange.isWanted(forObjects: objects.count) ? objects.map(\.objectID) : nil
         releaseObjects()
+        guard let objectIDs else { return }
         NotificationCenter.default.post(
-            name: ContextNotification.didChange.name, object: self, userInfo: [NSInvalidatedAllObjectsKey: objects])
+            name: ContextNotification.didChange.name, object: self, userInfo: [NSInvalidatedAllObjectsKey: objectIDs])
     }
 }
 
@@ -344,6 +374,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 struct LastEvent {
     var inserted: (set: Set<NSManagedObject>, changeCount: Int)?
     var updated: (set: Set<NSManagedObject>, changeCount: Int)?
+
+    /// Lets go of sets that are not those of the context's lists any more, and would keep objects alive.
+    mutating func forgetUnlessCurrent(_ insertions: ChangeList, _ updates: ChangeList) {
+        if inserted?.changeCount != insertions.changeCount { inserted = nil }
+        if updated?.changeCount != updates.changeCount { updated = nil }
+    }
 }
 
 /// How a context's work is scheduled.

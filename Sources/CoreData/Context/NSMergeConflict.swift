@@ -20,6 +20,15 @@ open class NSMergeConflict: NSObject {
     /// The version of the row that the object was last read from or saved to.
     public let oldVersionNumber: Int
 
+    /// Settles the conflict in the context that met it. Nil once that is done, and in a conflict that a program made.
+    var resolution: ((NSMergePolicyType) -> Void)?
+
+    func settle(_ type: NSMergePolicyType) {
+        let resolution = resolution
+        self.resolution = nil
+        resolution?(type)
+    }
+
     /// Makes a conflict of an object as it was last read or saved.
     public convenience init(
         source sourceObject: NSManagedObject, newVersion: Int, oldVersion: Int, cachedSnapshot: [String: Any]?,

@@ -17,8 +17,8 @@ public enum NSMergePolicyType: UInt, Sendable {
 /// Decides what happens when objects to be saved were changed by others meanwhile, or would violate a uniqueness
 /// constraint.
 ///
-/// A subclass overrides the `resolve` methods: it changes the objects of the conflicts and calls `super`, or throws to
-/// refuse the save.
+/// A subclass overrides the `resolve` methods and calls `super`, which settles the conflicts as `mergeType` says: the objects
+/// then stand on the rows of the store, and what the subclass changes in them is saved. Or it throws to refuse the save.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmergepolicy>
 open class NSMergePolicy: NSObject, @unchecked Sendable {
@@ -63,7 +63,10 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     /// - Throws: `CocoaError.managedObjectMerge` (133020) with the conflicts under
     ///   `NSPersistentStoreSaveConflictsErrorKey`, if this is the error policy and there are any.
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
-        guard !list.isEmpty, mergeType == .errorMergePolicyType else { return }
+        guard !list.isEmpty, mergeType == .errorMergePolicyType else {
+            for conflict in list { conflict.settle(mergeType) }
+            return
+        }
         let objects = list.map { "\($0.sourceObject.objectID.uriRepresentation())" }.joined(separator: ", ")
         throw CoreDataErrors.make(
             .managedObjectMerge,
@@ -77,7 +80,10 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     /// - Throws: `CocoaError.managedObjectConstraintMerge` (133021) with the conflicts under
     ///   `NSPersistentStoreSaveConflictsErrorKey`, if this is the error policy and there are any.
     open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
-        guard !list.isEmpty, mergeType == .errorMergePolicyType else { return }
+        guard !list.isEmpty, mergeType == .errorMergePolicyType else {
+            for conflict in list { conflict.settle(mergeType) }
+            return
+        }
         let texts = list.map { conflict in
             let entity = (conflict.conflictingObjects.first ?? conflict.databaseObject)?.entity.name ?? "?"
             let values = conflict.constraint.map { "\($0) = \(conflict.constraintValues[$0] ?? "nil")" }

@@ -2,8 +2,8 @@ import Foundation
 
 // Notifications of coordinators, and the keys of their userInfo.
 extension NSNotification.Name {
-    /// Posted by a coordinator before its stores change, with `NSAddedPersistentStoresKey` or
-    /// `NSRemovedPersistentStoresKey`. Posted on the thread that adds or removes the store.
+    /// On Apple's platforms posted when a service outside the program is about to exchange the stores, and not when the
+    /// program adds or removes one. There is no such service here: it is never posted.
     ///
     /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstorecoordinatorstoreswillchangenotification>
     public static let NSPersistentStoreCoordinatorStoresWillChange = NSNotification.Name(
@@ -16,14 +16,15 @@ extension NSNotification.Name {
     public static let NSPersistentStoreCoordinatorStoresDidChange = NSNotification.Name(
         "NSPersistentStoreCoordinatorStoresDidChangeNotification")
 
-    /// Posted by a coordinator before it removes a store; there is no userInfo.
+    /// Posted before a coordinator removes a store; the notification's object is the store, and there is no userInfo.
     ///
     /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstorecoordinatorwillremovestorenotification>
     public static let NSPersistentStoreCoordinatorWillRemoveStore = NSNotification.Name(
         "NSPersistentStoreCoordinatorWillRemoveStoreNotification")
 
-    /// Posted by a coordinator when a store with `NSPersistentStoreRemoteChangeNotificationPostOptionKey` was changed, with
-    /// `NSStoreUUIDKey`, `NSPersistentStoreURLKey` and, where history is tracked, `NSPersistentHistoryTokenKey`.
+    /// Posted by a coordinator after a save has changed a store with `NSPersistentStoreRemoteChangeNotificationPostOptionKey`,
+    /// with `NSStoreUUIDKey` and `NSPersistentStoreURLKey`. Saves of this process are noticed, through whatever coordinator
+    /// they go. Posted on a queue of its own, after the save.
     public static let NSPersistentStoreRemoteChange = NSNotification.Name("NSPersistentStoreRemoteChangeNotification")
 }
 

@@ -109,7 +109,6 @@ extension NSPersistentStoreCoordinator {
             store.detach()
             throw error
         }
-        post(.NSPersistentStoreCoordinatorStoresWillChange, [NSAddedPersistentStoresKey: [store]])
         list(store, holding: entities)
         store.didAdd(to: self)
         return store
@@ -167,11 +166,16 @@ extension NSPersistentStoreCoordinator {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    /// Closes a store and takes it off the list. Objects that came from it cannot be used any more.
+    /// Closes a store and takes it off the list.
+    ///
+    /// The contexts of the coordinator let go of the objects that came from it, each on its queue: at once where the caller
+    /// is on that queue, later otherwise. Those objects read as nil afterwards, and their unsaved changes are lost; the
+    /// contexts post them in `NSManagedObjectContextObjectsDidChange`, under `NSInvalidatedObjectsKey`.
     ///
     /// - Throws: `CocoaError.persistentStoreOperation` when the store is not one of the coordinator's.
     public func remove(_ store: NSPersistentStore) throws {
         try changingStores.withLock { try removeWhileLocked(store) }
+        for context in contexts.all { context.storeWasRemoved(store) }
         post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]])
     }
 
@@ -182,8 +186,7 @@ extension NSPersistentStoreCoordinator {
                 "The store \(StoreName.text(type: store.type, url: store.url)) cannot be removed: it does not belong to the "
                     + "coordinator.", userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
         }
-        post(.NSPersistentStoreCoordinatorStoresWillChange, [NSRemovedPersistentStoresKey: [store]])
-        post(.NSPersistentStoreCoordinatorWillRemoveStore, nil)
+        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store, userInfo: nil)
         store.willRemove(from: self)
         unlist(store)
         store.detach()

@@ -34,6 +34,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     // Guards the list of stores and the name.
     private let state = Mutex(State())
 
+    /// The contexts that work on the coordinator, which are told when a store goes.
+    let contexts = ContextList()
+
     /// Serialises adding and removing stores. Recursive: a store's `didAdd(to:)` may add another one.
     let changingStores = NSRecursiveLock()
 
@@ -62,7 +65,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// - Throws: `CocoaError.coreData` (134060); `NSDetailedErrorsKey` holds one error for each inconsistency.
     public init(validating model: NSManagedObjectModel) throws {
-        try Self.requireConsistency(of: model)
+        try Self.requireConsistency(of: model, checksAllClasses: true)
         managedObjectModel = model
         modelLayout = Self.layout(freezing: model)
         queue = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator")
@@ -71,8 +74,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     /// - Throws: one error for all inconsistencies of a model.
-    static func requireConsistency(of model: NSManagedObjectModel) throws {
-        let problems = model.consistencyProblems()
+    static func requireConsistency(of model: NSManagedObjectModel, checksAllClasses: Bool = false) throws {
+        let problems = model.consistencyProblems(checksAllClasses: checksAllClasses)
         guard !problems.isEmpty else { return }
         throw CoreDataErrors.make(
             .coreData, message(for: problems),

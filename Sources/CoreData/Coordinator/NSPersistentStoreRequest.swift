@@ -28,6 +28,17 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
     /// The kind of the request. Subclasses override it.
     open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
+    /// Does what the request asks for, in a context. Each kind of request overrides it; a class of someone else's is refused.
+    func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        throw CoreDataErrors.make(
+            .persistentStoreUnsupportedRequestType,
+            "A context cannot execute a request of the class \(type(of: self)).",
+            recovery: "Use NSFetchRequest, NSAsynchronousFetchRequest, or save the context.")
+    }
+
+    /// The same on behalf of the coordinator, as its `execute(_:with:)` gives it.
+    func answer(for context: NSManagedObjectContext) throws -> Any { try execute(in: context) }
+
     /// An independent request with the same settings. A subclass copies its own settings to what `super` returns.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = type(of: self).init()

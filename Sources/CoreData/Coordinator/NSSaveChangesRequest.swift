@@ -1,6 +1,7 @@
 import Foundation
 
-/// The changes that one save asks a store to write. Only custom incremental stores see this class.
+/// The changes that one save asks a store to write. Custom incremental stores see this class, and callers of the
+/// coordinator's `execute(_:with:)`.
 ///
 /// A request in which all sets are nil asks only to write the store's metadata.
 ///
@@ -32,6 +33,18 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
     }
 
     open override var requestType: NSPersistentStoreRequestType { .saveRequestType }
+
+    override func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        throw CoreDataErrors.make(
+            .persistentStoreUnsupportedRequestType,
+            "A context does not execute save requests.",
+            recovery: "Call save(), or give the request to the coordinator's execute(_:with:).")
+    }
+
+    override func answer(for context: NSManagedObjectContext) throws -> Any {
+        try context.write(self)
+        return [Any]()
+    }
 
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = super.copy(with: zone)

@@ -29,7 +29,7 @@ public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
 /// True: changes are recorded as persistent history.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
 
-/// True: `NSPersistentStoreRemoteChange` is posted when the store changes, also by other processes.
+/// True: `NSPersistentStoreRemoteChange` is posted when the store was changed by a save of this process.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey = "NSPersistentStoreRemoteChangeNotificationOptionKey"
 
 // MARK: For SQLite stores
@@ -43,7 +43,8 @@ public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
 /// True: the database is compacted when the store is added.
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
 
-/// How many connections (number) the store opens at most.
+/// How many connections (number) the store opens at most. One of them writes; a fetch waits for a free one, as long as
+/// `NSPersistentStoreTimeoutOption` says.
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
 
 /// True, for `destroyPersistentStore`: the store is destroyed even though it is in use or damaged.

@@ -1,14 +1,21 @@
 import Foundation
 
+/// What a fetched property's request gave, and what `userInfo` it was made with.
+private struct FetchedObjects {
+    let objects: NSArray
+    let userInfoVersion: Int
+}
+
 extension NSManagedObject {
     /// The objects that a fetched property's request gives for this object, in order. They are kept until the object
-    /// is a fault again or is refreshed.
+    /// is a fault again or is refreshed, or the property's `userInfo`, which the request may refer to, is set.
     final func fetchedPropertyValue(_ slot: Int) -> Any? {
         guard let description = layout.slots[slot].property as? NSFetchedPropertyDescription,
             let template = description.fetchRequest, let context = registry?.context
         else { return nil }
         fireFaultIfNeeded()
-        if let known = extras?.decoded(slot) { return known }
+        let version = description.userInfoVersion
+        if let known = extras?.decoded(slot) as? FetchedObjects, known.userInfoVersion == version { return known.objects }
         let request = NSFetchRequest<any NSFetchRequestResult>()
         template.copyValues(to: request)
         request.predicate = template.predicate?.withSubstitutionVariables([
@@ -16,7 +23,7 @@ extension NSManagedObject {
         ])
         do {
             let found = NSArray(array: try context.fetch(request))
-            makeExtras().setDecoded(slot, found)
+            makeExtras().setDecoded(slot, FetchedObjects(objects: found, userInfoVersion: version))
             return found
         } catch {
             preconditionFailure(

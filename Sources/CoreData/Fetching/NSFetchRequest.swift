@@ -57,6 +57,11 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// How many matches to skip.
     open var fetchOffset = 0
     /// How many rows to load at a time; 0 for all at once.
+    ///
+    /// With a size, the fetch reads only the identities of its matches, and gives faults. The first fault that is used loads
+    /// its row together with those of its neighbours in the result. Rows that were loaded some batches ago are dropped again
+    /// when nothing but the fetched array refers to their objects, which turn into faults. Stores that keep their rows in
+    /// memory, and sorted fetches from several stores, ignore the size.
     open var fetchBatchSize = 0
     /// The form of the results.
     open var resultType: NSFetchRequestResultType = .managedObjectResultType
@@ -92,6 +97,15 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         }
         return try context.fetch(self)
     }
+
+    override func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        let request = NSAsynchronousFetchRequest(fetchRequest: self)
+        let result = NSAsynchronousFetchResult(request, context: context, progress: nil)
+        result.finish(with: try context.fetch(self))
+        return result
+    }
+
+    override func answer(for context: NSManagedObjectContext) throws -> Any { try context.fetch(self) }
 
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = super.copy(with: zone)

@@ -17,6 +17,11 @@ open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sen
         willSet { requireEditable("derivationExpression") }
     }
 
+    /// Sets the expression from its text, in the form in which models that were read hold it.
+    package func derive(from text: String) {
+        derivationExpression = DerivationExpression.compiled(NSExpression(format: text))
+    }
+
     override func takeState(of other: NSPropertyDescription) {
         super.takeState(of: other)
         guard let other = other as? NSDerivedAttributeDescription else { return }

@@ -3,11 +3,12 @@ import Foundation
 /// A kind of managed object: its name, class, properties and place in the hierarchy.
 ///
 /// Build the hierarchy from the top by assigning `subentities`. An entity can be changed until its model is in use by a
-/// persistent store coordinator; a change after that stops the program. Two descriptions are equal only when they are
+/// persistent store coordinator; a change of anything but `userInfo` after that stops the program. Two descriptions are equal only when they are
 /// the same object. (developer.apple.com/documentation/coredata/nsentitydescription)
 open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
-    // Sendable: `tables` is set, under the model's lock, before the model is shared; from then on every setter stops
-    // the program, so that all stored values are constant. Weak references are read atomically by the runtime.
+    // Sendable: `tables` is set, under the model's lock, before the model is shared; from then on every setter but that of
+    // `userInfo`, which has a lock, stops the program, so that all other stored values are constant. Weak references are read
+    // atomically by the runtime.
 
     /// What is computed once the model is in use, and never changes then; nil before.
     private(set) var tables: EntityTables?
@@ -41,13 +42,33 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         set {
             requireEditable("managedObjectClassName")
             explicitClassName = newValue
+            givenClass = nil
         }
     }
 
-    /// Facts of the application's own about the entity. Not part of the version hash.
-    open var userInfo: [AnyHashable: Any]? = [:] {
-        willSet { requireEditable("userInfo") }
+    /// The class itself where it was given, so that it need not be looked up by its name.
+    private(set) var givenClass: NSManagedObject.Type?
+
+    /// The class of the entity's objects, found by its name where it was not given.
+    package var objectClass: NSManagedObject.Type {
+        cachedLayout?.managedObjectClass ?? ManagedObjectClasses.managedObjectClass(for: self)
     }
+
+    /// Sets the class of the entity's objects, and with it `managedObjectClassName`.
+    package func setManagedObjectClass(_ objectClass: NSManagedObject.Type) {
+        managedObjectClassName = ClassLookup.name(of: objectClass)
+        givenClass = objectClass
+    }
+
+    /// Facts of the application's own about the entity. Not part of the version hash.
+    open var userInfo: [AnyHashable: Any]? {
+        get { userInfoLock.withLock { userInfoStorage } }
+        set { userInfoLock.withLock { userInfoStorage = newValue } }
+    }
+
+    /// Guards `userInfoStorage`.
+    private let userInfoLock = NSLock()
+    private var userInfoStorage: [AnyHashable: Any]? = [:]
 
     /// A text that makes the version hash differ although the entity looks the same.
     open var versionHashModifier: String? {
@@ -261,6 +282,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         copy.name = name
         copy.isAbstract = isAbstract
         copy.explicitClassName = explicitClassName
+        copy.givenClass = givenClass
         copy.userInfo = userInfo
         copy.versionHashModifier = versionHashModifier
         copy.explicitRenamingIdentifier = explicitRenamingIdentifier

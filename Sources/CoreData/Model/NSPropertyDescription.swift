@@ -5,9 +5,10 @@ import Foundation
 /// A property belongs to at most one entity. It can be changed until its model is in use by a persistent store
 /// coordinator; a change after that stops the program.
 /// (developer.apple.com/documentation/coredata/nspropertydescription)
-open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
-    // Sendable: `isFrozen` is set, under the model's lock, before the model is shared; from then on every setter stops
-    // the program, so that all stored values are constant. Weak references are read atomically by the runtime.
+open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecked Sendable {
+    // Sendable: `isFrozen` is set, under the model's lock, before the model is shared; from then on every setter but that of
+    // `userInfo`, which has a lock, stops the program, so that all other stored values are constant. Weak references are read
+    // atomically by the runtime.
 
     /// Whether the model is in use, after which nothing in this object changes.
     var isFrozen = false
@@ -45,10 +46,25 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
         willSet { requireEditable("isIndexedBySpotlight") }
     }
 
-    /// Facts of the application's own about the property. Not part of the version hash.
-    open var userInfo: [AnyHashable: Any]? = [:] {
-        willSet { requireEditable("userInfo") }
+    /// Facts of the application's own about the property. Not part of the version hash, and the only part of a property
+    /// that may be changed while its model is in use.
+    open var userInfo: [AnyHashable: Any]? {
+        get { userInfoLock.withLock { userInfoStorage } }
+        set {
+            userInfoLock.withLock {
+                userInfoStorage = newValue
+                userInfoChanges += 1
+            }
+        }
     }
+
+    /// Guards the two values below.
+    private let userInfoLock = NSLock()
+    private var userInfoStorage: [AnyHashable: Any]? = [:]
+    private var userInfoChanges = 0
+
+    /// How often `userInfo` was set.
+    var userInfoVersion: Int { userInfoLock.withLock { userInfoChanges } }
 
     /// A text that makes the version hash differ although the property looks the same.
     open var versionHashModifier: String? {
@@ -92,7 +108,7 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// Sets the validation with warnings that are error codes or texts.
-    func setValidation(predicates: [NSPredicate], warnings: [Any]) {
+    package func setValidation(predicates: [NSPredicate], warnings: [Any]) {
         requireEditable("validationPredicates")
         precondition(
             predicates.count == warnings.count,
@@ -127,6 +143,21 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
         explicitRenamingIdentifier = other.explicitRenamingIdentifier
         validationPredicates = other.validationPredicates
         validationWarnings = other.validationWarnings
+    }
+
+    /// What predicates of fetched properties ask of `$FETCHED_PROPERTY`: `name`, `entity`, `userInfo`; nil for anything else.
+    open func value(forKey key: String) -> Any? {
+        switch key {
+        case "name": name
+        case "entity": owningEntity
+        case "userInfo": userInfo
+        default: nil
+        }
+    }
+
+    /// Descriptions are not set by name.
+    open func setValue(_ value: Any?, forKey key: String) {
+        preconditionFailure("\(diagnosticName) cannot be set by name: use the property \(key) itself.")
     }
 
     /// Whether this property may still be changed.

@@ -1,40 +1,135 @@
 import Foundation
+import Synchronization
 
 /// Finds the name of the property that a key path reads, by reading it from an object that only records.
 ///
 /// Swift key paths of computed properties carry no name. A probe is an object of the class without context or values: its
-/// accessors note the literal they were called with and give a placeholder.
+/// accessors note the literal they were called with and give a placeholder. A property of the class's own that computes
+/// something from managed ones has no name; it shows by giving something else than the placeholder, so every key path is read
+/// twice, with different placeholders.
 final class KeyPathProbe {
-    private(set) var components: [String] = []
+    /// Which placeholders the accessors give.
+    enum Round {
+        case first
+        /// Other values, and nil for optionals.
+        case second
+    }
+
+    private let round: Round
+    private var components: [String] = []
     private var retained: [NSManagedObject] = []
+    /// The object whose property would make the path longer.
+    private var current: NSManagedObject?
+    /// What the last accessor gave.
+    private var last: Any?
+    private var lastIsOptional = false
+    /// Whether a property without Optional filled in for nil.
+    private var filledIn = false
+    private var passedOptional = false
+    private var isComputed = false
 
-    func record(_ name: String) { components.append(name) }
+    private init(_ round: Round) { self.round = round }
 
-    /// The name of the property, or the dotted path; nil when the path reads no managed property.
-    static func name(of keyPath: AnyKeyPath, in objectClass: NSManagedObject.Type) -> String? {
-        let probe = KeyPathProbe()
-        let object = probe.probeDestination(objectClass)
-        _ = object[keyPath: keyPath]
-        return probe.components.isEmpty ? nil : probe.components.joined(separator: ".")
+    // MARK: Recording
+
+    /// An attribute or a collection was read: the path ends.
+    func record<Value>(_ name: String, on object: NSManagedObject) -> Value? {
+        follow(name, on: object)
+        current = nil
+        lastIsOptional = Value.self is any ExpressibleByNilLiteral.Type
+        let value = ProbeValues.placeholder(of: Value.self, round)
+        last = value
+        return value
+    }
+
+    /// A relationship was read: the path goes on at its destination.
+    func record<Destination: NSManagedObject>(
+        _ name: String, on object: NSManagedObject, to type: Destination.Type, isOptional: Bool
+    ) -> Destination {
+        follow(name, on: object)
+        let destination = probeDestination(type)
+        current = destination
+        last = destination
+        lastIsOptional = isOptional
+        return destination
+    }
+
+    /// The last value was an integer that is no raw value of the property's type.
+    func replaceLast<Value>() -> Value? {
+        let value = ProbeValues.placeholder(of: Value.self, round)
+        last = value
+        return value
+    }
+
+    /// A property whose type is not Optional gave its default for nil.
+    func recordDefault() { filledIn = true }
+
+    private func follow(_ name: String, on object: NSManagedObject) {
+        if object !== current { isComputed = true }
+        if lastIsOptional { passedOptional = true }
+        components.append(name)
     }
 
     /// A recording object of a class.
     func probeDestination<Object: NSManagedObject>(_ objectClass: Object.Type) -> Object {
-        let object = Object(entity: Self.entity, insertInto: nil)
+        // The class that was passed, which may be a subclass of `Object`.
+        let object = objectClass.init(entity: ProbeModel.shared.entity, insertInto: nil)
         object.flags.insert(.probe)
         object.makeExtras().probe = self
         retained.append(object)
         return object
     }
 
-    /// An entity without properties, so that every accessor asks for an undeclared one.
-    private static var entity: NSEntityDescription { ProbeModel.shared.entity }
+    // MARK: Naming
+
+    /// The name of the property, or the dotted path; nil when the path reads no managed property, or computes with it.
+    ///
+    /// Cost: some microseconds for the first time, then a look-up.
+    static func name(of keyPath: AnyKeyPath, in objectClass: NSManagedObject.Type) -> String? {
+        let key = CacheKey(keyPath: keyPath, objectClass: ObjectIdentifier(objectClass))
+        if let known = names.withLock({ $0[key] }) { return known.isEmpty ? nil : known }
+        let name = findName(of: keyPath, in: objectClass)
+        names.withLock { $0[key] = name ?? "" }
+        return name
+    }
+
+    private struct CacheKey: Hashable, @unchecked Sendable {
+        // Sendable: key paths are immutable; those with captured values are compared by these.
+        let keyPath: AnyKeyPath
+        let objectClass: ObjectIdentifier
+    }
+
+    /// Guards the names found so far; empty for key paths without one.
+    private static let names = Mutex<[CacheKey: String]>([:])
+
+    private static func findName(of keyPath: AnyKeyPath, in objectClass: NSManagedObject.Type) -> String? {
+        guard let first = read(keyPath, in: objectClass, .first), let second = read(keyPath, in: objectClass, .second) else {
+            return nil
+        }
+        return first == second ? first : nil
+    }
+
+    private static func read(_ keyPath: AnyKeyPath, in objectClass: NSManagedObject.Type, _ round: Round) -> String? {
+        let probe = KeyPathProbe(round)
+        let object = probe.probeDestination(objectClass)
+        probe.current = object
+        guard let value = object[keyPath: keyPath] else { return nil }
+        let isOptional = type(of: keyPath).valueType is any ExpressibleByNilLiteral.Type
+        guard !probe.components.isEmpty, !probe.isComputed, ProbeValues.areSame(value, probe.last) else { return nil }
+        if !isOptional {
+            // Something filled in for nil: the accessor of the property itself, or code that computes.
+            if round == .second, probe.lastIsOptional, !probe.filledIn { return nil }
+            if probe.passedOptional, !"\(keyPath)".contains("!") { return nil }
+        }
+        return probe.components.joined(separator: ".")
+    }
 }
 
 private final class ProbeModel: @unchecked Sendable {
     // Sendable: made once, frozen, then only read.
     static let shared = ProbeModel()
     let model = NSManagedObjectModel()
+    /// An entity without properties, so that every accessor asks for an undeclared one.
     let entity = NSEntityDescription()
     let layout: ModelLayout
 
@@ -44,29 +139,3 @@ private final class ProbeModel: @unchecked Sendable {
         layout = model.layout()
     }
 }
-
-/// Placeholders for non-optional types: what a probe gives, and what nil reads as through a non-optional property.
-enum ProbeValues {
-    static func value<Value>(of type: Value.Type) -> Value? {
-        if let optional = type as? any ExpressibleByNilLiteral.Type { return optional.init(nilLiteral: ()) as? Value }
-        return switch type {
-        case is String.Type: "" as? Value
-        case is Data.Type: Data() as? Value
-        case is Date.Type: Date(timeIntervalSinceReferenceDate: 0) as? Value
-        case is Decimal.Type: Decimal(0) as? Value
-        case is NSDecimalNumber.Type: NSDecimalNumber.zero as? Value
-        case is NSNumber.Type: NSNumber(value: 0) as? Value
-        case is UUID.Type: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) as? Value
-        case is URL.Type: URL(fileURLWithPath: "/") as? Value
-        case is NSSet.Type: NSSet() as? Value
-        case is NSOrderedSet.Type: NSOrderedSet() as? Value
-        case let array as any EmptyInitializable.Type: array.init() as? Value
-        default: nil
-        }
-    }
-}
-
-private protocol EmptyInitializable { init() }
-extension Array: EmptyInitializable {}
-extension Dictionary: EmptyInitializable {}
-extension Set: EmptyInitializable {}

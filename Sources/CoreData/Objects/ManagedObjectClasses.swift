@@ -5,6 +5,13 @@ enum ManagedObjectClasses {
     /// The class that an entity names, found at run time; `NSManagedObject` where it names none or one that the program
     /// does not have (as Core Data does).
     static func managedObjectClass(for entity: NSEntityDescription) -> NSManagedObject.Type {
+        if let givenClass = entity.givenClass { return givenClass }
+        let found = namedClass(of: entity)
+        return isMeant(found, by: entity) ? found : NSManagedObject.self
+    }
+
+    /// The class that an entity names, whether it fits the entity or not.
+    static func namedClass(of entity: NSEntityDescription) -> NSManagedObject.Type {
         guard let name = entity.managedObjectClassName, !name.isEmpty, name != "NSManagedObject" else {
             return NSManagedObject.self
         }
@@ -17,5 +24,24 @@ enum ManagedObjectClasses {
                 "The entity \(entity.name ?? "?") names the class \(name), but the program has several: \(names). Name the module "
                     + "in the model, as in \"Module.\(name)\".")
         }
+    }
+
+    /// Whether a class that was found by its name is the entity's.
+    ///
+    /// A model from elsewhere may name a class that only this program has by chance as well: one that knows what its entity
+    /// is like, and is not named with its module, must fit.
+    static func isMeant(_ objectClass: NSManagedObject.Type, by entity: NSEntityDescription) -> Bool {
+        guard let describing = objectClass as? any _SelfDescribingClass.Type,
+            ClassLookup.name(of: objectClass) != entity.managedObjectClassName
+        else { return true }
+        return describing._differences(from: entity).isEmpty
+    }
+
+    /// Why objects of a class cannot be made of a model's entities that name it; empty when none does.
+    static func misfits(of objectClass: NSManagedObject.Type, in entities: [NSEntityDescription]) -> [String] {
+        guard let describing = objectClass as? any _SelfDescribingClass.Type else { return [] }
+        let name = ClassLookup.name(of: objectClass).split(separator: ".").last
+        return entities.filter { $0.managedObjectClassName?.split(separator: ".").last == name }
+            .flatMap { describing._differences(from: $0) }
     }
 }

@@ -35,7 +35,16 @@ extension NSManagedObject {
         Int(truncatingIfNeeded: _managedValue(forSlotNamed: name) as Int64)
     }
     public final func _managedValue(forSlotNamed name: StaticString) -> Bool {
-        (_managedValue(forSlotNamed: name) as Int64) != 0
+        if let row {
+            let known = accessorTable.find(name)
+            if known.isFound, known.kind.rawValue <= ValueKind.boolean.rawValue { return row[known.slot] != 0 }
+        }
+        return readBool(name)
+    }
+    @inline(never)
+    private final func readBool(_ name: StaticString) -> Bool {
+        // A probe must know that a truth value was asked for.
+        flags.contains(.probe) ? undeclared(name, default: false) : readInteger(name) != 0
     }
     public final func _managedValue<Integer: FixedWidthInteger>(forSlotNamed name: StaticString) -> Integer {
         Integer(truncatingIfNeeded: _managedValue(forSlotNamed: name) as Int64)
@@ -111,7 +120,7 @@ extension NSManagedObject {
         return doubleValue(resolved.slot).map(Date.init(timeIntervalSinceReferenceDate:))
     }
     public final func _managedValue(forSlotNamed name: StaticString) -> Date {
-        (_managedValue(forSlotNamed: name) as Date?) ?? Date(timeIntervalSinceReferenceDate: 0)
+        (_managedValue(forSlotNamed: name) as Date?) ?? filledIn(Date(timeIntervalSinceReferenceDate: 0))
     }
     public final func _setManagedValue(_ value: Date?, forSlotNamed name: StaticString) {
         guard let value else { return setNull(name) }
@@ -143,7 +152,7 @@ extension NSManagedObject {
         return nil
     }
     public final func _managedValue(forSlotNamed name: StaticString) -> String {
-        (_managedValue(forSlotNamed: name) as String?) ?? ""
+        (_managedValue(forSlotNamed: name) as String?) ?? filledIn("")
     }
     public final func _setManagedValue(_ value: String?, forSlotNamed name: StaticString) {
         guard let value else { return setNull(name) }
@@ -160,7 +169,7 @@ extension NSManagedObject {
         return nil
     }
     public final func _managedValue(forSlotNamed name: StaticString) -> Data {
-        (_managedValue(forSlotNamed: name) as Data?) ?? Data()
+        (_managedValue(forSlotNamed: name) as Data?) ?? filledIn(Data())
     }
     public final func _setManagedValue(_ value: Data?, forSlotNamed name: StaticString) {
         guard let value else { return setNull(name) }
@@ -174,7 +183,8 @@ extension NSManagedObject {
         return nil
     }
     public final func _managedValue(forSlotNamed name: StaticString) -> UUID {
-        (_managedValue(forSlotNamed: name) as UUID?) ?? UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        (_managedValue(forSlotNamed: name) as UUID?)
+            ?? filledIn(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
     }
     public final func _setManagedValue(_ value: UUID?, forSlotNamed name: StaticString) {
         guard let value else { return setNull(name) }
@@ -196,7 +206,7 @@ extension NSManagedObject {
         return nil
     }
     public final func _managedValue(forSlotNamed name: StaticString) -> Decimal {
-        (_managedValue(forSlotNamed: name) as Decimal?) ?? 0
+        (_managedValue(forSlotNamed: name) as Decimal?) ?? filledIn(0)
     }
     public final func _setManagedValue(_ value: Decimal?, forSlotNamed name: StaticString) {
         guard let value else { return setNull(name) }
@@ -209,15 +219,19 @@ extension NSManagedObject {
         destination(name)
     }
     public final func _managedValue<Destination: NSManagedObject>(forSlotNamed name: StaticString) -> Destination {
-        guard let destination = destination(name) as Destination? else {
+        guard let destination = destination(name, isRequired: true) as Destination? else {
             preconditionFailure(
                 "\(layout.name).\(name) is nil, but is declared as \(Destination.self) (\(descriptionOfIdentity)). Declare it optional.")
         }
         return destination
     }
-    private final func destination<Destination: NSManagedObject>(_ name: StaticString) -> Destination? {
+    private final func destination<Destination: NSManagedObject>(
+        _ name: StaticString, isRequired: Bool = false
+    ) -> Destination? {
         guard let resolved = layout.slot(forLiteral: name) else {
-            return undeclared(name, default: nil) { $0.probeDestination(Destination.self) }
+            if isPrimitive(name) { return primitive(name) }
+            let destination = probeDestination(name, Destination.self, isOptional: !isRequired)
+            return destination
         }
         guard resolved.kind == .toOne else { return general(resolved.slot, name) }
         guard let object = toOne(resolved.slot) else { return nil }
@@ -238,7 +252,8 @@ extension NSManagedObject {
     }
     private final func destinations<Destination: NSManagedObject>(_ name: StaticString) -> Set<Destination> {
         guard let resolved = layout.slot(forLiteral: name), resolved.kind.isToMany else {
-            return undeclared(name, default: []) { [$0.probeDestination(Destination.self)] }
+            if isPrimitive(name) { return primitive(name) ?? [] }
+            return [probeDestination(name, Destination.self, isOptional: false)]
         }
         let members = toManyMembers(resolved.slot).objects
         var set = Set<Destination>(minimumCapacity: members.count)
@@ -256,7 +271,8 @@ extension NSManagedObject {
     }
     public final func _managedValue<Destination: NSManagedObject>(forSlotNamed name: StaticString) -> [Destination] {
         guard let resolved = layout.slot(forLiteral: name), resolved.kind.isToMany else {
-            return undeclared(name, default: []) { [$0.probeDestination(Destination.self)] }
+            if isPrimitive(name) { return primitive(name) ?? [] }
+            return [probeDestination(name, Destination.self, isOptional: false)]
         }
         return toManyMembers(resolved.slot).objects.compactMap { $0 as? Destination }
     }
@@ -274,10 +290,11 @@ extension NSManagedObject {
     @_disfavoredOverload
     public final func _managedValue<Value>(forSlotNamed name: StaticString) -> Value {
         guard let resolved = layout.slot(forLiteral: name) else {
-            guard flags.contains(.probe), let value = ProbeValues.value(of: Value.self) else {
-                return undeclaredStop(name)
+            if flags.contains(.probe) {
+                guard let value = extras?.probe?.record(name.description, on: self) as Value? else { return undeclaredStop(name) }
+                return value
             }
-            extras?.probe?.record(name.description)
+            guard let value: Value = primitive(name) ?? ProbeValues.value(of: Value.self) else { return undeclaredStop(name) }
             return value
         }
         if let value: Value = general(resolved.slot, name) { return value }
@@ -288,6 +305,7 @@ extension NSManagedObject {
     where Value.RawValue: FixedWidthInteger {
         let raw: Int64 = _managedValue(forSlotNamed: name)
         guard let value = Value.RawValue(exactly: raw).flatMap(Value.init(rawValue:)) else {
+            if flags.contains(.probe), let value = extras?.probe?.replaceLast() as Value? { return value }
             preconditionFailure("\(layout.name).\(name) holds \(raw), which is no value of \(Value.self).")
         }
         return value
@@ -307,7 +325,7 @@ extension NSManagedObject {
 extension NSManagedObject {
     private final func integerValue(_ slot: Int) -> Int64? {
         fireFaultIfNeeded(slot)
-        if let row, layout.slots[slot].kind.isInteger {
+        if let row, slot < layout.storedCount, layout.slots[slot].kind.isInteger {
             return layout.isNull(row, slot) ? nil : Int64(bitPattern: row[slot])
         }
         switch currentValue(slot) {
@@ -321,7 +339,7 @@ extension NSManagedObject {
 
     private final func doubleValue(_ slot: Int) -> Double? {
         fireFaultIfNeeded(slot)
-        if let row, layout.slots[slot].kind.isFloatingPoint {
+        if let row, slot < layout.storedCount, layout.slots[slot].kind.isFloatingPoint {
             return layout.isNull(row, slot) ? nil : Double(bitPattern: row[slot])
         }
         switch currentValue(slot) {
@@ -356,7 +374,7 @@ extension NSManagedObject {
     }
 
     private final func setNull(_ name: StaticString) {
-        guard let resolved = layout.slot(forLiteral: name) else { return undeclaredStop(name) }
+        guard let resolved = layout.slot(forLiteral: name) else { return setGeneral(nil, name) }
         if resolved.kind.isToMany { return setToMany([], slot: resolved.slot) }
         extras?.setDecoded(resolved.slot, nil)
         setTracked(.null, slot: resolved.slot)
@@ -380,17 +398,50 @@ extension NSManagedObject {
     }
 
     private final func setGeneral(_ value: Any?, _ name: StaticString) {
-        guard let resolved = layout.slot(forLiteral: name) else { return undeclaredStop(name) }
+        guard let resolved = layout.slot(forLiteral: name) else {
+            guard let key = layout.keyOfPrimitive(name) else { return undeclaredStop(name) }
+            return setPrimitiveValue(value, forKey: key)
+        }
         setObjectValue(value, slot: resolved.slot)
     }
 
-    /// An accessor of a property that the entity does not have: a probe records it, anything else is a mistake.
-    private final func undeclared<Value>(
-        _ name: StaticString, default value: Value, _ destination: ((KeyPathProbe) -> Value)? = nil
-    ) -> Value {
+    /// An accessor of a property that the entity does not have: a probe records it, the name of a primitive accessor
+    /// reads the storage, anything else is a mistake.
+    private final func undeclared<Value>(_ name: StaticString, default value: Value) -> Value {
+        guard flags.contains(.probe), let probe = extras?.probe else {
+            guard layout.keyOfPrimitive(name) != nil else { return undeclaredStop(name) }
+            return primitive(name) ?? value
+        }
+        // The type is written out: an Optional must be recorded as one.
+        let recorded: Value? = probe.record(name.description, on: self)
+        return recorded ?? value
+    }
+
+    /// The same for a relationship.
+    private final func probeDestination<Destination: NSManagedObject>(
+        _ name: StaticString, _ type: Destination.Type, isOptional: Bool
+    ) -> Destination {
         guard flags.contains(.probe), let probe = extras?.probe else { return undeclaredStop(name) }
-        probe.record(name.description)
-        return destination?(probe) ?? ProbeValues.value(of: Value.self) ?? value
+        return probe.record(name.description, on: self, to: type, isOptional: isOptional)
+    }
+
+    /// What a property that is not Optional gives for nil.
+    private final func filledIn<Value>(_ value: Value) -> Value {
+        if flags.contains(.probe) { extras?.probe?.recordDefault() }
+        return value
+    }
+
+    private final func isPrimitive(_ name: StaticString) -> Bool {
+        !flags.contains(.probe) && layout.keyOfPrimitive(name) != nil
+    }
+
+    /// The stored value of `x` for a property declared as `primitiveX`; nil for nil, and for any other name.
+    private final func primitive<Value>(_ name: StaticString) -> Value? {
+        guard let key = layout.keyOfPrimitive(name), let object = primitiveValue(forKey: key) else { return nil }
+        if let value = object as? Value { return value }
+        preconditionFailure(
+            "\(Swift.type(of: self)).\(name) is declared as \(Value.self), but the value of \(layout.name).\(key) is a "
+                + "\(Swift.type(of: object)).")
     }
 
     private final func undeclaredStop<Value>(_ name: StaticString) -> Value {
@@ -401,6 +452,14 @@ extension NSManagedObject {
 }
 
 extension EntityLayout {
+    /// The property `x` that an accessor named `primitiveX` stands for, if there is one.
+    final func keyOfPrimitive(_ name: StaticString) -> String? {
+        let name = name.description
+        guard name.hasPrefix("primitive"), let first = name.dropFirst("primitive".count).first else { return nil }
+        let rest = name.dropFirst("primitive".count + 1)
+        return [first.lowercased() + rest, String(first) + rest].first { slotByName[$0] != nil }
+    }
+
     @inline(__always)
     final func isNull(_ row: RowPointer, _ slot: Int) -> Bool {
         row[wordCount + slot >> 6] & (1 << UInt64(slot & 63)) != 0

@@ -23,8 +23,12 @@ extension NSManagedObject {
 
     private func loadMembers(_ slot: Int, _ state: ToManyState) {
         state.isLoaded = true
-        guard !flags.contains(.inaccessible), let context = registry?.context else { return }
-        let stored = context.relatedObjects(to: self, slot: slot)
+        guard flags.isDisjoint(with: [.inaccessible, .invalid]), let context = registry?.context else { return }
+        guard let stored = context.relatedObjects(to: self, slot: slot) else {
+            // Empty for now: it is read again when it is next asked for.
+            state.isLoaded = false
+            return
+        }
         mergeLoaded(stored, into: state)
     }
 

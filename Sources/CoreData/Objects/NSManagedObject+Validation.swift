@@ -79,13 +79,12 @@ extension NSManagedObject {
     }
 
     private func validateCount(_ count: Int, _ slot: PropertySlot, _ relationship: NSRelationshipDescription) throws {
+        // A to-many relationship is never nil: what it must hold is for the minimum to say.
         if count == 0, slot.isOptional { return }
-        let minimum = max(relationship.minCount, slot.isOptional ? 0 : 1)
-        if count == 0, !slot.isOptional, relationship.minCount == 0 { throw missing(slot) }
-        if count < minimum {
+        if count < relationship.minCount {
             throw ValidationErrors.make(
                 .validationRelationshipLacksMinimumCount, self, slot, nil,
-                "\(layout.name).\(slot.name) has \(count) objects, but needs at least \(minimum).")
+                "\(layout.name).\(slot.name) has \(count) objects, but needs at least \(relationship.minCount).")
         }
         if relationship.maxCount > 0, count > relationship.maxCount {
             throw ValidationErrors.make(

@@ -56,21 +56,29 @@ extension NSManagedObject {
     /// Loads the object if it is a fault, for the value of a slot unless that is -1.
     @inline(__always)
     final func fireFaultIfNeeded(_ slot: Int = -1) {
-        if flags.contains(.fault) { fireFault(slot) }
+        if !flags.isDisjoint(with: .attention) { fireFault(slot) }
     }
 
     @inline(never)
     final func fireFault(_ slot: Int = -1) {
+        if flags.contains(.checked) {
+            ConcurrencyDebug.check(self, slot: slot)
+            guard flags.contains(.fault) else { return }
+        }
         if let committedRow, extrasReference == nil, pendingReference == nil, !accessorTable.hooks.contains(.awakeFromFetch),
             layout.index == committedRow.rowLayoutIndex,
-            registry?.alwaysReadsStore == false
+            registry?.checksAge == false
         {
             flags.remove(.fault)
             row = committedRow
             return
         }
-        // As on Apple's platforms an object whose context was reset or deallocated reads as nil.
-        guard !flags.contains(.invalid), let context = registry?.context else { return }
+        guard !flags.contains(.invalid), let context = registry?.context else {
+            // As on Apple's platforms an object whose context was reset or deallocated reads as nil.
+            flags.remove(.fault)
+            flags.insert(.inaccessible)
+            return
+        }
         context.fulfillFault(self, triggeredBy: slot)
     }
 
@@ -180,7 +188,7 @@ extension NSManagedObject {
     /// Loads the object before its first change: committed values are needed for conflicts and undo.
     @inline(__always)
     final func prepareForChange() {
-        if flags.contains(.fault) { fireFault() }
+        if !flags.isDisjoint(with: .attention) { fireFault() }
     }
 
     /// Remembers that a slot changed, and tells the context.
@@ -379,6 +387,7 @@ extension NSManagedObject {
 
     /// The values that were last fetched or saved, NSNull for nil. Keys nil means all persistent properties.
     public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
+        if flags.contains(.inserted) { return [:] }
         fireFaultIfNeeded()
         var result: [String: Any] = [:]
         let wanted = keys?.compactMap { layout.slotByName[$0] } ?? layout.slots.map(\.index)

@@ -44,6 +44,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
         static let insertedInEvent = Flags(rawValue: 1 << 12)
         /// Deletion was committed.
         static let deletionSaved = Flags(rawValue: 1 << 13)
+        /// Deleted by another context, whose save was merged: pending here, but nothing is left to write.
+        static let deletedElsewhere = Flags(rawValue: 1 << 14)
+        /// The row is gone: a save of the deletion has nothing to write.
+        static let rowIsGone: Flags = [.inaccessible, .deletedElsewhere]
 
         /// Whether the object was inserted in the current event and is still to be.
         @inline(__always)
@@ -51,6 +55,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
             rawValue & (Self.insertedInEvent.rawValue | Self.discarded.rawValue | Self.deleted.rawValue)
                 == Self.insertedInEvent.rawValue
         }
+        /// Each access checks the queue (see `ConcurrencyDebug`).
+        static let checked = Flags(rawValue: 1 << 14)
+        /// Either of them says that a value cannot just be read.
+        static let attention: Flags = [.fault, .checked]
     }
 
     // Dynamic exclusivity checks are off for the fields that every property access reads: objects are confined to one
@@ -93,6 +101,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
         defer { withExtendedLifetime(layouts) {} }
         layout = entity.resolvedLayout
         accessorTable = layout.accessorTable
+        flags = layout.initialFlags
         super.init()
         let isOfEntityClass = Swift.type(of: self) == layout.managedObjectClass
         guard let context else {
@@ -121,9 +130,20 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
     /// Makes an object of the class's entity and inserts it into the context.
     ///
     /// The class must stand for exactly one entity of the context's model.
-    public convenience init(context: NSManagedObjectContext) {
-        self.init(entity: Self.entity(in: context), insertInto: context)
+    // Required, so that generic code can call it on a class that is not known until run time, as it can on a Mac.
+    public required convenience init(context: NSManagedObjectContext) {
+        self.init(entity: Self._entity(in: context), insertInto: context)
     }
+
+    /// Inserts a new object into its context without asking it for its initial values: what generated initializers do, which
+    /// take them as arguments.
+    public final func _insert(into context: NSManagedObjectContext) {
+        context.insertNew(self, withInitialValues: false)
+    }
+
+    /// Called when an object is inserted, before `awakeFromInsert()`: generated code sets the initial values that the
+    /// class declares.
+    open func _setInitialValues() {}
 
     deinit {
         registry?.forget(self)
@@ -177,7 +197,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
         return request
     }
 
-    private static func entity(in context: NSManagedObjectContext) -> NSEntityDescription {
+    /// The one entity of the context's model that the class stands for; stops the program when there is none.
+    public static func _entity(in context: NSManagedObjectContext) -> NSEntityDescription {
         guard let model = context.modelLayout else {
             preconditionFailure("\(self)(context:) needs a context with a persistent store coordinator.")
         }
@@ -191,6 +212,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
                 candidates.isEmpty
                     ? "No entity of the context's model has the class \(self). Its entities are "
                         + model.layouts.map(\.name).joined(separator: ", ") + "."
+                        + ManagedObjectClasses.misfits(of: self, in: model.layouts.map(\.entity)).map { "\n- \($0)" }.joined()
                     : "The class \(self) stands for several entities (\(names)): use init(entity:insertInto:).")
         }
         context.lastInsertedClass = (ObjectIdentifier(self), candidates[0])
@@ -427,6 +449,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
         set { setValue(newValue, forKey: key) }
     }
 
+    /// Whether the object only records which properties a key path reads, and has no values.
+    public final var _isKeyPathProbe: Bool { flags.contains(.probe) }
+
     // MARK: - Predicates
 
     /// Objects equal their IDs in predicates.
@@ -440,7 +465,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
 
     /// The name of the property that a key path of the class reads.
     public class func keyName(for keyPath: AnyKeyPath) -> String? {
-        KeyPathProbe.name(of: keyPath, in: self)
+        if let name = (self as? any _SelfDescribingClass.Type)?._propertyName(for: keyPath) { return name }
+        return KeyPathProbe.name(of: keyPath, in: self)
     }
 }
 

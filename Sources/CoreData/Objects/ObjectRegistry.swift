@@ -137,8 +137,8 @@ final class ObjectRegistry: @unchecked Sendable {
     /// Identifies this context's temporary object IDs.
     let temporarySpace = UUID()
     let modelLayout: ModelLayout?
-    /// Set when the context's staleness interval says that cached rows are never good.
-    @exclusivity(unchecked) var alwaysReadsStore = false
+    /// Set when the context's staleness interval says that rows are not good for ever.
+    @exclusivity(unchecked) var checksAge = false
 
     private var contextReference: Unmanaged<NSManagedObjectContext>?
     private weak let coordinator: NSPersistentStoreCoordinator?
@@ -175,6 +175,13 @@ final class ObjectRegistry: @unchecked Sendable {
         return state.storeTokens[number]
     }
 
+    /// Keeps what the IDs of a removed store's objects need, also when the coordinator goes.
+    func remember(_ token: StoreToken, ofStore number: Int) {
+        lock.lock()
+        defer { lock.unlock() }
+        state.storeTokens[number] = token
+    }
+
     func nextTemporarySerial() -> Int64 {
         lock.lock()
         defer { lock.unlock() }
@@ -209,7 +216,8 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// Called in the object's deinit.
     func forget(_ object: NSManagedObject) {
-        guard object.storeNumber >= 0, object.key != 0 else { return }
+        // In a damaged store the key may be anything, also 0.
+        guard object.storeNumber >= 0 else { return }
         lock.lock()
         defer { lock.unlock() }
         state.existingBox(store: Int(object.storeNumber), root: object.layout.rootIndex)?
@@ -243,7 +251,9 @@ final class ObjectRegistry: @unchecked Sendable {
 
     func removeAll() {
         let stores = coordinator?.persistentStores ?? []
+        let formerTokens = coordinator?.formerStoreTokens ?? [:]
         lock.lock()
+        state.storeTokens.merge(formerTokens) { known, _ in known }
         for store in stores { state.storeTokens[store.number] = store.token }
         state.tables = []
         lock.unlock()

@@ -38,6 +38,27 @@ enum Transformation {
     }
 }
 
+extension NSManagedObject {
+    /// The bytes of a transformable attribute's value, as a store keeps them; nil for nil.
+    ///
+    /// - Throws: code 1550 when the attribute's transformer is missing or gives no data.
+    package final func transformedData(forKey key: String) throws -> Data? {
+        guard let slot = layout.slotByName[key], let attribute = layout.slots[slot].attribute else { return nil }
+        fireFaultIfNeeded(slot)
+        switch currentValue(slot) {
+        case .data(let data): return data
+        case .custom(let custom): return try Transformation.data(from: custom.value, attribute: attribute)
+        default: return nil
+        }
+    }
+
+    /// Sets a transformable attribute to the value that bytes stand for; nil where they cannot be read.
+    package final func setTransformedData(_ data: Data?, forKey key: String) {
+        guard let slot = layout.slotByName[key], let attribute = layout.slots[slot].attribute else { return }
+        setObjectValue(data.flatMap { Transformation.value(from: $0, attribute: attribute) }, slot: slot)
+    }
+}
+
 /// The archives that transformable attributes without a transformer of their own are stored in.
 enum TransformableArchive {
     /// Property list types and NSCoding objects; nil for anything else.

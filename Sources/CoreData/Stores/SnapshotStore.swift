@@ -31,6 +31,9 @@ protocol SnapshotStore: AnyObject, Sendable {
     /// Whether `SaveBatch` must carry the managed objects beside the changes, because the store hands them to a subclass.
     var needsObjects: Bool { get }
 
+    /// Whether reading rows costs input or output, so that a fetch may leave them to be read in batches.
+    var readsRowsInBatches: Bool { get }
+
     /// The primary keys for new objects of one entity, in the same order. `reserveKeys` where the store does not look at
     /// the objects.
     func obtainKeys(for objects: [NSManagedObject], of entity: EntityLayout) throws -> [Int64]
@@ -44,6 +47,8 @@ protocol SnapshotStore: AnyObject, Sendable {
 
 extension SnapshotStore {
     var needsObjects: Bool { false }
+
+    var readsRowsInBatches: Bool { false }
 
     func saveMetadata() throws {}
 

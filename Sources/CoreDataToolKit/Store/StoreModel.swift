@@ -37,6 +37,8 @@ struct StoreModel {
         }
         self.warnings = warnings
         transformables = Self.readTransformablesAsData(in: model)
+        // A class of this program that happens to have the name of one of the store's classes is none of them.
+        for entity in model.entities { entity.managedObjectClassName = "NSManagedObject" }
     }
 
     /// Whether the names of the properties are guesses.

@@ -6,9 +6,10 @@ extension NSExpression {
     /// - Parameters:
     ///   - object: What `SELF` and key paths mean.
     ///   - context: Values for variables, by name; also passed to block expressions.
-    /// - Returns: `nil` also for what has no value, such as a division by zero or a sum of text and number.
+    /// - Returns: `nil` also for what has no value, such as a division by zero or a sum of text and number. A number is an
+    ///   `NSNumber`.
     public func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
-        value(in: EvaluationScope(object: object, variables: [:], context: context))
+        NumberBoxing.boxed(value(in: EvaluationScope(object: object, variables: [:], context: context)))
     }
 
     /// The value ready for comparing. That of a constant was made with the expression.

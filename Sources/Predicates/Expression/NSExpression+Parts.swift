@@ -50,10 +50,10 @@ extension NSExpression {
         }
     }
 
-    /// The value of a constant.
+    /// The value of a constant; a number of any type as `NSNumber`.
     public var constantValue: Any! {
         guard case .constant(let value, _) = body else { missing("constant value") }
-        return value
+        return NumberBoxing.boxed(value)
     }
 
     /// The key path of a key path expression, without its ``operand``.

@@ -125,10 +125,10 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         self.init(body: .block(block, arguments ?? []))
     }
 
-    /// The evaluated object itself: `SELF`.
-    public class func expressionForEvaluatedObject() -> NSExpression {
-        NSExpression(body: .evaluatedObject)
-    }
+    /// The evaluated object itself: `SELF`. The same instance each time.
+    public class func expressionForEvaluatedObject() -> NSExpression { evaluatedObject }
+
+    private static let evaluatedObject = NSExpression(body: .evaluatedObject)
 
     /// Any key of a Spotlight item: `ANYKEY`. It parses and prints; it cannot be evaluated.
     public class func expressionForAnyKey() -> NSExpression {

@@ -20,4 +20,16 @@ extension KeyValueCoding {
     public func setValue(_ value: Any?, forKeyPath keyPath: String) {
         KeyValue.setValue(value, forKeyPath: keyPath, of: self)
     }
+
+    /// The values of several properties by name, `NSNull` for `nil`.
+    public func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+        var values: [String: Any] = [:]
+        for key in keys { values[key] = KeyValue.unwrapped(value(forKey: key)) ?? NSNull() }
+        return values
+    }
+
+    /// Sets several properties by name; `NSNull` sets `nil`.
+    public func setValuesForKeys(_ keyedValues: [String: Any]) {
+        for (key, value) in keyedValues { setValue(KeyValue.unwrapped(value), forKey: key) }
+    }
 }

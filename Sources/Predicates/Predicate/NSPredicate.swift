@@ -88,12 +88,16 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
 
     // MARK: Variables
 
-    /// The predicate with the given `$VARIABLES` replaced by constants; others stay variables.
+    /// The predicate with the given `$VARIABLES` replaced by constants; others stay variables. A block is given them with
+    /// those of each evaluation.
     public func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
         substituting(variables) as! Self
     }
 
-    func substituting(_ variables: [String: Any]) -> NSPredicate { self }
+    func substituting(_ variables: [String: Any]) -> NSPredicate {
+        guard case .block(let block) = body, !variables.isEmpty else { return self }
+        return NSPredicate { object, bindings in block(object, variables.merging(bindings ?? [:]) { _, new in new }) }
+    }
 
     // MARK: Equality, copying
 

@@ -1,11 +1,17 @@
 import Foundation
 
 /// Says which part of a `#Predicate` has no counterpart in an ``NSPredicate``.
-public struct PredicateTranslationError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct PredicateTranslationError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
     /// What is missing, as a sentence without its full stop.
     public let message: String
+    /// The part that cannot be translated, as it could stand in the source; `$0` is the object.
+    public let expression: String
+    /// The whole predicate, as it could stand in the source.
+    public let predicate: String
 
-    public var description: String { message }
+    public var description: String { "\(message): \(expression) in #Predicate { \(predicate) }" }
+
+    public var errorDescription: String? { description }
 }
 
 extension NSPredicate {
@@ -13,13 +19,20 @@ extension NSPredicate {
     ///
     ///     let few = try NSPredicate.translating(#Predicate<Item> { $0.stock < 5 && $0.name.contains("x") })
     ///
-    /// Key paths are named by ``KeyPathNaming``. `contains` and `starts(with:)` compare literally.
-    /// Foundation has no `localizedStandardContains` for `#Predicate` on platforms without Objective-C.
+    /// Key paths are named by ``KeyPathNaming``. What does not depend on the object is computed now, as its current value. Text
+    /// is compared literally; `count` of a text becomes `length:`, which differs where a character has several code units.
     ///
     /// - Throws: ``PredicateTranslationError`` for an operation or a key path without a counterpart.
     public static func translating<Input>(_ predicate: Predicate<Input>) throws -> NSPredicate {
         var translation = PredicateTranslation(input: predicate.variable.key)
-        return try translation.predicate(predicate.expression)
+        do {
+            return try translation.predicate(predicate.expression)
+        } catch let untranslatable as PredicateTranslation.Untranslatable {
+            var text = ExpressionText(input: predicate.variable.key)
+            let whole = text.of(predicate.expression)
+            throw PredicateTranslationError(
+                message: untranslatable.message, expression: text.of(untranslatable.expression), predicate: whole)
+        }
     }
 }
 

@@ -1,55 +1,113 @@
 import Foundation
 
-// One conformance for each operation that `#Predicate` can write and NSPredicate can say.
+// One conformance for each operation that `#Predicate` can write and NSPredicate can say. What is not about optionals, collections
+// or text is here.
 
 extension PredicateExpressions.Variable: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        .expression(try translation.value(of: key))
+        .expression(try translation.value(of: key, in: self))
     }
+
+    func text(with text: inout ExpressionText) -> String { text.name(of: key) }
 }
 
 extension PredicateExpressions.Value: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        .expression(NSExpression(forConstantValue: value))
+        .expression(ConstantValue.expression(for: KeyValue.unwrapped(value)))
     }
+
+    func text(with text: inout ExpressionText) -> String { ExpressionText.literal(value) }
 }
 
 extension PredicateExpressions.NilLiteral: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
         .expression(NSExpression(forConstantValue: nil))
     }
+
+    func text(with text: inout ExpressionText) -> String { "nil" }
 }
 
 extension PredicateExpressions.KeyPath: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
         let root = try translation.expression(self.root)
         let isText = Root.Output.self is any StringProtocol.Type
-        switch kind {
-        case .collectionCount?:
+        switch step {
+        case .count:
             return .expression(
                 isText ? NSExpression(forFunction: "length:", arguments: [root]) : root.appending("@count"))
-        case .collectionIsEmpty?:
-            return .predicate(
-                isText ? root.compared(.equalTo, "") : root.appending("@count").compared(.equalTo, 0))
-        default:
-            guard let name = KeyPathNames.name(of: keyPath) else {
-                throw PredicateTranslationError(message: "no key is known for \(keyPath)")
-            }
-            return .expression(root.appending(name))
+        case .isEmpty:
+            return .predicate(isText ? root.compared(.equalTo, "") : root.appending("@count").compared(.equalTo, 0))
+        case .rawValue: return .expression(root)
+        case .property(let name?): return .expression(root.appending(name))
+        case .property(nil):
+            throw PredicateTranslation.Untranslatable(
+                message: "the property is not one that the model describes, and cannot be asked of a store", expression: self)
         }
+    }
+
+    private enum Step {
+        case count
+        case isEmpty
+        case rawValue
+        case property(String?)
+    }
+
+    private var step: Step {
+        switch kind {
+        case .collectionCount?: return .count
+        case .collectionIsEmpty?: return .isEmpty
+        default: break
+        }
+        if keyPath == \NSSet.count || keyPath == \NSOrderedSet.count { return .count }
+        // An enumeration is stored as its raw value.
+        if let type = Root.Output.self as? any RawRepresentable.Type, Self.isRawValue(keyPath, of: type) { return .rawValue }
+        return .property(KeyPathNames.name(of: keyPath))
+    }
+
+    /// Whether a key path reads the raw value: Swift does not tell, so that some values are asked.
+    private static func isRawValue<Raw: RawRepresentable>(_ keyPath: AnyKeyPath, of rawType: Raw.Type) -> Bool {
+        if keyPath == \Raw.rawValue { return true }
+        guard Swift.type(of: keyPath).valueType == Raw.RawValue.self else { return false }
+        let samples = RawSamples.values(of: Raw.self)
+        return !samples.isEmpty
+            && samples.allSatisfy { sample in
+                guard let value = sample[keyPath: keyPath] as? AnyHashable, let raw = sample.rawValue as? AnyHashable else {
+                    return false
+                }
+                return value == raw
+            }
+    }
+
+    func text(with text: inout ExpressionText) -> String {
+        let property =
+            switch step {
+            case .count: "count"
+            case .isEmpty: "isEmpty"
+            case .rawValue: "rawValue"
+            case .property(let name): name ?? "(property of type \(Output.self))"
+            }
+        return text.operand(root) + "." + property
     }
 }
 
 extension PredicateExpressions.Equal: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        try translation.compare(lhs, .equalTo, rhs)
+        if let comparison = try translation.textComparison(lhs, rhs) { return .predicate(comparison) }
+        return try translation.compare(lhs, .equalTo, rhs)
     }
+
+    func text(with text: inout ExpressionText) -> String { text.infix(lhs, "==", rhs) }
 }
 
 extension PredicateExpressions.NotEqual: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        try translation.compare(lhs, .notEqualTo, rhs)
+        if let comparison = try translation.textComparison(lhs, rhs) {
+            return .predicate(NSCompoundPredicate(notPredicateWithSubpredicate: comparison))
+        }
+        return try translation.compare(lhs, .notEqualTo, rhs)
     }
+
+    func text(with text: inout ExpressionText) -> String { text.infix(lhs, "!=", rhs) }
 }
 
 extension PredicateExpressions.Comparison: TranslatableExpression {
@@ -60,9 +118,22 @@ extension PredicateExpressions.Comparison: TranslatableExpression {
         case .lessThanOrEqual: operation = .lessThanOrEqualTo
         case .greaterThan: operation = .greaterThan
         case .greaterThanOrEqual: operation = .greaterThanOrEqualTo
-        @unknown default: throw PredicateTranslationError(message: "the comparison \(op) has no counterpart")
+        @unknown default:
+            throw PredicateTranslation.Untranslatable(message: "the comparison has no counterpart", expression: self)
         }
         return try translation.compare(lhs, operation, rhs)
+    }
+
+    func text(with text: inout ExpressionText) -> String {
+        let symbol =
+            switch op {
+            case .lessThan: "<"
+            case .lessThanOrEqual: "<="
+            case .greaterThan: ">"
+            case .greaterThanOrEqual: ">="
+            @unknown default: "\(op)"
+            }
+        return text.infix(lhs, symbol, rhs)
     }
 }
 
@@ -71,6 +142,8 @@ extension PredicateExpressions.Conjunction: TranslatableExpression {
         let parts = [try translation.predicate(lhs), try translation.predicate(rhs)]
         return .predicate(NSCompoundPredicate(andPredicateWithSubpredicates: parts))
     }
+
+    func text(with text: inout ExpressionText) -> String { text.infix(lhs, "&&", rhs) }
 }
 
 extension PredicateExpressions.Disjunction: TranslatableExpression {
@@ -78,119 +151,29 @@ extension PredicateExpressions.Disjunction: TranslatableExpression {
         let parts = [try translation.predicate(lhs), try translation.predicate(rhs)]
         return .predicate(NSCompoundPredicate(orPredicateWithSubpredicates: parts))
     }
+
+    func text(with text: inout ExpressionText) -> String { text.infix(lhs, "||", rhs) }
 }
 
 extension PredicateExpressions.Negation: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
         .predicate(NSCompoundPredicate(notPredicateWithSubpredicate: try translation.predicate(wrapped)))
     }
+
+    func text(with text: inout ExpressionText) -> String { "!" + text.operand(wrapped) }
 }
 
-extension PredicateExpressions.Arithmetic: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        let function: String
-        switch op {
-        case .add: function = "add:to:"
-        case .subtract: function = "from:subtract:"
-        case .multiply: function = "multiply:by:"
-        @unknown default: throw PredicateTranslationError(message: "the operation \(op) has no counterpart")
-        }
-        let arguments = [try translation.expression(lhs), try translation.expression(rhs)]
-        return .expression(NSExpression(forFunction: function, arguments: arguments))
+/// Some values of a type with raw values.
+private enum RawSamples {
+    static func values<Raw: RawRepresentable>(of type: Raw.Type) -> [Raw] {
+        if let type = type as? any CaseIterable.Type { return cases(of: type).compactMap { $0 as? Raw } }
+        guard let integers = Raw.RawValue.self as? any FixedWidthInteger.Type else { return [] }
+        return values(of: integers)
     }
-}
 
-extension PredicateExpressions.UnaryMinus: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        .expression(NSExpression(forFunction: "from:subtract:", arguments: [0, try translation.expression(wrapped)]))
-    }
-}
+    private static func cases<Cases: CaseIterable>(of type: Cases.Type) -> [Any] { Array(type.allCases) }
 
-extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        try translation.part(inner)
-    }
-}
-
-extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        let value = try translation.expression(wrapped)
-        translation.bind(variable.key, to: value)
-        let result = try translation.part(transform)
-        guard case .predicate(let condition) = result else { return result }
-        return .optional(isPresent: value.compared(.notEqualTo, nil), condition)
-    }
-}
-
-extension PredicateExpressions.NilCoalesce: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        if case .optional(let isPresent, let condition) = try translation.part(lhs) {
-            let otherwise = try translation.predicate(rhs)
-            let present = NSCompoundPredicate(andPredicateWithSubpredicates: [isPresent, condition])
-            if otherwise == NSPredicate(value: false) { return .predicate(present) }
-            let absent = NSCompoundPredicate(andPredicateWithSubpredicates: [
-                NSCompoundPredicate(notPredicateWithSubpredicate: isPresent), otherwise,
-            ])
-            return .predicate(NSCompoundPredicate(orPredicateWithSubpredicates: [present, absent]))
-        }
-        let value = try translation.expression(lhs)
-        return .expression(
-            NSExpression(
-                forConditional: value.compared(.notEqualTo, nil), trueExpression: value,
-                falseExpression: try translation.expression(rhs)))
-    }
-}
-
-extension PredicateExpressions.Conditional: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        .expression(
-            NSExpression(
-                forConditional: try translation.predicate(test),
-                trueExpression: try translation.expression(trueBranch),
-                falseExpression: try translation.expression(falseBranch)))
-    }
-}
-
-extension PredicateExpressions.SequenceContains: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        try translation.compare(element, .in, sequence)
-    }
-}
-
-extension PredicateExpressions.CollectionContainsCollection: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        guard Base.Output.self is any StringProtocol.Type else {
-            throw PredicateTranslationError(message: "only text can be searched for a part of several elements")
-        }
-        return try translation.compare(base, .contains, other)
-    }
-}
-
-extension PredicateExpressions.SequenceStartsWith: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        guard Base.Output.self is any StringProtocol.Type else {
-            throw PredicateTranslationError(message: "only text can be asked how it starts")
-        }
-        return try translation.compare(base, .beginsWith, prefix)
-    }
-}
-
-extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        let matches = try translation.subquery(sequence, variable.key, test)
-        return .predicate(matches.appending("@count").compared(.greaterThan, 0))
-    }
-}
-
-extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        let failures = try translation.subquery(sequence, variable.key, test, negated: true)
-        return .predicate(failures.appending("@count").compared(.equalTo, 0))
-    }
-}
-
-extension PredicateExpressions.Filter: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        .expression(try translation.subquery(sequence, variable.key, filter))
+    private static func values<Raw: RawRepresentable, Integer: FixedWidthInteger>(of integers: Integer.Type) -> [Raw] {
+        (0..<32).compactMap { (Integer($0) as? Raw.RawValue).flatMap { Raw(rawValue: $0) } }
     }
 }

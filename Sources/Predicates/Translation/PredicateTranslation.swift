@@ -3,6 +3,8 @@ import Foundation
 /// A part of a `#Predicate` that has a counterpart.
 protocol TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part
+    /// The part as it could stand in the source.
+    func text(with text: inout ExpressionText) -> String
 }
 
 /// The work of translating one `#Predicate`.
@@ -15,7 +17,21 @@ struct PredicateTranslation {
         case optional(isPresent: NSPredicate, NSPredicate)
     }
 
+    /// The value of a part that does not depend on the object.
+    struct Constant {
+        let value: Any?
+    }
+
+    /// A part without a counterpart.
+    struct Untranslatable: Error, @unchecked Sendable {
+        // Sendable: thrown and caught within one translation, on one thread.
+        let message: String
+        let expression: Any
+    }
+
     private var variables: [PredicateExpressions.VariableID: NSExpression]
+    /// The variables that stand for known values.
+    private var bindings = PredicateBindings()
     private var iterators = 0
 
     init(input: PredicateExpressions.VariableID) {
@@ -23,10 +39,11 @@ struct PredicateTranslation {
     }
 
     mutating func part(_ expression: Any) throws -> Part {
-        guard let expression = expression as? any TranslatableExpression else {
-            throw PredicateTranslationError(message: "\(type(of: expression)) has no counterpart in NSPredicate")
+        if let constant = constant(expression) { return .expression(ConstantValue.expression(for: constant.value)) }
+        guard let translatable = expression as? any TranslatableExpression else {
+            throw Untranslatable(message: "the operation has no counterpart in NSPredicate", expression: expression)
         }
-        return try expression.translate(with: &self)
+        return try translatable.translate(with: &self)
     }
 
     mutating func predicate(_ expression: Any) throws -> NSPredicate {
@@ -36,25 +53,23 @@ struct PredicateTranslation {
             return NSCompoundPredicate(andPredicateWithSubpredicates: [isPresent, predicate])
         case .expression(let value):
             if let constant = value.body.constant, let flag = constant as? Bool { return NSPredicate(value: flag) }
-            return NSComparisonPredicate(
-                leftExpression: value, rightExpression: NSExpression(forConstantValue: true), modifier: .direct,
-                type: .equalTo)
+            return value.compared(.equalTo, true)
         }
     }
 
     mutating func expression(_ expression: Any) throws -> NSExpression {
         switch try part(expression) {
         case .expression(let value): return value
-        case .predicate(let predicate), .optional(_, let predicate):
-            return NSExpression(
-                forConditional: predicate, trueExpression: NSExpression(forConstantValue: true),
-                falseExpression: NSExpression(forConstantValue: false))
+        case .predicate(let predicate): return predicate.asExpression
+        case .optional(let isPresent, let predicate): return predicate.asExpression.where(isPresent)
         }
     }
 
-    func value(of variable: PredicateExpressions.VariableID) throws -> NSExpression {
+    // MARK: Variables and constants
+
+    func value(of variable: PredicateExpressions.VariableID, in expression: Any) throws -> NSExpression {
         guard let value = variables[variable] else {
-            throw PredicateTranslationError(message: "a variable of the predicate has no value")
+            throw Untranslatable(message: "the variable has no value", expression: expression)
         }
         return value
     }
@@ -63,27 +78,89 @@ struct PredicateTranslation {
         variables[variable] = value
     }
 
+    mutating func bind<Value>(_ variable: PredicateExpressions.Variable<Value>, toKnown value: Value) {
+        bindings[variable] = value
+    }
+
+    /// The value of a part that does not depend on the object; nil for every other part.
+    func constant(_ expression: Any) -> Constant? {
+        guard let expression = expression as? any PredicateExpression else { return nil }
+        return evaluate(expression)
+    }
+
+    private func evaluate<Expression: PredicateExpression>(_ expression: Expression) -> Constant? {
+        // Evaluating asks for variables, and the object is none that the bindings have.
+        do { return Constant(value: KeyValue.unwrapped(try expression.evaluate(bindings))) } catch { return nil }
+    }
+
+    // MARK: Comparisons
+
     mutating func compare(
         _ left: Any, _ operation: NSComparisonPredicate.Operator, _ right: Any,
         options: NSComparisonPredicate.Options = []
     ) throws -> Part {
-        .predicate(
-            NSComparisonPredicate(
-                leftExpression: try expression(left), rightExpression: try expression(right), modifier: .direct,
-                type: operation, options: options))
+        .predicate(try expression(left).compared(operation, to: try expression(right), options: options))
     }
+
+    // MARK: Subqueries
 
     /// `SUBQUERY(sequence, $element, test)`, or with the test negated.
     mutating func subquery(
         _ sequence: Any, _ variable: PredicateExpressions.VariableID, _ test: Any, negated: Bool = false
     ) throws -> NSExpression {
-        let collection = try expression(sequence)
         iterators += 1
-        let name = "element\(iterators)"
-        bind(variable, to: NSExpression(forVariable: name))
-        var condition = try predicate(test)
-        if negated { condition = NSCompoundPredicate(notPredicateWithSubpredicate: condition) }
-        return NSExpression(forSubquery: collection, usingIteratorVariable: name, predicate: condition)
+        let element = NSExpression(forVariable: "element\(iterators)")
+        bind(variable, to: element)
+        var conditions: [NSPredicate] = []
+        // What is filtered and searched is one subquery with both conditions.
+        var sequence = sequence
+        while let filter = sequence as? any FilterExpression {
+            bind(filter.elementVariable, to: element)
+            conditions.insert(try predicate(filter.condition), at: 0)
+            sequence = filter.base
+        }
+        let condition = try predicate(test)
+        conditions.append(negated ? NSCompoundPredicate(notPredicateWithSubpredicate: condition) : condition)
+        return NSExpression(
+            forSubquery: try expression(sequence), usingIteratorVariable: element.variable,
+            predicate: conditions.count == 1 ? conditions[0] : NSCompoundPredicate(andPredicateWithSubpredicates: conditions))
+    }
+}
+
+/// A part that filters a sequence.
+protocol FilterExpression {
+    var base: Any { get }
+    var elementVariable: PredicateExpressions.VariableID { get }
+    var condition: Any { get }
+}
+
+/// Values of Swift as stores and predicates know them.
+enum ConstantValue {
+    static func expression(for value: Any?) -> NSExpression {
+        NSExpression(forConstantValue: value.map(stored))
+    }
+
+    private static func stored(_ value: Any) -> Any {
+        switch value {
+        case let value as any RawRepresentable where !(value is NSObject): return stored(value.rawValue)
+        case let value as Character: return String(value)
+        case let value as Substring: return String(value)
+        case let value as [Any]: return value.map { KeyValue.unwrapped($0).map(stored) ?? NSNull() }
+        case let value as any AnySet: return value.elements.map(stored)
+        default: return value
+        }
+    }
+}
+
+private protocol AnySet { var elements: [Any] { get } }
+extension Set: AnySet { fileprivate var elements: [Any] { Array(self) } }
+
+extension NSPredicate {
+    /// True or false, as a value.
+    var asExpression: NSExpression {
+        NSExpression(
+            forConditional: self, trueExpression: NSExpression(forConstantValue: true),
+            falseExpression: NSExpression(forConstantValue: false))
     }
 }
 
@@ -100,8 +177,30 @@ extension NSExpression {
 
     /// The value compared with a constant.
     func compared(_ operation: NSComparisonPredicate.Operator, _ constant: Any?) -> NSPredicate {
+        compared(operation, to: NSExpression(forConstantValue: constant))
+    }
+
+    /// The value compared with another one.
+    func compared(
+        _ operation: NSComparisonPredicate.Operator, to other: NSExpression, options: NSComparisonPredicate.Options = []
+    ) -> NSPredicate {
         NSComparisonPredicate(
-            leftExpression: self, rightExpression: NSExpression(forConstantValue: constant), modifier: .direct,
-            type: operation)
+            leftExpression: self, rightExpression: other, modifier: .direct, type: operation, options: options)
+    }
+
+    /// The value where a condition holds, and nil elsewhere.
+    func `where`(_ condition: NSPredicate) -> NSExpression {
+        NSExpression(
+            forConditional: condition, trueExpression: self, falseExpression: NSExpression(forConstantValue: nil))
+    }
+
+    /// Whether the value is nil by itself where an object on the way to it is.
+    var isPlainPath: Bool {
+        switch body {
+        case .evaluatedObject, .variable: true
+        case .keyPath(let operand, let path):
+            !path.text.contains("@") && (operand.map(\.isPlainPath) ?? true)
+        default: false
+        }
     }
 }

@@ -98,6 +98,29 @@ import Testing
         #expect(!other.hasChanges)
     }
 
+    @Test func storeTrumpGivesTheExistingObjectTheRelationshipsOfTheNewOne() throws {  // 219
+        let old = context.author("Ada", born: 1)
+        context.book("Old", by: old)
+        try context.save()
+        let other = coordinator.newContext()
+        other.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+        let book = other.book("New", by: other.author("Ada", born: 2))
+        try other.save()
+        #expect(book.author?.objectID == old.objectID)
+        #expect(rows == [["Ada", "1"]])
+        let books = SQLiteFile(url).column("SELECT ZTITLE FROM ZBOOK WHERE ZAUTHOR IS NOT NULL ORDER BY ZTITLE")
+        #expect(books == ["New", "Old"])
+    }
+
+    @Test func ofDuplicatesInOneContextTheOneThatStaysGetsTheRelationships() throws {  // 219
+        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let books = ["A", "B"].map { context.book($0, by: context.author("Ada")) }
+        try context.save()
+        #expect(rows.count == 1)
+        #expect(books[0].author != nil)
+        #expect(books[0].author === books[1].author)
+    }
+
     @Test func aChangeIntoADuplicateIsRefused() throws {  // 219
         let ada = context.author("Ada")
         context.author("Bob")
@@ -162,12 +185,24 @@ import Testing
         #expect(SQLiteFile(file).value("SELECT count(*) FROM ZPLANT") == "0")
     }
 
+    /// A store that keeps its rows as nodes, which know no constraints.
+    private final class NodeStore: NSAtomicStore, @unchecked Sendable {
+        override var type: String { "ConstraintTests.NodeStore" }
+        override func loadMetadata() throws {
+            metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: UUID().uuidString]
+        }
+        override func load() throws {}
+        override func save() throws {}
+    }
+
     @Test func aStoreWithoutConstraintsRefusesTheModel() throws {  // 224
+        NSPersistentStoreCoordinator.registerStoreClass(NodeStore.self, forStoreType: "ConstraintTests.NodeStore")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model(uniqueNames: true))
         let error = #expect(throws: (any Error).self) {
-            try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+            try coordinator.addPersistentStore(
+                ofType: "ConstraintTests.NodeStore", configurationName: nil, at: folder.file("nodes"))
         }
-        #expect((error as NSError?)?.localizedDescription.contains("Author") == true)
+        #expect((error as NSError?)?.localizedDescription.contains("Author(name)") == true)
         #expect(coordinator.persistentStores.isEmpty)
     }
 }

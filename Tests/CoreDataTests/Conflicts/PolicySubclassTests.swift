@@ -26,7 +26,34 @@ private final class RecordingPolicy: NSMergePolicy, @unchecked Sendable {
     }
 }
 
+/// A policy that goes on from what its parent has settled.
+private final class CountingPolicy: NSMergePolicy, @unchecked Sendable {
+    override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+        try super.resolve(optimisticLockingConflicts: list)
+        for case let author as LibraryAuthor in list.map(\.sourceObject) {
+            author.name = "\(author.name ?? "nil") and \(author.books.count) books"
+        }
+    }
+}
+
 @Suite struct PolicySubclassTests {
+    @Test func afterItsParentASubclassSeesTheMergedObjectAndMayChangeIt() throws {  // 217
+        let library = try Library()
+        let author = library.context.author("Ada", born: 1)
+        try library.context.save()
+        let other = library.newContext()
+        let theirs = try other.authors()[0]
+        theirs.name = "Theirs"
+        other.book("Notes", by: theirs)
+        try other.save()
+        library.context.mergePolicy = CountingPolicy(merge: .mergeByPropertyStoreTrumpMergePolicyType)
+        author.name = "Mine"
+        author.born = 2
+        try library.context.save()
+        #expect(library.file.rows("SELECT ZNAME, ZBORN FROM ZAUTHOR") == [["Theirs and 1 books", "2"]])
+        #expect(author.name == "Theirs and 1 books")
+    }
+
     @Test func aSubclassIsAskedAndItsParentSettles() throws {  // 217, 218
         let library = try Library()
         let author = library.context.author("Ada")

@@ -174,6 +174,8 @@ import Testing
         ada.name = "Ida"
         context.author("New")
         context.processPendingChanges()
+        let registered = context.registeredObjects.map(\.objectID)
+        #expect(registered.count == 2)
         let log = NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: context)
         context.reset()
         #expect(!context.hasChanges)
@@ -181,8 +183,38 @@ import Testing
         #expect(ada.managedObjectContext == nil)
         #expect(log.count == 1)
         #expect(log.all.first?.userInfo?.keys.map { $0 as? String } == [NSInvalidatedAllObjectsKey])
+        let invalidated = log.all.first?.userInfo?[NSInvalidatedAllObjectsKey] as? [NSManagedObjectID]
+        #expect(Set(invalidated ?? []) == Set(registered))
         #expect(try context.names() == ["Ada"])
         #expect(try context.authors().first !== ada)
+    }
+
+    @Test func objectsOfAResetContextReadAsNilAndTakeNoPartInItAnyMore() throws {  // 137
+        let ada = context.author("Ada", born: 1815)
+        try context.save()
+        context.reset()
+        #expect(ada.isFault)
+        ada.willAccessValue(forKey: nil)
+        #expect(!ada.isFault)
+        #expect(ada.name == nil)
+        #expect(ada.born == 0)
+        ada.name = "Ida"
+        #expect(!context.hasChanges)
+        try context.save()
+        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR") == ["Ada"])
+    }
+
+    @Test func aNewObjectThatIsRefreshedIsAFaultWithTheDefaults() throws {  // 133
+        let ada = context.author("Ada")
+        context.refresh(ada, mergeChanges: true)
+        #expect(ada.name == "Ada")
+        context.refresh(ada, mergeChanges: false)
+        #expect(ada.isFault && ada.isInserted)
+        #expect(ada.name == nil)
+        #expect(!ada.isFault && !ada.isDeleted)
+        context.refresh(ada, mergeChanges: false)
+        try context.save()
+        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR") == [nil])
     }
 
     @Test func processingPendingChangesPropagatesDeletesAndPostsOnce() throws {  // 143

@@ -59,6 +59,22 @@ import Testing
         #expect(!receiver.hasChanges)
     }
 
+    @Test func newObjectsAndMergedOnesArePostedTogether() throws {  // 165
+        let log = NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: receiver)
+        sender.author("Theirs")
+        try sender.save()
+        receiver.performAndWait {
+            let own = receiver.author("Own")
+            receiver.mergeChanges(fromContextDidSave: saves.all[0])
+            receiver.processPendingChanges()
+            own.name = "Renamed"
+            receiver.processPendingChanges()
+        }
+        let inserted = log.all.reduce(into: Set<NSManagedObject>()) { $0.formUnion($1.objects(NSInsertedObjectsKey)) }
+        #expect(Set(inserted.compactMap { ($0 as? LibraryAuthor)?.name }) == ["Renamed", "Theirs"])
+        #expect(log.all.last?.objects(NSUpdatedObjectsKey).count == 1)
+    }
+
     @Test func pendingChangesSurviveAMerge() throws {  // 166
         let book = sender.book("Title", pages: 1)
         try sender.save()
@@ -99,8 +115,42 @@ import Testing
         try saveAndMerge()
         receiver.processPendingChanges()
         #expect(log.all.contains { $0.objects(NSDeletedObjectsKey).contains(mine) })
-        #expect(!receiver.hasChanges)
+    }
+
+    @Test func mergedDeletesArePendingUntilTheSaveWhichWritesNothingForThem() throws {  // 164
+        let ada = sender.author("Ada")
+        sender.author("Bob")
+        try sender.save()
+        let mine = try receiver.authors()
+        #expect(mine[0].name == "Ada")
+        sender.delete(ada)
+        try saveAndMerge()
+        #expect(receiver.deletedObjects == [mine[0]])
+        #expect(mine[0].isDeleted)
+        #expect(mine[0].name == "Ada")
+        mine[1].born = 7
         try receiver.save()
+        #expect(!receiver.hasChanges)
+        #expect(mine[0].managedObjectContext == nil)
+        #expect(library.file.rows("SELECT ZNAME, ZBORN FROM ZAUTHOR") == [["Bob", "7"]])
+    }
+
+    @Test func rollbackDoesNotBringBackWhatAnotherContextDeleted() throws {  // 164
+        let ada = sender.author("Ada")
+        try sender.save()
+        let mine = try receiver.authors()[0]
+        sender.delete(ada)
+        try saveAndMerge()
+        receiver.rollback()
+        #expect(!receiver.hasChanges)
+        #expect(mine.managedObjectContext == nil)
+        #expect(try receiver.authors().isEmpty)
+    }
+
+    @Test func mergedInsertsAreNotKeptAlive() throws {  // 120, 164
+        sender.author("Ada")
+        try saveAndMerge()
+        #expect(receiver.registeredObjects.isEmpty)
     }
 
     @Test func eachMergePostsTheMergedIDs() throws {  // 168

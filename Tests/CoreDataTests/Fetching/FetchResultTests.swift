@@ -54,6 +54,63 @@ import Testing
         #expect(try library.context.fetch(request) == [0])
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func aKeyPathThatStartsWithAnOperatorIsAnAggregateOfTheRows(kind: StoreKind) throws {  // 188
+        let library = try filled(kind)
+        func column(_ keyPath: String) -> NSExpressionDescription {
+            let description = NSExpressionDescription()
+            description.name = keyPath
+            description.expression = NSExpression(forKeyPath: keyPath)
+            description.expressionResultType = .doubleAttributeType
+            return description
+        }
+        let rows = try library.context.fetch(
+            dictionaries(["@sum.pages", "@avg.pages", "@min.pages", "@max.rating", "@count"].map(column)))
+        #expect(rows.count == 1)
+        #expect(rows.first?["@sum.pages"] as? Double == 60)
+        #expect(rows.first?["@avg.pages"] as? Double == 20)
+        #expect(rows.first?["@min.pages"] as? Double == 10)
+        #expect(rows.first?["@max.rating"] as? Double == 2.5)
+        #expect(rows.first?["@count"] as? Double == 3)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aColumnHasTheTypeThatItsDescriptionSays(kind: StoreKind) throws {  // 187
+        let library = try filled(kind)
+        let rows = try library.context.fetch(
+            dictionaries([
+                expression("sum", "sum:", "pages", .decimalAttributeType),
+                expression("mean", "average:", "rating", .decimalAttributeType),
+                expression("most", "max:", "pages", .undefinedAttributeType),
+                expression("last", "max:", "title", .undefinedAttributeType),
+            ]))
+        #expect(rows.first?["sum"] as? NSDecimalNumber == 60)
+        let mean = try #require(rows.first?["mean"] as? NSDecimalNumber)
+        #expect(abs(mean.doubleValue - 13.0 / 6) < 1e-12)
+        #expect(rows.first?["most"] as? Int == 30)
+        #expect(rows.first?["last"] as? String == "C")
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aConditionOnGroupsMayUseAggregates(kind: StoreKind) throws {  // 190
+        let library = try filled(kind)
+        let request = dictionaries(["rating"])
+        request.propertiesToGroupBy = ["rating"]
+        request.havingPredicate = NSPredicate(format: "sum:(pages) > 20 AND rating > 1")
+        #expect(try library.context.fetch(request).map { $0["rating"] as? Double } == [2.5])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aConditionOnGroupsMayNameAColumnAsAVariable(kind: StoreKind) throws {  // 190
+        let library = try filled(kind)
+        let request = dictionaries(["rating", expression("number", "count:", "title", .integer64AttributeType)])
+        request.propertiesToGroupBy = ["rating"]
+        request.havingPredicate = NSPredicate(format: "%@ > 1", NSExpression(forVariable: "number"))
+        let rows = try library.context.fetch(request)
+        #expect(rows.map { $0["rating"] as? Double } == [2.5])
+        #expect(rows.map { ($0["number"] as? NSNumber)?.intValue } == [2])
+    }
+
     @Test func objectsFetchedInPartFillTheRestOnAccess() throws {  // 186
         let library = try filled(.sqlite)
         let request = NSFetchRequest<LibraryBook>(entityName: "Book")
@@ -185,5 +242,20 @@ import Testing
         let request = dictionaries(["title"])
         request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
         #expect(try library.context.fetch(request).map { $0["title"] as? String } == ["0", "A", "B", "C"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func prefetchingBringsNoReplacedDestinationBack(_ kind: StoreKind) throws {  // 187
+        let library = try Library(kind)
+        let context = library.context
+        let book = context.book("A", by: context.author("Ada"))
+        try context.save()
+        context.refreshAllObjects()
+        book.author = nil
+        let request = NSFetchRequest<LibraryBook>(entityName: "Book")
+        request.relationshipKeyPathsForPrefetching = ["author"]
+        #expect(try context.fetch(request).first?.author == nil)
+        try context.save()
+        #expect(book.author == nil)
     }
 }

@@ -63,6 +63,15 @@ import Testing
         #expect((shelf.value(forKey: "boxes") as? [NSManagedObject])?.count == 2)
     }
 
+    @Test func settingThePropertysUserInfoGivesAnotherResult() throws {  // 195, 196
+        let shelf = insert("Shelf", ["code": "A"])
+        for number in 1...4 { _ = insert("Box", ["code": "A", "number": number]) }
+        try stack.context.save()
+        #expect((shelf.value(forKey: "boxes") as? [NSManagedObject])?.count == 3)
+        stack.entity("Shelf").propertiesByName["boxes"]?.userInfo?["least"] = 4
+        #expect((shelf.value(forKey: "boxes") as? [NSManagedObject])?.count == 1)
+    }
+
     @Test func settingAFetchedPropertyStopsTheProgram() async {  // 195
         await #expect(processExitsWith: .failure) {
             let tests = try FetchedPropertyTests()

@@ -48,6 +48,8 @@ import Testing
         ("author.name !=[d] 'Zoe' AND author != nil", [10, 20]),
         ("author.born > 1850 AND pages < 80", [30, 40]), ("ANY tags.label == 'red'", [10, 20]),
         ("ANY tags.label ==[c] 'blue'", [20, 40]),
+        ("title.length > 5", [40, 50, 80]), ("title.length == 0", [70]), ("author.name.length == 3", [10, 20, 30, 40, 80]),
+        ("ANY tags.label.length > 3", [20, 40]), ("author.name.length > title.length", []),
         ("NONE tags.label == 'red'", [30, 40, 50, 60, 70, 80]), ("ALL tags.label == 'red'", [10, 30, 50, 60, 70, 80]),
         ("SOME tags.label BEGINSWITH 'B'", [20, 40]), ("tags.@count == 2", [20]),
         ("tags.@count == 0", [30, 50, 60, 70, 80]),

@@ -17,6 +17,15 @@ import Testing
         return library
     }
 
+    @Test func aSwiftKeyPathNamesTheProperty() throws {  // 183
+        #expect(NSSortDescriptor(keyPath: \LibraryBook.title, ascending: true).key == "title")
+        #expect(NSSortDescriptor(keyPath: \LibraryBook.pages, ascending: false).key == "pages")
+        #expect(NSSortDescriptor(keyPath: \LibraryBook.author?.name, ascending: true).key == "author.name")
+        #expect(NSSortDescriptor(keyPath: \LibraryNovel.genre, ascending: true).key == "genre")
+        #expect(NSExpression(forKeyPath: \LibraryBook.rating).keyPath == "rating")
+        #expect(NSExpression(forKeyPath: \LibraryBook.tags).keyPath == "tags")
+    }
+
     @Test(arguments: StoreKind.allCases)
     func compareOrdersByCode(kind: StoreKind) throws {  // 203
         let library = try library(kind, ["b", "B", "a", "A", "10", "9"])

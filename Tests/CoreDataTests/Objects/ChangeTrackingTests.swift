@@ -88,6 +88,15 @@ final class TrackedOwner: NSManagedObject {
         #expect(owner.committedValues(forKeys: ["items"])["items"] as? Set<TrackedItem> == [item])
     }
 
+    @Test("57: a new object has no committed values") func aNewObjectHasNoCommittedValues() throws {
+        let item = TrackedItem(context: stack.context)
+        item.name = "A"
+        #expect(item.committedValues(forKeys: ["name"]).isEmpty)
+        #expect(item.committedValues(forKeys: nil).isEmpty)
+        try stack.context.save()
+        #expect(item.committedValues(forKeys: ["name"])["name"] as? String == "A")
+    }
+
     @Test("58: committedValues keeps the old value until the save") func committedValuesFollowTheSave() throws {
         item.name = "B"
         #expect(item.committedValues(forKeys: ["name"])["name"] as? String == "A")

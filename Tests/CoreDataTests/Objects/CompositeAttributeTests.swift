@@ -11,21 +11,62 @@ final class CompositeItem: NSManagedObject {
     let stack: TestStack
 
     init() throws {
+        stack = try TestStack(Self.entities())
+        try Self.fill(stack.context)
+    }
+
+    private static func entities() -> [NSEntityDescription] {
         let unit = NSCompositeAttributeDescription()
         unit.name = "unit"
         unit.elements = [.init("symbol", .stringAttributeType), .init("factor", .doubleAttributeType)]
         let size = NSCompositeAttributeDescription()
         size.name = "size"
-        size.elements = [.init("width", .integer32AttributeType), .init("height", .integer32AttributeType), unit]
-        stack = try TestStack([
-            NSEntityDescription("Item", class: "CompositeItem", [.init("name", .stringAttributeType), size])
-        ])
+        size.elements = [
+            .init("width", .integer32AttributeType), .init("height", .integer32AttributeType), unit,
+            .init("measured", .dateAttributeType), .init("code", .UUIDAttributeType),
+            .init("isExact", .booleanAttributeType),
+        ]
+        return [NSEntityDescription("Item", class: "CompositeItem", [.init("name", .stringAttributeType), size])]
+    }
+
+    private static let code = UUID()
+
+    private static func fill(_ context: NSManagedObjectContext) throws {
         for (name, width) in [("narrow", 1), ("wide", 9)] {
-            let item = CompositeItem(context: stack.context)
+            let item = CompositeItem(context: context)
             item.name = name
             item.size = ["width": width, "height": 2, "unit": ["symbol": "cm", "factor": 0.01]]
+            guard name == "wide" else { continue }
+            item.size?["measured"] = Date(timeIntervalSinceReferenceDate: 1000)
+            item.size?["code"] = code
+            item.size?["isExact"] = true
         }
-        try stack.context.save()
+        CompositeItem(context: context).name = "shapeless"
+        try context.save()
+    }
+
+    private static func request(_ predicate: NSPredicate?) -> NSFetchRequest<CompositeItem> {
+        let request = NSFetchRequest<CompositeItem>(entityName: "Item")
+        request.predicate = predicate
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        return request
+    }
+
+    /// Predicates on elements, with the names of the items that match.
+    private static var predicates: [(NSPredicate, [String])] {
+        [
+            (NSPredicate(format: "size.width > 5"), ["wide"]),
+            (NSPredicate(format: "size.unit.symbol == 'cm' AND size.width == 9"), ["wide"]),
+            (NSPredicate(format: "size.unit.symbol BEGINSWITH 'c'"), ["narrow", "wide"]),
+            (NSPredicate(format: "size.unit.symbol ==[c] 'CM'"), ["narrow", "wide"]),
+            (NSPredicate(format: "size.width BETWEEN {0, 3}"), ["narrow"]),
+            (NSPredicate(format: "size.width IN {1, 2, 3}"), ["narrow"]),
+            (NSPredicate(format: "size.unit.factor < 0.5 AND size.width + size.height > 10"), ["wide"]),
+            (NSPredicate(format: "size.width == nil"), ["shapeless"]),
+            (NSPredicate(format: "size.measured < %@", Date(timeIntervalSinceReferenceDate: 2000) as NSDate), ["wide"]),
+            (NSPredicate(format: "size.code == %@", code as NSUUID), ["wide"]),
+            (NSPredicate(format: "size.isExact == YES"), ["wide"]),
+        ]
     }
 
     @Test("330: a composite attribute is a dictionary of its elements") func compositesAreDictionaries() throws {
@@ -41,13 +82,55 @@ final class CompositeItem: NSManagedObject {
     }
 
     @Test("330: predicates reach the elements of composite attributes") func predicatesReachElements() throws {
-        for format in ["size.width > 5", "size.unit.symbol == 'cm' AND size.width == 9"] {
-            let request = NSFetchRequest<CompositeItem>(entityName: "Item")
-            request.predicate = NSPredicate(format: format)
-            withKnownIssue("The SQLite store stores a composite attribute in one column and cannot search in it.") {
-                let found = try stack.newContext().fetch(request)
-                #expect(found.map(\.name) == ["wide"])
-            }
+        for (predicate, names) in Self.predicates {
+            let found = try stack.newContext().fetch(Self.request(predicate))
+            #expect(found.map(\.name) == names, "\(predicate)")
+        }
+    }
+
+    @Test("330: predicates on elements hold in memory too") func elementsInMemory() throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(Self.entities()))
+        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let context = coordinator.newContext()
+        try Self.fill(context)
+        let other = coordinator.newContext()
+        for (predicate, names) in Self.predicates {
+            let found = try other.fetch(Self.request(predicate))
+            #expect(found.map(\.name) == names, "\(predicate)")
+        }
+        let wide = try #require(try other.fetch(Self.request(NSPredicate(format: "name == 'wide'"))).first)
+        #expect(wide.size?["width"] as? Int == 9)
+    }
+
+    @Test("330: predicates on elements see unsaved changes") func unsavedElements() throws {
+        let context = stack.newContext()
+        let narrow = try #require(try context.fetch(Self.request(NSPredicate(format: "name == 'narrow'"))).first)
+        narrow.size?["width"] = 50
+        let found = try context.fetch(Self.request(NSPredicate(format: "size.width > 5")))
+        #expect(found.map(\.name) == ["narrow", "wide"])
+    }
+
+    @Test("330: results are sorted by elements") func sortingByElements() throws {
+        let request = Self.request(NSPredicate(format: "size != nil"))
+        for (ascending, names) in [(true, ["narrow", "wide"]), (false, ["wide", "narrow"])] {
+            request.sortDescriptors = [NSSortDescriptor(key: "size.width", ascending: ascending)]
+            #expect(try stack.newContext().fetch(request).map(\.name) == names)
+        }
+    }
+
+    @Test("330: dictionaries have elements as columns") func elementsAsColumns() throws {
+        let request = NSFetchRequest<NSDictionary>(entityName: "Item")
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = ["name", "size.width"]
+        request.predicate = NSPredicate(format: "size.width == 9")
+        #expect(try stack.context.fetch(request) == [["name": "wide", "size.width": 9]])
+    }
+
+    @Test("330: an element that does not exist is named") func unknownElements() throws {
+        for format in ["size.depth > 5", "size.unit.name == 'cm'", "size.width.height == 1"] {
+            let error = errorThrown { _ = try stack.context.fetch(Self.request(NSPredicate(format: format))) }
+            #expect(error?.code == CocoaError.coreData.rawValue)
+            #expect(error?.localizedDescription.contains("no element") == true, "\(String(describing: error))")
         }
     }
 

@@ -67,6 +67,15 @@ final class CodingPlayer: NSManagedObject {
         #expect(players[0].unknownKeys == ["height", "weight"])
     }
 
+    @Test("49: several properties are read and set by name at once") func dictionariesOfValues() throws {
+        players[0].setValuesForKeys(["name": "Z", "score": 9, "team": NSNull()])
+        #expect(players[0].name == "Z" && players[0].score == 9 && players[0].team == nil)
+        let values = players[0].dictionaryWithValues(forKeys: ["name", "score", "team"])
+        #expect(values["name"] as? String == "Z")
+        #expect(values["score"] as? Int32 == 9)
+        #expect(values["team"] is NSNull)
+    }
+
     @Test("64: key paths cross relationships and apply collection operators") func keyPathsCrossRelationships() {
         #expect(players[0].value(forKeyPath: "team.name") as? String == "Reds")
         #expect((team.value(forKeyPath: "players.@count") as? NSNumber)?.intValue == 3)

@@ -46,6 +46,15 @@ final class CreationShared: NSManagedObject {
         return try TestStack([animal, plain, shape, circle, first, second])
     }
 
+    @Test("28: generic code makes objects of a class that it does not know")
+    func genericCodeMakesObjects() throws {
+        func make<Object: NSManagedObject>(_ type: Object.Type) -> Object { Object(context: stack.context) }
+        let animal = make(CreationAnimal.self)
+        #expect(animal.awakenings == 1)
+        let types: [NSManagedObject.Type] = [CreationPlain.self, CreationAnimal.self]
+        #expect(types.map { $0.init(context: stack.context).entity.name } == ["Plain", "Animal"])
+    }
+
     @Test("26: making an object in a context inserts it and awakes it once")
     func makingAnObjectInAContextInsertsIt() {
         let animal = CreationAnimal(entity: stack.entity("Animal"), insertInto: stack.context)

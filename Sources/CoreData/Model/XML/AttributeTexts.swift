@@ -4,12 +4,6 @@ import Predicates
 struct AttributeTexts {
     let type: NSAttributeType
 
-    /// A limit as the predicate that values satisfy and the error code of a value that does not.
-    struct Limit {
-        let predicate: NSPredicate
-        let code: Int
-    }
-
     /// Makes an error of a problem and an advice.
     typealias Failure = (_ problem: String, _ advice: String) -> ModelReadingError
 
@@ -41,58 +35,29 @@ struct AttributeTexts {
     }
 
     /// The limits that the element gives.
-    func limits(of element: ModelElement, failure: Failure) throws -> [Limit] {
+    func limits(of element: ModelElement, failure: Failure) throws -> [AttributeLimit] {
         switch type {
         case .stringAttributeType: return try textLimits(of: element, failure: failure)
         case .dateAttributeType:
             let least = try element.text("minDateTimeInterval").map { try date($0, "minimum", failure) }
             let greatest = try element.text("maxDateTimeInterval").map { try date($0, "maximum", failure) }
-            return range(
-                .expressionForEvaluatedObject(), least, greatest, below: ValidationCode.dateTooSoon,
-                above: ValidationCode.dateTooLate)
+            return AttributeLimit.dates(from: least, to: greatest)
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
             .doubleAttributeType, .floatAttributeType:
             let least = try element.text("minValueString").map { try number($0, "minimum", failure) }
             let greatest = try element.text("maxValueString").map { try number($0, "maximum", failure) }
-            return range(
-                .expressionForEvaluatedObject(), least, greatest, below: ValidationCode.numberTooSmall,
-                above: ValidationCode.numberTooLarge)
+            return AttributeLimit.numbers(from: least, to: greatest)
         case .undefinedAttributeType, .booleanAttributeType, .binaryDataAttributeType, .UUIDAttributeType,
             .URIAttributeType, .transformableAttributeType, .objectIDAttributeType, .compositeAttributeType:
             return []
         }
     }
 
-    private func textLimits(of element: ModelElement, failure: Failure) throws -> [Limit] {
+    private func textLimits(of element: ModelElement, failure: Failure) throws -> [AttributeLimit] {
         let least = try element.text("minValueString").map { try length($0, "minimum", failure) }
         let greatest = try element.text("maxValueString").map { try length($0, "maximum", failure) }
-        var limits = range(
-            NSExpression(forKeyPath: "length"), least, greatest, below: ValidationCode.stringTooShort,
-            above: ValidationCode.stringTooLong)
-        if let pattern = element.text("regularExpressionString") {
-            let predicate = NSComparisonPredicate(
-                leftExpression: .expressionForEvaluatedObject(),
-                rightExpression: NSExpression(forConstantValue: pattern), modifier: .direct, type: .matches)
-            limits.append(Limit(predicate: predicate, code: ValidationCode.patternMatching))
-        }
-        return limits
-    }
-
-    private func range(_ subject: NSExpression, _ least: Any?, _ greatest: Any?, below: Int, above: Int) -> [Limit] {
-        var limits: [Limit] = []
-        if let least {
-            limits.append(Limit(predicate: compare(subject, .greaterThanOrEqualTo, least), code: below))
-        }
-        if let greatest {
-            limits.append(Limit(predicate: compare(subject, .lessThanOrEqualTo, greatest), code: above))
-        }
-        return limits
-    }
-
-    private func compare(_ subject: NSExpression, _ type: NSComparisonPredicate.Operator, _ limit: Any) -> NSPredicate {
-        NSComparisonPredicate(
-            leftExpression: subject, rightExpression: NSExpression(forConstantValue: limit), modifier: .direct,
-            type: type)
+        let lengths = AttributeLimit.lengths(from: least, to: greatest)
+        return lengths + (element.text("regularExpressionString").map { [AttributeLimit.pattern($0)] } ?? [])
     }
 
     private func length(_ text: String, _ role: String, _ failure: Failure) throws -> NSNumber {

@@ -16,6 +16,8 @@ final class InMemoryStore: NSAtomicStore, @unchecked Sendable {
 
     override var keepsNodes: Bool { false }
 
+    override class func unsupportedFeatures(of entities: [NSEntityDescription]) -> [String] { [] }
+
     override func referenceText(forKey key: Int64, of entity: EntityLayout) -> String { "p\(key)" }
 
     override func key(forReferenceText text: String, of entity: EntityLayout) -> Int64? {

@@ -13,6 +13,8 @@ struct MemoryDictionaries {
         let expression: NSExpression
         /// The function and argument when the value is computed over a whole group.
         let aggregate: (function: String, argument: NSExpression)?
+        /// What the value is to be converted to; nil for what it is.
+        var kind: ValueKind?
     }
 
     func run(over rows: [Snapshot]) -> [[String: Any]] {
@@ -21,8 +23,15 @@ struct MemoryDictionaries {
         let isGrouped = !groupColumns.isEmpty || shown.contains { $0.aggregate != nil }
         var results: [[String: Any]]
         if isGrouped {
-            results = groups(of: rows, by: groupColumns).map { dictionary(of: $0, shown) }
-            if let having = columns.having { results = results.filter { having.evaluate(with: $0) } }
+            let groups = groups(of: rows, by: groupColumns)
+            results = groups.map { dictionary(of: $0, shown) }
+            if let having = columns.having {
+                results = zip(groups, results).compactMap { rows, result in
+                    // A result column is named by a key path or by a variable.
+                    let group = GroupView(result: result, rows: rows.map { RowView(row: $0, tables: tables, store: store) })
+                    return having.evaluate(with: group, substitutionVariables: result) ? result : nil
+                }
+            }
         } else {
             results = MemorySort(plan.sortDescriptors, tables: tables, store: store).sorted(rows).map {
                 dictionary(of: [$0], shown)
@@ -39,7 +48,10 @@ struct MemoryDictionaries {
         switch property {
         case let description as NSExpressionDescription:
             guard let expression = description.expression else { return nil }
-            return Column(name: description.name, expression: expression, aggregate: aggregate(expression))
+            let column = expression.withRowAggregate
+            return Column(
+                name: description.name, expression: column, aggregate: aggregate(column),
+                kind: ValueKind(resultOf: description.expressionResultType))
         case let description as NSPropertyDescription: return column(description.name)
         case let path as String: return column(path)
         default: return nil
@@ -93,24 +105,24 @@ struct MemoryDictionaries {
                 }
                 let expression = NSExpression(
                     forFunction: aggregate.function, arguments: [NSExpression(forConstantValue: values)])
-                result[column.name] = published(expression.expressionValue(with: nil, context: nil))
+                result[column.name] = published(expression.expressionValue(with: nil, context: nil), column.kind)
             } else if let row = group.first {
                 let view = RowView(row: row, tables: tables, store: store)
-                result[column.name] = published(column.expression.expressionValue(with: view, context: nil))
+                result[column.name] = published(column.expression.expressionValue(with: view, context: nil), column.kind)
             }
         }
         return result
     }
 
-    /// A value as users see it: rows as object IDs, numbers as NSNumber.
-    private func published(_ value: Any?) -> Any? {
-        switch value {
+    /// A value as users see it: rows as object IDs, numbers as NSNumber, and of the kind that the column is said to have.
+    private func published(_ value: Any?, _ kind: ValueKind?) -> Any? {
+        if let kind, let value, let converted = PropertyConversion.value(from: value, kind: kind), !converted.isNull {
+            return PropertyConversion.object(from: converted, kind: kind)
+        }
+        return switch value {
         case let view as RowView: view.objectID
         case let views as [RowView]: views.map(\.objectID)
-        case let integer as Int64: NSNumber(value: integer)
-        case let integer as Int: NSNumber(value: integer)
-        case let double as Double: NSNumber(value: double)
-        case let bool as Bool: NSNumber(value: bool)
+        case let number as NSDecimalNumber: number
         case let decimal as Decimal: NSDecimalNumber(decimal: decimal)
         default: value
         }
@@ -138,4 +150,22 @@ struct MemoryDictionaries {
             return first.offset < second.offset
         }.map(\.element)
     }
+}
+
+/// A group as its condition sees it: the columns of the result by name, and any other property as its values in the rows.
+private final class GroupView: KeyValueCoding {
+    private let result: [String: Any]
+    private let rows: [RowView]
+
+    init(result: [String: Any], rows: [RowView]) {
+        self.result = result
+        self.rows = rows
+    }
+
+    func value(forKey key: String) -> Any? {
+        result[key] ?? rows.compactMap { $0.value(forKey: key) }
+    }
+
+    /// Groups are not changed.
+    func setValue(_ value: Any?, forKey key: String) {}
 }

@@ -25,6 +25,7 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
     private weak let writer: (any MemoryRowsWriter)?
     private let hasWriter: Bool
     let needsObjects: Bool
+    private let derivation: MemoryDerivation
 
     init(
         layouts: ModelLayout, store: NSPersistentStore, writer: (any MemoryRowsWriter)? = nil,
@@ -37,6 +38,7 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
         self.needsObjects = needsObjects
         rowCaches = layouts.layouts.map { _ in RowCache() }
         tables = Mutex(MemoryTables(layouts: layouts))
+        derivation = MemoryDerivation(layouts)
     }
 
     /// The rows as they are now.
@@ -45,7 +47,8 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
     // MARK: - Reading
 
     func fetch(_ plan: StoreFetch) throws -> StoreFetchResult {
-        try MemoryFetch(plan: plan, tables: current, store: store).run()
+        try MemoryKeys(layouts: layouts).check(plan)
+        return try MemoryFetch(plan: plan, tables: current, store: store).run()
     }
 
     func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows {
@@ -117,12 +120,12 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
         saving.lock()
         defer { saving.unlock() }
         guard hasWriter else {
-            let save = try tables.withLock { tables in try MemorySave(batch, to: &tables) }
+            let save = try tables.withLock { tables in try MemorySave(batch, to: &tables, derivation: derivation, store: store) }
             publish(save)
             return save.outcome
         }
         var next = current
-        let save = try MemorySave(batch, to: &next)
+        let save = try MemorySave(batch, to: &next, derivation: derivation, store: store)
         try writer?.write(batch)
         tables.withLock { tables in
             // Keys may have been handed out meanwhile.
@@ -135,7 +138,7 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
 
     /// Replaces all rows by those of a freshly read file.
     func fill(_ batch: SaveBatch) throws {
-        let save = try tables.withLock { tables in try MemorySave(batch, to: &tables) }
+        let save = try tables.withLock { tables in try MemorySave(batch, to: &tables, derivation: derivation, store: store) }
         publish(save)
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One save applied to tables in memory: conflicts first, then rows, then relationships.
+/// One save applied to tables in memory: conflicts first, then rows, then relationships, then derived attributes.
 struct MemorySave {
     private(set) var outcome = SaveOutcome()
     /// New pages to publish, with the layout of their rows.
@@ -8,13 +8,17 @@ struct MemorySave {
     /// Rows that are gone.
     private(set) var removed: [(layout: EntityLayout, key: Int64)] = []
 
-    /// - Throws: `SaveConflicts` when rows changed underneath; the tables are then as they were.
-    init(_ batch: SaveBatch, to tables: inout MemoryTables) throws {
+    /// - Throws: `SaveConflicts` when rows changed underneath or uniqueness constraints fail; the tables are then as they
+    ///   were.
+    init(
+        _ batch: SaveBatch, to tables: inout MemoryTables, derivation: MemoryDerivation, store: NSPersistentStore
+    ) throws {
         var conflicts = SaveConflicts()
         MemorySave.check(batch.updates, .update, in: tables, &conflicts)
         MemorySave.check(batch.deletes, .delete, in: tables, &conflicts)
         MemorySave.check(batch.versionChecks, .check, in: tables, &conflicts)
-        guard conflicts.rows.isEmpty else { throw conflicts }
+        conflicts.violations = tables.violations(of: batch)
+        guard conflicts.rows.isEmpty, conflicts.violations.isEmpty else { throw conflicts }
 
         var builders: [Int: RowPageBuilder] = [:]
         var counts: [Int: Int] = [:]
@@ -34,13 +38,22 @@ struct MemorySave {
         for row in updated { tables.put(Snapshot(retaining: row)) }
         for change in batch.relationshipChanges { tables.apply(change) }
 
-        outcome.inserted = FetchedRows(inserted.map { Snapshot(retaining: $0) })
-        outcome.updated = FetchedRows(updated.map { Snapshot(retaining: $0) })
         for index in Array(builders.keys) {
             guard var builder = builders.removeValue(forKey: index) else { continue }
             let layout = builder.layout
             pages.append((layout, builder.finish()))
         }
+        if !derivation.isEmpty {
+            for (layout, derivedPages) in derivation.rows(after: batch, in: tables, store: store) {
+                pages.append((layout, derivedPages))
+                for page in derivedPages {
+                    for index in 0..<page.rowCount { tables.put(Snapshot(row: page.row(at: index), page: page)) }
+                }
+            }
+        }
+        // As the tables have them now, with their derived values.
+        outcome.inserted = FetchedRows(batch.inserts.compactMap { tables.row($0.key, of: $0.layout) })
+        outcome.updated = FetchedRows(batch.updates.compactMap { tables.row($0.key, of: $0.layout) })
     }
 
     private static func check(

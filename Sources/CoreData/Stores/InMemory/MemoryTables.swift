@@ -87,11 +87,39 @@ struct MemoryTables: Sendable {
     private var related: [Relationship: [Int64: Destinations]] = [:]
     /// The highest key handed out, by layout index of the root entity.
     private var lastKeys: [Int64]
+    let constraints: MemoryConstraints
+    /// By a constraint's number: who has which values.
+    private var uniqueOwners: [[UniqueValues: RowReference]]
 
     init(layouts: ModelLayout) {
         self.layouts = layouts
         tables = Array(repeating: Table(), count: layouts.layouts.count)
         lastKeys = Array(repeating: 0, count: layouts.layouts.count)
+        constraints = MemoryConstraints(layouts)
+        uniqueOwners = Array(repeating: [:], count: constraints.count)
+    }
+
+    // MARK: - Unique values
+
+    /// The row that has the values of a constraint.
+    func owner(of values: UniqueValues, _ constraint: MemoryConstraints.Constraint) -> RowReference? {
+        uniqueOwners[constraint.number][values]
+    }
+
+    private mutating func noteUniqueValues(old: Snapshot?, new: Snapshot?) {
+        guard constraints.count > 0, let layout = (new ?? old)?.layout else { return }
+        for constraint in constraints.byLayout[layout.index] {
+            let before = old.flatMap { uniqueValues(constraint, in: $0) }
+            let after = new.flatMap { uniqueValues(constraint, in: $0) }
+            guard before != after else { continue }
+            // Within one save another row may have taken the values over already.
+            if let before, uniqueOwners[constraint.number][before]?.key == old?.key {
+                uniqueOwners[constraint.number][before] = nil
+            }
+            if let after, let new {
+                uniqueOwners[constraint.number][after] = RowReference(key: new.key, layoutIndex: layout.index)
+            }
+        }
     }
 
     // MARK: - Keys
@@ -135,6 +163,7 @@ struct MemoryTables: Sendable {
             if let after { changeInverse(of: layout.slots[slot], at: after) { $0.insert(own) } }
         }
         tables[layout.index].put(row)
+        noteUniqueValues(old: old, new: row)
         noteKey(row.key, for: layout)
     }
 
@@ -155,6 +184,7 @@ struct MemoryTables: Sendable {
             }
         }
         tables[layout.index].remove(key)
+        noteUniqueValues(old: row, new: nil)
     }
 
     // MARK: - To-many relationships

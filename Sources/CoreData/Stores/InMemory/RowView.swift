@@ -29,7 +29,7 @@ final class RowView: KeyValueCoding, PredicateComparable, Hashable {
         case .date: return Date(timeIntervalSinceReferenceDate: Double(bitPattern: row.row[number]))
         case .string: return row.string(number)
         case .toOne: return tables.row(row.reference(number)).map(view)
-        case .transformable:
+        case .transformable, .composite:
             return slot.attribute.flatMap { Transformation.value(from: row.data(number), attribute: $0) }
         default: return PropertyConversion.object(from: row.value(number), kind: slot.kind)
         }

@@ -87,8 +87,8 @@ struct SQLDerivation {
     }
 
     private func unsupported(_ reason: String) -> NSError {
-        SQLStoreErrors.make(
-            CocoaCode.coreDataError,
+        CoreDataErrors.make(
+            .coreData,
             "The derived attribute '\(slot.name)' of entity '\(entity.layout.name)' cannot be kept by a SQLite store: "
                 + "\(reason) (\(expression)). Change its derivation expression.")
     }
@@ -143,6 +143,14 @@ struct SQLDerivation {
             entity.table.name, "SOURCE_INSERT", "INSERT", ofThisEntity("NEW"),
             "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = NEW.Z_PK; "
                 + notice(Self.inserted, column, "Z_PK = NEW.Z_PK"))
+    }
+
+    /// Sets the attribute anew when a column of the own row changes.
+    private func sourceUpdate(_ column: String, _ value: String, of changed: String) -> String {
+        trigger(
+            entity.table.name, "SOURCE_UPDATE", "UPDATE OF \(changed)", ofThisEntity("NEW"),
+            "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = NEW.Z_PK; "
+                + notice(Self.updated, column, "Z_PK = NEW.Z_PK"))
     }
 
     /// Limits a trigger on the own table to rows that have the attribute.
@@ -203,22 +211,14 @@ struct SQLDerivation {
         guard let relationship else {
             let value = applied("NEW.\(sourceColumn)")
             return [
-                sourceInsert(column, value),
-                trigger(
-                    entity.table.name, "SOURCE_UPDATE", "UPDATE OF \(sourceColumn)", ofThisEntity("NEW"),
-                    "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = NEW.Z_PK; "
-                        + notice(Self.updated, column, "Z_PK = NEW.Z_PK")),
+                sourceInsert(column, value), sourceUpdate(column, value, of: sourceColumn),
             ]
         }
         let key = SQLSchema.identifier(relationship.name)
         let sourceTable = SQLSchema.identifier(sourceEntity.table.name)
         let value = "(SELECT \(applied(sourceColumn)) FROM \(sourceTable) WHERE Z_PK = NEW.\(key))"
         return [
-            sourceInsert(column, value),
-            trigger(
-                entity.table.name, "SOURCE_UPDATE", "UPDATE OF \(key)", ofThisEntity("NEW"),
-                "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = NEW.Z_PK; "
-                    + notice(Self.updated, column, "Z_PK = NEW.Z_PK")),
+            sourceInsert(column, value), sourceUpdate(column, value, of: key),
             trigger(
                 sourceEntity.table.name, "PARAMETER_INSERT", "INSERT", "",
                 "UPDATE \(table) SET \(column) = \(applied("NEW.\(sourceColumn)")) WHERE \(key) = NEW.Z_PK; "
@@ -233,12 +233,6 @@ struct SQLDerivation {
     private func nowTriggers(_ column: String) -> [String] {
         // Every change of a row counts its version up.
         let now = "(julianday('now') - 2451910.5) * 86400.0"
-        return [
-            sourceInsert(column, now),
-            trigger(
-                entity.table.name, "SOURCE_UPDATE", "UPDATE OF Z_OPT", ofThisEntity("NEW"),
-                "UPDATE \(table) SET \(column) = \(now) WHERE Z_PK = NEW.Z_PK; "
-                    + notice(Self.updated, column, "Z_PK = NEW.Z_PK")),
-        ]
+        return [sourceInsert(column, now), sourceUpdate(column, now, of: "Z_OPT")]
     }
 }

@@ -11,6 +11,10 @@ enum SQLFunctionName {
     /// The double whose bit pattern is an integer.
     static let double = "NSCoreDataDouble"
 
+    /// `(composite, path)`: an element of a composite attribute's archived dictionary, NULL for none. The path's names are
+    /// joined with dots.
+    static let compositeElement = "NSCoreDataCompositeElement"
+
     static let collateCaseInsensitive = "NSCollateCaseInsensitive"
     static let collateLocalized = "NSCollateLocalized"
     static let collateLocalizedCaseInsensitive = "NSCollateLocalizedCaseInsensitive"

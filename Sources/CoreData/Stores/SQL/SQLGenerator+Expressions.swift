@@ -11,9 +11,17 @@ extension SQLGenerator {
             return SQLTerm(
                 text: SQLText("\(alias).\(SQLSchema.identifier(column.name))"), kind: slot.kind, slot: slot,
                 isColumn: true)
+        case .element(let alias, let column, let path, let element):
+            return SQLTerm(
+                text: SQLText(
+                    "\(SQLFunctionName.compositeElement)(\(alias).\(SQLSchema.identifier(column.name)), ?)",
+                    [.string(path.joined(separator: "."))]),
+                kind: CompositeElement.kind(of: element))
         case .row(let alias, _):
             return SQLTerm(
                 text: SQLText("\(alias).Z_PK"), kind: .toOne, isColumn: true, canBeNull: alias != scope.alias)
+        case .length(let alias, let column):
+            return SQLTerm(text: SQLText("length(\(alias).\(SQLSchema.identifier(column.name)))"), kind: .int64)
         case .toMany(let key, _, let slot, let mapping, let rest):
             if isAggregate { return try aggregate(ownerKey: key, mapping, slot: slot, rest: rest, context) }
             throw refuse(
@@ -39,6 +47,8 @@ extension SQLGenerator {
                 text: SQLText("\(environment.scope.alias).Z_PK"), kind: .toOne, isColumn: true, canBeNull: false)
         case .variable:
             guard let scope = environment.variables[expression.variable] else {
+                // A condition on groups may name a result column as a variable.
+                if let column = resultColumn?(expression.variable) { return column }
                 throw refuse(context, "the variable $\(expression.variable) has no value")
             }
             return SQLTerm(text: SQLText("\(scope.alias).Z_PK"), kind: .toOne, isColumn: true, canBeNull: false)

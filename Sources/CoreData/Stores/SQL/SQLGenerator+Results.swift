@@ -10,6 +10,7 @@ extension SQLGenerator {
     /// to-many key path over each row's destinations.
     func resultTerm(_ expression: NSExpression, in environment: SQLEnvironment) throws -> SQLTerm {
         let context = "\(expression)"
+        let expression = expression.withRowAggregate
         if expression.expressionType == .function, let function = Self.aggregates[expression.function.lowercased()],
             let argument = expression.arguments?.first
         {

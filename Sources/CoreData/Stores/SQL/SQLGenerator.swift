@@ -26,8 +26,8 @@ final class SQLGenerator {
     /// The mapping of an entity that a request names.
     func entity(_ layout: EntityLayout) throws -> SQLEntity {
         guard let entity = mapping.entity(layout) else {
-            throw SQLStoreErrors.make(
-                CocoaCode.coreDataError,
+            throw CoreDataErrors.make(
+                .coreData,
                 "The entity '\(layout.name)' is not kept in this store. Check the store's configuration.")
         }
         return entity
@@ -61,8 +61,12 @@ final class SQLGenerator {
     /// Where a key path leads.
     enum Destination {
         case column(alias: String, column: SQLColumn, slot: PropertySlot)
+        /// An element of a composite attribute, by the names that lead to it.
+        case element(alias: String, column: SQLColumn, path: [String], element: NSAttributeDescription)
         /// A row itself: SELF, or an object variable.
         case row(alias: String, entity: SQLEntity)
+        /// `name.length`, where the name is a text: the one property of an attribute's value that SQL knows.
+        case length(alias: String, column: SQLColumn)
         /// A to-many relationship of the row with a key, and the rest of the path.
         case toMany(ownerKey: String, owner: SQLEntity, slot: PropertySlot, mapping: SQLToMany, rest: [String])
     }
@@ -100,7 +104,13 @@ final class SQLGenerator {
                         + ", so a SQLite store knows nothing of it")
             }
             if isLast { return .column(alias: alias, column: column, slot: slot) }
+            if slot.kind == .composite {
+                let names = Array(path[(index + 1)...])
+                let element = try self.element(names, of: slot, context)
+                return .element(alias: alias, column: column, path: names, element: element)
+            }
             guard slot.kind == .toOne, let destination = mapping.entities[slot.destinationIndex] else {
+                if slot.kind == .string, path[(index + 1)...] == ["length"] { return .length(alias: alias, column: column) }
                 throw refuse(
                     context, "'\(name)' of entity '\(owner.layout.name)' is an attribute and has no properties")
             }
@@ -113,6 +123,21 @@ final class SQLGenerator {
             index += 1
         }
         return .row(alias: alias, entity: entity)
+    }
+
+    /// The element of a composite attribute that names lead to.
+    private func element(_ names: [String], of slot: PropertySlot, _ context: String) throws -> NSAttributeDescription {
+        var attribute = slot.attribute
+        for name in names {
+            let elements = (attribute as? NSCompositeAttributeDescription)?.elements ?? []
+            guard let element = elements.first(where: { $0.name == name }) else {
+                throw refuse(
+                    context, "the composite attribute '\(slot.name)' has no element '\(names.joined(separator: "."))'")
+            }
+            attribute = element
+        }
+        guard let attribute else { throw refuse(context, "'\(slot.name)' is no attribute") }
+        return attribute
     }
 
     /// A property that only subentities have, as predicates on the superentity may use it.
@@ -128,9 +153,9 @@ final class SQLGenerator {
     // MARK: Errors
 
     func refuse(_ part: String, _ reason: String) -> NSError {
-        SQLStoreErrors.make(
-            CocoaCode.coreDataError,
+        CoreDataErrors.make(
+            .coreData,
             "The SQLite store cannot evaluate '\(part)': \(reason). Change the request, or filter and sort in memory.",
-            ["NSPredicateFormat": part])
+            userInfo: ["NSPredicateFormat": part])
     }
 }

@@ -113,13 +113,21 @@ final class RowDecoder {
                 } else {
                     row[slot] = UInt64(bitPattern: value)
                     let number = step.entityColumn >= 0 ? sqlite3_column_int64(statement, step.entityColumn) : -1
-                    row[word] = UInt64(mapping.layoutIndex(forNumber: number) ?? Int(step.fallbackLayout))
+                    row[word] = UInt64(destination(number, Int(step.fallbackLayout)))
                 }
             case .external:
                 decodeExternal(statement, step.column, slot, row, page)
             }
         }
         if !absent.isEmpty { for slot in absent { page.setNull(row, slot) } }
+    }
+
+    /// The entity that a reference names; the relationship's own where the store names none that it may lead to.
+    @inline(__always)
+    private func destination(_ number: Int64, _ declared: Int) -> Int {
+        guard let named = mapping.layoutIndex(forNumber: number), named != declared else { return declared }
+        let layouts = mapping.layouts.layouts
+        return layouts[named].isKind(of: layouts[declared]) ? named : declared
     }
 
     private func decodeDecimal(

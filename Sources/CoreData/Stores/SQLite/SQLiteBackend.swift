@@ -48,8 +48,8 @@ final class SQLiteBackend: Sendable {
     /// The mapping of an entity.
     func entity(_ layout: EntityLayout) throws -> SQLEntity {
         guard let entity = mapping.entity(layout) else {
-            throw SQLStoreErrors.make(
-                CocoaCode.coreDataError,
+            throw CoreDataErrors.make(
+                .coreData,
                 "The entity '\(layout.name)' is not kept in this store. Check the store's configuration.")
         }
         return entity

@@ -14,6 +14,8 @@ final class SQLiteConnectionPool: Sendable {
         var isImmutable = false
         var isInMemory = false
         var timeout: TimeInterval = 60
+        /// How many connections are open at once at most, the writer included; nil for as many as are used.
+        var maximumConnections: Int?
         /// Pragmas for every connection, in order.
         var pragmas: [(name: String, value: String)] = []
     }
@@ -27,6 +29,8 @@ final class SQLiteConnectionPool: Sendable {
     let sharesConnection: Bool
     private let readerMode: SQLiteConnection.Mode
     private static let maximumIdleReaders = 8
+    /// Counts the readers that may still be taken; nil for no limit.
+    private let freeReaders: DispatchSemaphore?
 
     /// Opens the writer. A file that does not exist is created unless the configuration is read-only.
     init(_ configuration: Configuration, create: Bool) throws {
@@ -56,13 +60,18 @@ final class SQLiteConnectionPool: Sendable {
             usesWAL = true
         }
         try Self.apply(configuration.pragmas, to: connection)
-        sharesConnection = configuration.isInMemory || !usesWAL
+        sharesConnection = configuration.isInMemory || !usesWAL || configuration.maximumConnections == 1
+        freeReaders = configuration.maximumConnections.map { DispatchSemaphore(value: max($0 - 1, 0)) }
         writer = Mutex(connection)
     }
 
-    /// Opens a file that must not be written. A WAL store on read-only media cannot have its shared memory file: without
-    /// a WAL to read it is then taken as immutable.
-    private static func openReadOnly(_ configuration: Configuration) throws -> SQLiteConnection {
+    /// Opens a file that must not be written.
+    ///
+    /// A WAL store on read-only media cannot have its shared memory file. Without a journal to read it is then taken as
+    /// immutable; with one that would hide committed rows, or show half-written ones.
+    ///
+    /// - Throws: `SQLiteError`; one that names the journal when there is one that cannot be read.
+    static func openReadOnly(_ configuration: Configuration) throws -> SQLiteConnection {
         if configuration.isImmutable {
             return try SQLiteConnection(path: configuration.path, mode: .immutable, timeout: configuration.timeout)
         }
@@ -71,10 +80,20 @@ final class SQLiteConnectionPool: Sendable {
             try plain.query("SELECT count(*) FROM sqlite_master") { _ in }
             return plain
         } catch let error as SQLiteError where error.code == SQLITE_CANTOPEN || error.code == SQLITE_READONLY {
-            let size = (try? FileManager.default.attributesOfItem(atPath: configuration.path + "-wal"))?[.size]
-            guard (size as? NSNumber)?.int64Value ?? 0 == 0 else { throw error }
+            for suffix in ["-wal", "-journal"] where size(ofFileAt: configuration.path + suffix) > 0 {
+                throw SQLiteError(
+                    extendedCode: SQLITE_CANTOPEN, message: error.message, path: configuration.path,
+                    advice: "The store at \(configuration.path) cannot be read: its journal \(configuration.path)\(suffix) holds "
+                        + "changes that can only be read where SQLite can make files beside the store. Make the folder "
+                        + "writable, remove what stands at \(configuration.path)-shm, or copy the store with its journal "
+                        + "to another folder.")
+            }
             return try SQLiteConnection(path: configuration.path, mode: .immutable, timeout: configuration.timeout)
         }
+    }
+
+    private static func size(ofFileAt path: String) -> Int64 {
+        ((try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? NSNumber)?.int64Value ?? 0
     }
 
     private static func isPlain(_ word: String) -> Bool {
@@ -103,6 +122,16 @@ final class SQLiteConnectionPool: Sendable {
     /// Runs `body` with a connection that sees the last committed state.
     func read<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
         if sharesConnection { return try write(body) }
+        if let freeReaders {
+            guard freeReaders.wait(timeout: .now() + configuration.timeout) == .success else {
+                throw SQLiteError(
+                    extendedCode: SQLITE_BUSY, message: "all connections are in use", path: configuration.path,
+                    advice: "All \(configuration.maximumConnections ?? 0) connections of the store at \(configuration.path) are in use. "
+                        + "Try again, or raise NSPersistentStoreConnectionPoolMaxSizeKey."
+                ).cocoaError
+            }
+        }
+        defer { freeReaders?.signal() }
         let connection = try takeReader()
         defer { giveBack(connection) }
         do { return try body(connection) } catch let error as SQLiteError { throw error.cocoaError }

@@ -14,6 +14,8 @@ struct SQLiteError: Error, CustomStringConvertible {
     let sql: String?
     /// The database file.
     let path: String
+    /// What to tell the user where the result code alone would mislead; nil for the words that go with the code.
+    let advice: String?
 
     /// The result code without its extension.
     var code: Int32 { extendedCode & 0xff }
@@ -21,11 +23,12 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// Whether a unique index refused a row: SQLITE_CONSTRAINT_UNIQUE, a macro that Swift does not import.
     var isUniquenessViolation: Bool { extendedCode == SQLITE_CONSTRAINT | 8 << 8 }
 
-    init(extendedCode: Int32, message: String, sql: String? = nil, path: String) {
+    init(extendedCode: Int32, message: String, sql: String? = nil, path: String, advice: String? = nil) {
         self.extendedCode = extendedCode
         self.message = message
         self.sql = sql
         self.path = path
+        self.advice = advice
     }
 
     /// The last error of a connection.
@@ -42,32 +45,32 @@ struct SQLiteError: Error, CustomStringConvertible {
 
     /// The error as users of the framework see it.
     var cocoaError: NSError {
-        let cocoa: Int
+        let cocoa: CocoaError.Code
         let advice: String
         switch code {
         case SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_FORMAT:
-            cocoa = CocoaCode.fileReadCorruptFile
+            cocoa = .fileReadCorruptFile
             advice =
                 "The file at \(path) is not a readable SQLite database. Restore it from a copy or choose another file."
         case SQLITE_CANTOPEN:
-            cocoa = CocoaCode.persistentStoreOpen
+            cocoa = .persistentStoreOpen
             advice = "The store at \(path) cannot be opened. Check that its folder exists and may be read and written."
         case SQLITE_BUSY, SQLITE_LOCKED:
-            cocoa = CocoaCode.persistentStoreTimeout
+            cocoa = .persistentStoreTimeout
             advice =
                 "The store at \(path) is locked by another connection. Try again, or raise NSPersistentStoreTimeoutOption."
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
-            cocoa = CocoaCode.fileWriteNoPermission
+            cocoa = .fileWriteNoPermission
             advice = "The store at \(path) may not be written. Check the permissions of the file and its folder."
         case SQLITE_FULL:
-            cocoa = CocoaCode.fileWriteOutOfSpace
+            cocoa = .fileWriteOutOfSpace
             advice = "There is no space left for the store at \(path). Free some and save again."
         default:
-            cocoa = CocoaCode.persistentStoreOperation
+            cocoa = .persistentStoreOperation
             advice = "The store at \(path) could not do what was asked: \(message)."
         }
         var userInfo: [String: Any] = [
-            NSLocalizedDescriptionKey: advice,
+            NSLocalizedDescriptionKey: self.advice ?? advice,
             NSLocalizedFailureReasonErrorKey: message,
             "NSFilePath": path,
             NSSQLiteErrorDomain: Int(extendedCode),
@@ -75,6 +78,6 @@ struct SQLiteError: Error, CustomStringConvertible {
                 domain: NSSQLiteErrorDomain, code: Int(extendedCode), userInfo: [NSLocalizedDescriptionKey: message]),
         ]
         if let sql { userInfo["NSSQLiteStatement"] = sql }
-        return NSError(domain: NSCocoaErrorDomain, code: cocoa, userInfo: userInfo)
+        return NSError(domain: NSCocoaErrorDomain, code: cocoa.rawValue, userInfo: userInfo)
     }
 }

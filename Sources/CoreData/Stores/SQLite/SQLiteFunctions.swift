@@ -40,6 +40,13 @@ enum SQLiteFunctions {
             let bits = UInt64(bitPattern: sqlite3_value_int64(arguments?[0]))
             sqlite3_result_double(context, Double(bitPattern: bits))
         }
+        add(SQLFunctionName.compositeElement, 2, pure) { context, _, arguments in
+            guard let context, let archive = arguments?[0], let path = SQLiteFunctions.string(arguments?[1]),
+                let bytes = sqlite3_value_blob(archive)
+            else { return sqlite3_result_null(context) }
+            let data = Data(bytes: bytes, count: Int(sqlite3_value_bytes(archive)))
+            SQLiteFunctions.give(CompositeElement.value(at: path, inArchive: data), to: context)
+        }
         // Called by the triggers of derived attributes: (table, entity number, key, attribute, value).
         for name in [
             "NSCoreDataDATriggerUpdatedAffectedObjectValue", "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
@@ -101,12 +108,30 @@ enum SQLiteFunctions {
         _ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?, _ change: (String) -> String
     ) {
         guard let context, let text = string(arguments?[0]) else { return sqlite3_result_null(context) }
-        var result = change(text)
-        result.withUTF8 { bytes in
-            bytes.withMemoryRebound(to: CChar.self) {
-                sqlite3_result_text64(
-                    context, $0.baseAddress, UInt64($0.count), SQLiteStatement.transient, UInt8(SQLITE_UTF8))
+        give(.string(change(text)), to: context)
+    }
+
+    /// Answers a call with a value in the store's form.
+    private static func give(_ value: PropertyValue, to context: OpaquePointer) {
+        switch value {
+        case .integer(let integer): sqlite3_result_int64(context, integer)
+        case .double(let double): sqlite3_result_double(context, double)
+        case .string(var text):
+            text.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) {
+                    sqlite3_result_text64(
+                        context, $0.baseAddress, UInt64($0.count), SQLiteStatement.transient, UInt8(SQLITE_UTF8))
+                }
             }
+        case .data(let data):
+            data.withUnsafeBytes {
+                sqlite3_result_blob64(context, $0.baseAddress, UInt64($0.count), SQLiteStatement.transient)
+            }
+        case .uuid(let uuid):
+            withUnsafeBytes(of: uuid.uuid) {
+                sqlite3_result_blob64(context, $0.baseAddress, 16, SQLiteStatement.transient)
+            }
+        default: sqlite3_result_null(context)
         }
     }
 

@@ -70,7 +70,7 @@ extension SQLiteStore {
             guard let expression = description.expression else {
                 throw generator.refuse(description.name, "the expression description has no expression")
             }
-            let wanted = Self.kind(description.expressionResultType)
+            let wanted = ValueKind(resultOf: description.expressionResultType)
             if expression.expressionType == .evaluatedObject {
                 return objectColumn(description.name, environment.scope)
             }
@@ -108,24 +108,6 @@ extension SQLiteStore {
         ResultColumn(
             name: name, text: SQLText("\(scope.alias).Z_PK"), kind: .toOne, destination: scope.entity.layout.index,
             entityColumn: SQLText("\(scope.alias).Z_ENT"))
-    }
-
-    private static func kind(_ type: NSAttributeType) -> ValueKind? {
-        switch type {
-        case .integer16AttributeType: .int16
-        case .integer32AttributeType: .int32
-        case .integer64AttributeType: .int64
-        case .decimalAttributeType: .decimal
-        case .doubleAttributeType: .double
-        case .floatAttributeType: .float
-        case .stringAttributeType: .string
-        case .booleanAttributeType: .boolean
-        case .dateAttributeType: .date
-        case .binaryDataAttributeType: .data
-        case .UUIDAttributeType: .uuid
-        case .URIAttributeType: .uri
-        default: nil
-        }
     }
 
     // MARK: Values

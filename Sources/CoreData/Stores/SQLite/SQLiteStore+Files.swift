@@ -105,29 +105,22 @@ extension SQLiteStore {
         do { return try body(try openForReading(url)) } catch let error as SQLiteError { throw error.cocoaError }
     }
 
-    /// A connection that changes nothing where possible; a live WAL without its shared memory needs write access.
+    /// A connection that changes nothing.
     private static func openForReading(_ url: URL) throws -> SQLiteConnection {
-        let pool = SQLiteConnection.Mode.readOnly
-        do {
-            let connection = try SQLiteConnection(path: url.path, mode: pool, timeout: 60)
-            try connection.query("SELECT count(*) FROM sqlite_master") { _ in }
-            return connection
-        } catch let error as SQLiteError where error.code == SQLITE_CANTOPEN || error.code == SQLITE_READONLY {
-            return try SQLiteConnection(path: url.path, mode: .immutable, timeout: 60)
-        }
+        try SQLiteConnectionPool.openReadOnly(SQLiteConnectionPool.Configuration(path: url.path, isReadOnly: true))
     }
 
     private static func requireFile(_ url: URL) throws {
         guard FileManager.default.fileExists(atPath: url.path) else {
-            throw SQLStoreErrors.make(
-                CocoaCode.fileNoSuchFile, "There is no store at \(url.path).", ["NSFilePath": url.path])
+            throw CoreDataErrors.make(
+                .fileReadNoSuchFile, "There is no store at \(url.path).", userInfo: ["NSFilePath": url.path])
         }
     }
 
     private static func notAStore(_ connection: SQLiteConnection) -> NSError {
-        SQLStoreErrors.make(
-            CocoaCode.fileReadCorruptFile,
+        CoreDataErrors.make(
+            .fileReadCorruptFile,
             "The SQLite database at \(connection.path) is no Core Data store: it has no Z_METADATA.",
-            ["NSFilePath": connection.path])
+            userInfo: ["NSFilePath": connection.path])
     }
 }

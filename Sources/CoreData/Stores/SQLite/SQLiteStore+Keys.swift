@@ -38,8 +38,8 @@ extension SQLiteStore {
         guard let last = try connection.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [number]),
             last >= Int64(count)
         else {
-            throw SQLStoreErrors.make(
-                CocoaCode.persistentStoreOperation,
+            throw CoreDataErrors.make(
+                .persistentStoreOperation,
                 "The store at \(connection.path) has no more keys for '\(root.layout.name)': Z_PRIMARYKEY is damaged.")
         }
         _ = backend.checkedKeys.withLock { $0.insert(root.layout.index) }
@@ -48,9 +48,9 @@ extension SQLiteStore {
 
     func requireWritable(_ connection: SQLiteConnection) throws {
         guard isReadOnly || connection.mode == .readOnly || connection.mode == .immutable else { return }
-        throw SQLStoreErrors.make(
-            CocoaCode.fileWriteNoPermission,
+        throw CoreDataErrors.make(
+            .fileWriteNoPermission,
             "The store at \(connection.path) was opened with NSReadOnlyPersistentStoreOption; nothing was saved.",
-            ["NSFilePath": connection.path])
+            userInfo: ["NSFilePath": connection.path])
     }
 }

@@ -32,6 +32,7 @@ extension SQLiteStore {
         }
         backend.externalFiles?.remove(files.obsolete)
         metadataWasWritten()
+        RemoteChanges.shared.storeDidWrite(self)
         return outcome
     }
 }
@@ -311,8 +312,8 @@ final class SaveSession {
                     updates: otherUpdates + (update.map { [$0] } ?? [])))
             return
         }
-        throw SQLStoreErrors.make(
-            CocoaCode.persistentStoreOperation,
+        throw CoreDataErrors.make(
+            .persistentStoreOperation,
             "A unique index that is not in the model refuses a row of '\(change.layout.name)' (key \(change.key)).")
     }
 
@@ -325,8 +326,8 @@ final class SaveSession {
             case .join(let join, let isFirst)?: try write(change, join, isFirst)
             case .inverse(let column, let destination, _)?: try write(change, column, destination)
             case nil:
-                throw SQLStoreErrors.make(
-                    CocoaCode.coreDataError,
+                throw CoreDataErrors.make(
+                    .coreData,
                     "'\(change.layout.slots[change.slot].name)' of entity '\(change.layout.name)' is no stored to-many "
                         + "relationship.")
             }

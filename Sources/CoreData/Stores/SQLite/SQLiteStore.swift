@@ -9,13 +9,16 @@ import Synchronization
 ///
 /// Options: `NSReadOnlyPersistentStoreOption`, `NSPersistentStoreTimeoutOption` (seconds to wait for locks, 60 unless
 /// set), `NSSQLitePragmasOption` (names and values as strings), `NSSQLiteAnalyzeOption`,
-/// `NSSQLiteManualVacuumOption`, `NSPersistentHistoryTrackingKey`.
+/// `NSSQLiteManualVacuumOption`, `NSPersistentHistoryTrackingKey`, `NSPersistentStoreConnectionPoolMaxSizeKey` (one
+/// connection writes, the others read; with 1 a single one does both), and
+/// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
 final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     // Sendable: the open database and the state of the metadata lie behind mutexes; `makeObjectID` and `rowCaches` are
     // set while the store is opened, before anyone else has it.
 
     override var type: String { NSSQLiteStoreType }
     override var snapshotStore: (any SnapshotStore)? { self }
+    var readsRowsInBatches: Bool { true }
 
     /// Makes the object ID of a row for dictionary results; set by the coordinator.
     var makeObjectID: ((RowReference) -> Any)?
@@ -49,22 +52,22 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         if let backend = opening.withLock({ $0.backend }) { return backend }
         try prepareForRequests()
         if let backend = opening.withLock({ $0.backend }) { return backend }
-        throw SQLStoreErrors.make(
-            CocoaCode.persistentStoreOpen,
+        throw CoreDataErrors.make(
+            .persistentStoreOpen,
             "The store at \(url?.path ?? "") is not open. Add it to a coordinator before using it.")
     }
 
     /// The entities of the store's configuration.
     private func configuredEntities() throws -> (model: NSManagedObjectModel, entities: [NSEntityDescription]) {
         guard let model = persistentStoreCoordinator?.managedObjectModel else {
-            throw SQLStoreErrors.make(
-                CocoaCode.persistentStoreOpen,
+            throw CoreDataErrors.make(
+                .persistentStoreOpen,
                 "The store at \(url?.path ?? "") belongs to no coordinator and has no model.")
         }
         let name = configurationName == Self.defaultConfigurationName ? nil : configurationName
         guard let entities = model.entities(forConfigurationName: name) else {
-            throw SQLStoreErrors.make(
-                CocoaCode.coreDataError,
+            throw CoreDataErrors.make(
+                .coreData,
                 "The model has no configuration '\(configurationName)'; it has \(model.configurations.sorted()).")
         }
         return (model, entities)
@@ -72,8 +75,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
 
     override func loadMetadata() throws {
         guard let url, url.isFileURL else {
-            throw SQLStoreErrors.make(
-                CocoaCode.persistentStoreOpen,
+            throw CoreDataErrors.make(
+                .persistentStoreOpen,
                 "A SQLite store needs a file URL, not \(self.url?.absoluteString ?? "nil").")
         }
         do {
@@ -97,14 +100,14 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         if let metadata = try StoreMetadata.read(connection) { return metadata }
         let tables = try connection.integer("SELECT count(*) FROM sqlite_master") ?? 0
         guard tables == 0 else {
-            throw SQLStoreErrors.make(
-                CocoaCode.fileReadCorruptFile,
+            throw CoreDataErrors.make(
+                .fileReadCorruptFile,
                 "The SQLite database at \(connection.path) is no Core Data store: it has tables, but not Z_METADATA. "
-                    + "Choose another file.", ["NSFilePath": connection.path])
+                    + "Choose another file.", userInfo: ["NSFilePath": connection.path])
         }
         guard !isReadOnly else {
-            throw SQLStoreErrors.make(
-                CocoaCode.persistentStoreOpen,
+            throw CoreDataErrors.make(
+                .persistentStoreOpen,
                 "The file at \(connection.path) is empty, and NSReadOnlyPersistentStoreOption forbids making a store in it."
             )
         }
@@ -131,8 +134,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
 
     private func makeMapping(entities: [NSEntityDescription], numbers: [String: Int]) throws -> SQLMapping {
         guard let modelLayout else {
-            throw SQLStoreErrors.make(
-                CocoaCode.persistentStoreOpen, "The store at \(url?.path ?? "") was not given the layouts of its model."
+            throw CoreDataErrors.make(
+                .persistentStoreOpen, "The store at \(url?.path ?? "") was not given the layouts of its model."
             )
         }
         let names = Set(entities.compactMap(\.name))
@@ -152,11 +155,11 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
             mapping.adjust(to: schema.columns)
             let missing = mapping.missing(from: schema.columns)
             guard missing.isEmpty else {
-                throw SQLStoreErrors.make(
-                    CocoaCode.persistentStoreIncompatibleSchema,
+                throw CoreDataErrors.make(
+                    .persistentStoreIncompatibleSchema,
                     "The store at \(connection.path) lacks what the model needs: \(missing.joined(separator: ", ")). "
                         + "It was made with another model or is damaged; migrate it or restore it from a copy.",
-                    ["NSFilePath": connection.path])
+                    userInfo: ["NSFilePath": connection.path])
             }
             var columns = schema.columns
             let hasHistory = columns["ATRANSACTION"] != nil && columns["ACHANGE"] != nil
@@ -189,6 +192,11 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
             return opening.pool
         }
         pool?.checkpoint()
+        RemoteChanges.shared.remove(self)
+    }
+
+    override func didAdd(to coordinator: NSPersistentStoreCoordinator) {
+        if Self.flag(options, NSPersistentStoreRemoteChangeNotificationPostOptionKey) { RemoteChanges.shared.add(self) }
     }
 
     // MARK: - Metadata
@@ -255,10 +263,18 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         case let seconds as Int: configuration.timeout = max(0, Double(seconds))
         default: break
         }
+        if let size = options?[NSPersistentStoreConnectionPoolMaxSizeKey] {
+            guard let size = (size as? NSNumber)?.intValue ?? (size as? Int), size > 0 else {
+                throw CoreDataErrors.make(
+                    .persistentStoreOpen,
+                    "NSPersistentStoreConnectionPoolMaxSizeKey must be a number of at least 1, not \(size).")
+            }
+            configuration.maximumConnections = size
+        }
         if let pragmas = options?[NSSQLitePragmasOption] {
             guard let pragmas = pragmas as? [String: String] else {
-                throw SQLStoreErrors.make(
-                    CocoaCode.persistentStoreOpen,
+                throw CoreDataErrors.make(
+                    .persistentStoreOpen,
                     "NSSQLitePragmasOption must be a dictionary of strings, not \(pragmas).")
             }
             configuration.pragmas = pragmas.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }

@@ -103,9 +103,11 @@ struct RowCollector {
     }
 
     /// The rows, published in the cache.
-    mutating func finish(in cache: RowCache) -> FetchedRows {
+    ///
+    /// - Parameter generation: the cache's, from before the first row was read.
+    mutating func finish(in cache: RowCache, readAt generation: Int) -> FetchedRows {
         let fetched = finishUnpublished()
-        if !fetched.pages.isEmpty { cache.insert(fetched.pages) }
+        if !fetched.pages.isEmpty { cache.insert(fetched.pages, readAt: generation) }
         return fetched
     }
 

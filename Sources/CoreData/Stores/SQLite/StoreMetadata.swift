@@ -33,11 +33,11 @@ enum StoreMetadata {
         do {
             return try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
         } catch {
-            throw SQLStoreErrors.make(
-                CocoaCode.coreDataError,
+            throw CoreDataErrors.make(
+                .coreData,
                 "The store's metadata cannot be written: it holds a value that is no property list value "
                     + "(keys: \(list.keys.sorted().joined(separator: ", "))). Use strings, numbers, dates, data, arrays "
-                    + "and dictionaries.", [NSUnderlyingErrorKey: error])
+                    + "and dictionaries.", userInfo: [NSUnderlyingErrorKey: error])
         }
     }
 

@@ -117,6 +117,8 @@ final class EntityLayout: @unchecked Sendable {
     let accessorTable: AccessorTable
     /// The same for objects of any other class.
     private let tableOfOtherClasses: AccessorTable
+    /// What new instances start with.
+    let initialFlags: NSManagedObject.Flags = ConcurrencyDebug.isOn ? .checked : []
 
     fileprivate init(
         entity: NSEntityDescription, name: String, index: Int, rootIndex: Int, superIndex: Int, slots: [PropertySlot],
@@ -278,7 +280,8 @@ struct AccessorTable: @unchecked Sendable {
 
     func insert(_ entry: Entry) {
         let address = entry.bits >> 16
-        guard address != 0, entry.slot < 0x7ff else { return }
+        // With an empty table every accessor takes the way that checks the queue.
+        guard address != 0, entry.slot < 0x7ff, !ConcurrencyDebug.isOn else { return }
         let mask = mask
         var position = Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 40) & mask
         for _ in 0..<3 where words[position + 1].load(ordering: .relaxed) != 0 { position = (position + 1) & mask }
@@ -372,7 +375,7 @@ final class ModelLayout: @unchecked Sendable {
         return sorted.filter(isStored) + sorted.filter { !isStored($0) }
     }
 
-    private static func kind(of property: NSPropertyDescription) -> ValueKind {
+    static func kind(of property: NSPropertyDescription) -> ValueKind {
         if let relationship = property as? NSRelationshipDescription {
             if !relationship.isToMany { return .toOne }
             return relationship.isOrdered ? .orderedToMany : .toMany

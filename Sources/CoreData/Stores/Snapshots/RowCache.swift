@@ -97,6 +97,8 @@ final class RowCache: Sendable {
     private struct SendableTable: ~Copyable, @unchecked Sendable {
         // Sendable: only reached through the mutex above.
         var table: Table
+        /// Grows when a save publishes rows and when a row is removed.
+        var generation = 0
         init(_ table: consuming Table) { self.table = table }
     }
 
@@ -110,25 +112,47 @@ final class RowCache: Sendable {
         }
     }
 
+    /// What a reader notes before it reads, for `insert(_:readAt:)`.
+    var generation: Int { table.withLock { $0.generation } }
+
+    /// Publishes rows that were read from the store, unless something was saved or removed since the read began: what was read
+    /// may be older than that, and no version tells so where the newer row has left the cache.
+    func insert(_ pages: [RowPage], readAt generation: Int) {
+        table.withLock { guarded in
+            if guarded.generation == generation { publish(pages, in: &guarded.table) }
+        }
+    }
+
     /// Publishes all rows of sealed pages, replacing older snapshots of the same rows.
     func insert(_ pages: [RowPage]) {
-        for page in pages { page.cache = self }
         table.withLock { guarded in
-            guarded.table.grow(toHold: guarded.table.count + pages.reduce(0) { $0 + $1.rowCount })
-            for page in pages {
-                for index in 0..<page.rowCount { guarded.table.insert(page.row(at: index)) }
-            }
+            guarded.generation += 1
+            publish(pages, in: &guarded.table)
+        }
+    }
+
+    private func publish(_ pages: [RowPage], in table: inout Table) {
+        for page in pages { page.cache = self }
+        table.grow(toHold: table.count + pages.reduce(0) { $0 + $1.rowCount })
+        for page in pages {
+            for index in 0..<page.rowCount { table.insert(page.row(at: index)) }
         }
     }
 
     /// Removes a row that is deleted or known to be stale.
     func remove(_ key: Int64) {
-        table.withLock { $0.table.remove(key) { _ in true } }
+        table.withLock { guarded in
+            guarded.generation += 1
+            guarded.table.remove(key) { _ in true }
+        }
     }
 
     /// Removes every row.
     func removeAll() {
-        table.withLock { $0.table = Table(capacity: 64) }
+        table.withLock { guarded in
+            guarded.generation += 1
+            guarded.table = Table(capacity: 64)
+        }
     }
 
     /// Removes the rows of a page that is about to be freed.

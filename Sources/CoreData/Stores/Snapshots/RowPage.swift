@@ -46,10 +46,15 @@ final class RowPage: @unchecked Sendable {
     private let strideInWords: Int
     /// The row cache that lists rows of this page; it is told when the page goes.
     var cache: RowCache?
+    /// When the rows were read or saved.
+    let time = ReadTime.now()
+    /// The batch that an object loads its row with, in the page without rows that it has until then.
+    let batch: FetchBatch?
 
-    init(layout: EntityLayout, capacity: Int) {
+    init(layout: EntityLayout, capacity: Int, batch: FetchBatch? = nil) {
         self.layout = layout
         self.capacity = capacity
+        self.batch = batch
         strideInWords = layout.rowStrideInWords
         rows = .allocate(capacity: strideInWords * capacity)
     }

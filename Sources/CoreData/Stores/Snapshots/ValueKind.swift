@@ -61,3 +61,24 @@ enum ValueKind: UInt8, Sendable {
     /// Whether the property is a to-one or to-many relationship.
     var isRelationship: Bool { self == .toOne || isToMany }
 }
+
+extension ValueKind {
+    /// The kind of value that an expression is said to give; nil when it does not say.
+    init?(resultOf type: NSAttributeType) {
+        switch type {
+        case .integer16AttributeType: self = .int16
+        case .integer32AttributeType: self = .int32
+        case .integer64AttributeType: self = .int64
+        case .decimalAttributeType: self = .decimal
+        case .doubleAttributeType: self = .double
+        case .floatAttributeType: self = .float
+        case .stringAttributeType: self = .string
+        case .booleanAttributeType: self = .boolean
+        case .dateAttributeType: self = .date
+        case .binaryDataAttributeType: self = .data
+        case .UUIDAttributeType: self = .uuid
+        case .URIAttributeType: self = .uri
+        default: return nil
+        }
+    }
+}

@@ -3,13 +3,22 @@ import SwiftSyntax
 import SwiftSyntaxMacros
 
 /// A mistake in the use of a macro: the message, where it stands, and the change that mends it where that is clear.
-struct MacroProblem {
+package struct MacroProblem {
     let id: String
     let message: String
     let node: any SyntaxProtocol
     var fixIt: (message: String, change: FixIt.Change)?
 
-    func report(in context: some MacroExpansionContext) {
+    package init(
+        id: String, message: String, node: any SyntaxProtocol, fixIt: (message: String, change: FixIt.Change)? = nil
+    ) {
+        self.id = id
+        self.message = message
+        self.node = node
+        self.fixIt = fixIt
+    }
+
+    package func report(in context: some MacroExpansionContext) {
         var fixIts: [FixIt] = []
         if let fixIt {
             fixIts = [FixIt(message: FixItText(text: fixIt.message, id: id), changes: [fixIt.change])]
@@ -34,7 +43,7 @@ private struct FixItText: FixItMessage {
 
 extension FixIt.Change {
     /// Replaces a declaration by an edited copy of itself.
-    static func edit<Node: SyntaxProtocol>(_ node: Node, _ body: (inout Node) -> Void) -> FixIt.Change {
+    package static func edit<Node: SyntaxProtocol>(_ node: Node, _ body: (inout Node) -> Void) -> FixIt.Change {
         var edited = node
         body(&edited)
         return .replace(oldNode: Syntax(node), newNode: Syntax(edited))

@@ -1,0 +1,54 @@
+import Dispatch
+import Foundation
+
+/// Checks that objects and contexts are used on the queues they belong to.
+///
+/// They are on when the program starts with `OPENCOREDATA_CONCURRENCY_DEBUG=1` in its environment, or with the arguments
+/// `-com.apple.CoreData.ConcurrencyDebug 1`. A wrong use stops the program with a message that names the object, the queue it
+/// belongs to, and the caller. Otherwise they cost nothing: objects carry a flag that sends each access to the check.
+enum ConcurrencyDebug {
+    static let isOn: Bool = {
+        if let value = ProcessInfo.processInfo.environment["OPENCOREDATA_CONCURRENCY_DEBUG"] { return isYes(value) }
+        let arguments = CommandLine.arguments
+        guard let index = arguments.firstIndex(of: "-com.apple.CoreData.ConcurrencyDebug"), index + 1 < arguments.count else {
+            return false
+        }
+        return isYes(arguments[index + 1])
+    }()
+
+    private static func isYes(_ text: String) -> Bool { !["", "0", "no", "false"].contains(text.lowercased()) }
+
+    /// Stops the program when the calling thread does not run work of the object's context.
+    static func check(_ object: NSManagedObject, slot: Int) {
+        guard let context = object.registry?.context, !context.isOnQueue else { return }
+        let property = slot >= 0 && slot < object.layout.slots.count ? ".\(object.layout.slots[slot].name)" : ""
+        stop("\(object.layout.name)\(property) of \(object.descriptionOfIdentity)", context)
+    }
+
+    /// The same for work that the context itself is asked for.
+    static func check(_ context: NSManagedObjectContext, _ action: String) {
+        guard isOn, !context.isOnQueue else { return }
+        stop("A context that was asked to \(action)", context)
+    }
+
+    private static func stop(_ subject: String, _ context: NSManagedObjectContext) -> Never {
+        let isMain = context.concurrencyType == .mainQueueConcurrencyType
+        preconditionFailure(
+            "Concurrency violation: \(subject) belongs to the \(isMain ? "main" : "private") queue of the context"
+                + "\(context.nameInMessages), but was used on \(currentPlace). Use it within perform or performAndWait of its "
+                + "context. Called by:\n" + callers.joined(separator: "\n"))
+    }
+
+    private static var currentPlace: String {
+        let thread = Thread.isMainThread ? "the main thread" : Thread.current.name.flatMap { $0.isEmpty ? nil : "the thread '\($0)'" }
+        if let other = CurrentContext.innermost { return "the queue of another context\(other.nameInMessages)" }
+        return thread ?? "a thread that runs no work of a context"
+    }
+
+    /// The innermost frames outside of the framework.
+    private static var callers: [String] {
+        // Mangled names of this module begin with its name and the length of that.
+        let frames = Thread.callStackSymbols.filter { !$0.contains("$s8CoreData") }
+        return Array(frames.prefix(6))
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+
+// Fetches that read from the stores while the context's queue is free: plan on the queue -> rows on another thread ->
+// objects on the queue.
+
+extension NSManagedObjectContext {
+    /// Starts the fetch of a result. Its request's completion block is called on the context's queue.
+    ///
+    /// - Throws: what is wrong with the request itself; errors of the stores go to the result.
+    func start<ResultType>(_ result: NSAsynchronousFetchResult<ResultType>) throws {
+        guard let request = result.fetchRequest.fetchRequest.copy() as? NSFetchRequest<ResultType> else { return }
+        if request.affectedStores == nil { request.affectedStores = result.fetchRequest.affectedStores }
+        // The predicate is read on another thread, where objects must not be touched.
+        request.predicate = request.predicate.map(DetachedPredicate.predicate)
+        let plan = try resolve(request)
+        // The copy of the request is used by one thread after the other.
+        let handedOver = Unchecked(request)
+        guard request.resultType == .managedObjectResultType, !needsContext(plan) else {
+            queue.async { [self] in
+                complete(result) { try fetch(handedOver.value) }
+            }
+            return
+        }
+        let prepared = prepare(plan, request)
+        DispatchQueue.global(qos: .userInitiated).async { [self] in
+            // Handed over to the queue, and not used here again.
+            let answers = Unchecked(Swift.Result { result.isCancelled ? [] : try Self.answers(to: prepared) })
+            queue.async { [self] in
+                complete(result) {
+                    let answers = try answers.value.get()
+                    // What was changed meanwhile may need rows that were not read.
+                    let plan = prepared.plan
+                    let overlay = prepare(plan, handedOver.value).overlay
+                    guard overlay == prepared.overlay else { return try fetch(handedOver.value) }
+                    return try results(objects(from: answers, prepared, handedOver.value), plan, handedOver.value)
+                }
+            }
+        }
+    }
+
+    /// Whether a store wants to see the context, or several steps need it.
+    private func needsContext(_ plan: FetchPlan) -> Bool {
+        plan.stores.contains { $0.snapshotStore?.needsObjects ?? false }
+    }
+
+    /// Ends a fetch on the context's queue.
+    private func complete<ResultType>(
+        _ result: NSAsynchronousFetchResult<ResultType>, _ objects: () throws -> [ResultType]
+    ) {
+        CurrentContext.run(in: self) {
+            do {
+                if result.isCancelled { throw CocoaError(.userCancelled) }
+                result.finish(with: try objects())
+            } catch {
+                result.fail(with: error)
+            }
+            result.fetchRequest.completionBlock?(result)
+            processPendingChanges()
+        }
+    }
+}
+
+/// A predicate whose constants may be read on any thread: object IDs stand for the objects.
+private enum DetachedPredicate {
+    static func predicate(_ predicate: NSPredicate) -> NSPredicate {
+        switch predicate {
+        case let compound as NSCompoundPredicate:
+            return NSCompoundPredicate(
+                type: compound.compoundPredicateType,
+                subpredicates: compound.subpredicates.compactMap { $0 as? NSPredicate }.map(self.predicate))
+        case let comparison as NSComparisonPredicate where comparison.customSelector == nil:
+            return NSComparisonPredicate(
+                leftExpression: expression(comparison.leftExpression),
+                rightExpression: expression(comparison.rightExpression),
+                modifier: comparison.comparisonPredicateModifier, type: comparison.predicateOperatorType,
+                options: comparison.options)
+        default: return predicate
+        }
+    }
+
+    private static func expression(_ expression: NSExpression) -> NSExpression {
+        switch expression.expressionType {
+        case .constantValue:
+            guard let value = expression.constantValue, let detached = detached(value) else { return expression }
+            return NSExpression(forConstantValue: detached)
+        case .aggregate:
+            guard let elements = expression.collection as? [NSExpression] else { return expression }
+            return NSExpression(forAggregate: elements.map(self.expression))
+        case .subquery:
+            guard let collection = expression.collection as? NSExpression else { return expression }
+            return NSExpression(
+                forSubquery: collection, usingIteratorVariable: expression.variable,
+                predicate: predicate(expression.predicate))
+        default: return expression
+        }
+    }
+
+    /// The same value with IDs for objects; nil when it holds none.
+    private static func detached(_ value: Any) -> Any? {
+        func ids(_ elements: some Sequence<Any>) -> [Any]? {
+            var found = false
+            let mapped = elements.map { element -> Any in
+                guard let object = element as? NSManagedObject else { return element }
+                found = true
+                return object.objectID
+            }
+            return found ? mapped : nil
+        }
+        switch value {
+        case let object as NSManagedObject: return object.objectID
+        case let set as Set<NSManagedObject>: return set.map(\.objectID)
+        case let set as NSSet: return ids(set.allObjects)
+        case let set as NSOrderedSet: return ids(set.array)
+        case let array as [Any]: return ids(array)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+
+// What becomes of a context's objects when their store is removed from the coordinator.
+
+extension NSManagedObjectContext {
+    /// Lets go of the objects of a store that was removed: at once on the context's queue, otherwise when that is free.
+    func storeWasRemoved(_ store: NSPersistentStore) {
+        let number = store.number
+        // The registry of now: the context may work on another coordinator by the time the block runs.
+        let registry = registry
+        registry?.remember(store.token, ofStore: number)
+        if isOnQueue {
+            invalidateObjects(ofStore: number)
+        } else {
+            queue.async { [weak self] in
+                guard let self, self.registry === registry else { return }
+                CurrentContext.run(in: self) { self.invalidateObjects(ofStore: number) }
+            }
+        }
+    }
+
+    private func invalidateObjects(ofStore number: Int) {
+        func isGone(_ object: NSManagedObject) -> Bool { Int(object.storeNumber) == number }
+        let objects = registry.allObjects().filter(isGone)
+        eventObjects.removeAll(where: isGone)
+        pendingPropagation.removeAll(where: isGone)
+        eventRefreshed = eventRefreshed.filter { !isGone($0) }
+        eventMergedInserts = eventMergedInserts.filter { !isGone($0) }
+        eventMergedDeletes = eventMergedDeletes.filter { !isGone($0) }
+        conflictChecks = conflictChecks.filter { !isGone($0) }
+        retained = retained.filter { !isGone($0) }
+        lastEvent = LastEvent()
+        for object in objects {
+            if object.flags.contains(.deleted) {
+                deleted.remove(object)
+            } else if object.flags.contains(.inserted) {
+                inserted.remove(object)
+            } else if object.flags.contains(.updated) {
+                updated.remove(object)
+            }
+            registry.unregister(object)
+            invalidate(object)
+        }
+        eventInvalidated.formUnion(objects)
+        processPendingChanges()
+    }
+
+    /// Takes everything but its identity from an object, which reads as nil from now on.
+    func invalidate(_ object: NSManagedObject) {
+        object.row = nil
+        object.committedRow = nil
+        object.page = nil
+        object.flags = [.fault, .invalid]
+        object.dropValues()
+        object.listIndex = -1
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+
+// Requests of every kind.
+
+extension NSManagedObjectContext {
+    /// Executes a request against the stores.
+    ///
+    /// - Returns: an `NSAsynchronousFetchResult` for fetch requests: complete for an `NSFetchRequest`, still running for an
+    ///   `NSAsynchronousFetchRequest`.
+    /// - Throws: code 134091 for save requests and for classes of requests that the framework does not know; what the
+    ///   request itself throws.
+    @discardableResult
+    public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+        try request.execute(in: self)
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// Executes a request against the stores on behalf of a context.
+    ///
+    /// - Returns: for a fetch request the array of what was fetched; for a save request an empty array; otherwise an
+    ///   `NSPersistentStoreResult`. A save request writes exactly the objects it names, without `willSave` and validation.
+    /// - Throws: what the request throws; code 134060 when the context works on another coordinator.
+    @discardableResult
+    public func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
+        guard context.persistentStoreCoordinator === self else {
+            throw CoreDataErrors.make(
+                .coreData, "The context\(context.nameInMessages) does not work on the coordinator that shall execute its request.",
+                recovery: "Call execute(_:with:) of the context's own persistentStoreCoordinator.")
+        }
+        return try request.answer(for: context)
+    }
+}

@@ -1,0 +1,208 @@
+import Foundation
+
+/// A row of a fetch as values, without a managed object. Generated code reads it.
+///
+/// Names are literals, as in accessors: each is looked up in the entity's table of literals. A null reads as nil, and so does
+/// a property that the entity does not have.
+///
+/// It is a handful of addresses and valid while the `_StoredRows` that gave it lives.
+public struct _StoredRow {
+    private let row: RowPointer
+    // Unmanaged and unowned(unsafe): the rows that gave this one retain the pages, and with them the layouts, and the source.
+    private unowned(unsafe) let layout: EntityLayout
+    private let table: AccessorTable
+    private let wordCount: Int
+    private let source: Unmanaged<StoredRowSource>
+
+    fileprivate init(_ row: RowPointer, source: Unmanaged<StoredRowSource>) {
+        self.row = row
+        self.source = source
+        let layout = source._withUnsafeGuaranteedRef { $0.layout(row.rowLayoutIndex) }
+        self.layout = layout
+        table = layout.accessorTable
+        wordCount = layout.wordCount
+    }
+
+    /// The slot of a property that has a value in the row, with the kind of value.
+    @inline(__always)
+    private func slot(_ name: StaticString) -> AccessorTable.Entry? {
+        var entry = table.find(name)
+        if !entry.isFound {
+            guard let resolved = layout.slot(forLiteral: name) else { return nil }
+            entry = resolved
+        }
+        // The kinds after `toOne` have no word.
+        guard entry.kind.rawValue <= ValueKind.toOne.rawValue,
+            row[wordCount + entry.slot >> 6] & (1 << UInt64(entry.slot & 63)) == 0
+        else { return nil }
+        return entry
+    }
+
+    private var snapshot: Snapshot { Snapshot(retaining: row) }
+
+    // MARK: Values
+
+    public func _integer(_ name: StaticString) -> Int64? {
+        guard let entry = slot(name) else { return nil }
+        if entry.kind.isInteger { return Int64(bitPattern: row[entry.slot]) }
+        switch snapshot.value(entry.slot) {
+        case .double(let double): return Int64(exactly: double.rounded(.towardZero))
+        case .decimal(let decimal): return NSDecimalNumber(decimal: decimal).int64Value
+        default: return nil
+        }
+    }
+
+    public func _double(_ name: StaticString) -> Double? {
+        guard let entry = slot(name) else { return nil }
+        if entry.kind.isFloatingPoint { return Double(bitPattern: row[entry.slot]) }
+        switch snapshot.value(entry.slot) {
+        case .integer(let integer): return Double(integer)
+        case .decimal(let decimal): return NSDecimalNumber(decimal: decimal).doubleValue
+        default: return nil
+        }
+    }
+
+    public func _string(_ name: StaticString) -> String? {
+        guard let entry = slot(name), entry.kind == .string || entry.kind == .uri else { return nil }
+        return row.rowPage._withUnsafeGuaranteedRef { String(decoding: $0.bytes(row, entry.slot), as: UTF8.self) }
+    }
+
+    public func _data(_ name: StaticString) -> Data? {
+        guard let entry = slot(name), entry.kind == .data || entry.kind == .transformable || entry.kind == .composite
+        else { return nil }
+        return snapshot.data(entry.slot)
+    }
+
+    public func _uuid(_ name: StaticString) -> UUID? {
+        guard let entry = slot(name), case .uuid(let uuid) = snapshot.value(entry.slot) else { return nil }
+        return uuid
+    }
+
+    public func _decimal(_ name: StaticString) -> Decimal? {
+        guard let entry = slot(name) else { return nil }
+        switch snapshot.value(entry.slot) {
+        case .decimal(let decimal): return decimal
+        case .integer(let integer): return Decimal(integer)
+        case .double(let double): return Decimal(double)
+        default: return nil
+        }
+    }
+
+    // MARK: Identity and relationships
+
+    /// The row's identity.
+    package var identity: StoredRowIdentity {
+        source._withUnsafeGuaranteedRef { $0.identity(key: row.rowKey, layout: layout) }
+    }
+
+    /// The identity of the row that a to-one relationship leads to.
+    package func destination(_ name: StaticString) -> StoredRowIdentity? {
+        guard let entry = slot(name), entry.kind == .toOne else { return nil }
+        let reference = snapshot.reference(entry.slot)
+        return source._withUnsafeGuaranteedRef { $0.identity(key: reference.key, layout: $0.layout(reference.layoutIndex)) }
+    }
+
+    /// The identities of the rows of a to-many relationship, in order where it is ordered; only of those that were read.
+    package func destinations(_ name: StaticString) -> [StoredRowIdentity] {
+        guard let slot = layout.slotByName[name.description] else { return [] }
+        return source._withUnsafeGuaranteedRef { source in
+            source.related(slot: slot, of: layout, to: row.rowKey).map {
+                source.identity(key: $0.key, layout: source.layout($0.layoutIndex))
+            }
+        }
+    }
+}
+
+/// The rows of a fetch, and what keeps them alive.
+public final class _StoredRows {
+    private let rows: FetchedRows
+    private let source: StoredRowSource
+
+    fileprivate init(_ rows: FetchedRows, source: StoredRowSource) {
+        self.rows = rows
+        self.source = source
+    }
+
+    public var _count: Int { rows.rows.count }
+
+    /// The row at a position, valid while this object lives.
+    public func _row(at index: Int) -> _StoredRow { _StoredRow(rows.rows[index], source: .passUnretained(source)) }
+}
+
+/// What names a row in every context and process.
+package struct StoredRowIdentity {
+    package let store: String
+    package let entityName: String
+    /// The key, where that is what the row's URI has.
+    package let key: Int64
+    /// What the URI has instead, for stores with references of their own.
+    package let text: String?
+}
+
+/// What the rows of one fetch share.
+private final class StoredRowSource {
+    private let store: NSPersistentStore
+    private let uuid: String
+    private let model: ModelLayout
+    private let hasPlainKeys: Bool
+    /// Rows found through to-many relationships: by layout and slot, then by the key of the owner.
+    private var relationships: [Int: [Int64: [RowReference]]] = [:]
+
+    init(store: NSPersistentStore, model: ModelLayout) {
+        self.store = store
+        self.model = model
+        uuid = store.token.uuid
+        hasPlainKeys = !(store is NSIncrementalStore) && !(store is NSAtomicStore)
+    }
+
+    func layout(_ index: Int) -> EntityLayout { model.layouts[index] }
+
+    func identity(key: Int64, layout: EntityLayout) -> StoredRowIdentity {
+        StoredRowIdentity(
+            store: uuid, entityName: layout.name, key: key,
+            text: hasPlainKeys ? nil : store.referenceText(forKey: key, of: layout))
+    }
+
+    private static func place(_ slot: Int, _ layout: EntityLayout) -> Int { layout.index << 16 | slot }
+
+    func related(slot: Int, of layout: EntityLayout, to key: Int64) -> [RowReference] {
+        relationships[Self.place(slot, layout)]?[key] ?? []
+    }
+
+    /// Reads to-many relationships of rows: one fetch for each relationship and entity.
+    func readRelationships(_ names: [String], of rows: FetchedRows, from snapshotStore: any SnapshotStore) throws {
+        let groups = Dictionary(grouping: rows.rows, by: \.rowLayoutIndex)
+        for (index, rows) in groups {
+            let layout = model.layouts[index]
+            for name in names {
+                guard let slot = layout.slotByName[name], layout.slots[slot].kind.isToMany else { continue }
+                let found = try snapshotStore.relatedRows(toAll: rows.map(\.rowKey), through: layout.slots[slot], of: layout)
+                var byOwner: [Int64: [RowReference]] = [:]
+                for (row, owner) in zip(found.rows.rows, found.ownerKeys) {
+                    byOwner[owner, default: []].append(RowReference(key: row.rowKey, layoutIndex: row.rowLayoutIndex))
+                }
+                withExtendedLifetime(found.rows.pages) {}
+                relationships[Self.place(slot, layout)] = byOwner
+            }
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The rows that a request fetches, without managed objects; nil where only objects show the result: the context has
+    /// unsaved changes, several stores have rows, or a store gives none.
+    ///
+    /// - Parameter relationships: the names of to-many relationships to read with the rows.
+    package func fetchStoredRows<Result>(
+        _ request: NSFetchRequest<Result>, relationships: [String]
+    ) throws -> _StoredRows? {
+        if request.includesPendingChanges && hasChanges { return nil }
+        let plan = try resolve(request)
+        guard plan.stores.count == 1, let store = plan.stores.first, let snapshotStore = store.snapshotStore,
+            plan.store.shape == .rows, case .rows(let rows) = try snapshotStore.fetch(plan.store)
+        else { return nil }
+        let source = StoredRowSource(store: store, model: plan.layout.model)
+        if !relationships.isEmpty { try source.readRelationships(relationships, of: rows, from: snapshotStore) }
+        return _StoredRows(rows, source: source)
+    }
+}

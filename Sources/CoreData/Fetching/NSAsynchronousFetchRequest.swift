@@ -1,0 +1,101 @@
+import Foundation
+import Synchronization
+
+/// A fetch that reads from the stores while the context's queue goes on with other work.
+///
+/// `NSManagedObjectContext.execute(_:)` starts it and returns at once. The completion block is called on the context's
+/// queue, when the objects are ready there.
+///
+/// ```swift
+/// let request = NSAsynchronousFetchRequest(fetchRequest: books) { result in
+///     print(result.finalResult?.count ?? 0)
+/// }
+/// try context.execute(request)
+/// ```
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsasynchronousfetchrequest>
+open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
+    /// What is fetched.
+    public let fetchRequest: NSFetchRequest<ResultType>
+
+    /// Called once on the context's queue, also when the fetch failed or was cancelled.
+    public let completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)?
+
+    /// How many objects are expected: the total of the result's `progress`, which is indeterminate without it.
+    open var estimatedResultCount = 0
+
+    /// A request that fetches what another one describes.
+    ///
+    /// - Parameter blk: called on the context's queue when the fetch has ended.
+    public init(
+        fetchRequest request: NSFetchRequest<ResultType>,
+        completionBlock blk: ((NSAsynchronousFetchResult<ResultType>) -> Void)? = nil
+    ) {
+        fetchRequest = request
+        completionBlock = blk
+        super.init()
+    }
+
+    /// A request without an entity, which cannot be executed.
+    public required init() {
+        fetchRequest = NSFetchRequest()
+        completionBlock = nil
+        super.init()
+    }
+
+    open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
+
+    override func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        let progress = Progress.current().map { _ in
+            // Becomes a part of the caller's current progress.
+            Progress(totalUnitCount: estimatedResultCount > 0 ? Int64(estimatedResultCount) : -1)
+        }
+        let result = NSAsynchronousFetchResult(self, context: context, progress: progress)
+        try context.start(result)
+        return result
+    }
+
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let request = fetchRequest.copy() as? NSFetchRequest<ResultType> ?? fetchRequest
+        let copy = NSAsynchronousFetchRequest(fetchRequest: request, completionBlock: completionBlock)
+        copy.affectedStores = affectedStores
+        copy.estimatedResultCount = estimatedResultCount
+        return copy
+    }
+}
+
+/// What is called when an asynchronous fetch of any kind has ended.
+public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock = (
+    NSAsynchronousFetchResult<any NSFetchRequestResult>
+) -> Void
+
+/// The outcome of an asynchronous fetch: empty while it runs.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsasynchronousfetchresult>
+open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousResult, @unchecked Sendable {
+    // Sendable: the request is constant, and the objects lie behind the mutex. They belong to the context's queue, as the
+    // objects of every fetch do.
+
+    /// The request that this is the result of.
+    public let fetchRequest: NSAsynchronousFetchRequest<ResultType>
+
+    // Guards the objects.
+    private let fetched = Mutex<Unchecked<[ResultType]?>>(Unchecked(nil))
+
+    init(_ request: NSAsynchronousFetchRequest<ResultType>, context: NSManagedObjectContext, progress: Progress?) {
+        fetchRequest = request
+        super.init(context: context, progress: progress)
+    }
+
+    /// What was fetched, to be used on the context's queue; nil while the fetch runs, and when it failed or was cancelled.
+    open var finalResult: [ResultType]? { fetched.withLock { $0 }.value }
+
+    func finish(with objects: [ResultType]) {
+        let objects = Unchecked<[ResultType]?>(objects)
+        fetched.withLock { $0 = objects }
+        guard let progress else { return }
+        let count = Int64(objects.value?.count ?? 0)
+        progress.totalUnitCount = count
+        progress.completedUnitCount = count
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+
+/// The uniqueness constraints of a model, for tables in memory.
+struct MemoryConstraints: Sendable {
+    struct Constraint: Sendable {
+        /// Place in `UniqueValues`.
+        let number: Int
+        let names: [String]
+        /// The entity that declares it.
+        let layoutIndex: Int
+    }
+
+    /// By layout index: the constraints of the entity and of its superentities.
+    let byLayout: [[Constraint]]
+    let count: Int
+
+    init(_ layouts: ModelLayout) {
+        var byLayout: [[Constraint]] = []
+        var declared: [Int: [Constraint]] = [:]
+        var count = 0
+        for layout in layouts.layouts {
+            declared[layout.index] = layout.entity.uniquenessConstraintNames.map { names in
+                defer { count += 1 }
+                return Constraint(number: count, names: names, layoutIndex: layout.index)
+            }
+        }
+        for layout in layouts.layouts {
+            var constraints: [Constraint] = []
+            var index = layout.index
+            while index >= 0 {
+                constraints += declared[index] ?? []
+                index = layouts.layouts[index].superIndex
+            }
+            byLayout.append(constraints)
+        }
+        self.byLayout = byLayout
+        self.count = count
+    }
+}
+
+/// The values of one constraint in one row, none of them nil: nil is never equal to nil here.
+struct UniqueValues: Hashable, @unchecked Sendable {
+    // Sendable: the elements are strings, numbers, dates, data and UUIDs.
+    private let elements: [AnyHashable]
+
+    init?(_ values: [PropertyValue]) {
+        var elements: [AnyHashable] = []
+        for value in values {
+            switch value {
+            case .integer(let integer): elements.append(integer)
+            case .double(let double): elements.append(double)
+            case .string(let string): elements.append(string)
+            case .data(let data): elements.append(data)
+            case .uuid(let uuid): elements.append(uuid)
+            case .decimal(let decimal): elements.append(decimal)
+            case .reference(let reference): elements.append(reference)
+            case .null, .object, .custom: return nil
+            }
+        }
+        self.elements = elements
+    }
+}
+
+extension MemoryTables {
+    /// The constraints that a batch would violate. A value that one row gives up may go to another in the same batch.
+    func violations(of batch: SaveBatch) -> [SaveConflicts.ConstraintViolation] {
+        guard constraints.count > 0 else { return [] }
+        var violations: [SaveConflicts.ConstraintViolation] = []
+        var changedKeys: Set<RowReference> = []
+        for change in batch.updates + batch.deletes { changedKeys.insert(tableKey(change)) }
+        /// Who has the values after the batch, among its rows.
+        var owners: [Int: [UniqueValues: (inserts: [Int], updates: [Int])]] = [:]
+        func check(_ change: RowChange, insert: Int? = nil, update: Int? = nil) {
+            for constraint in constraints.byLayout[change.layout.index] {
+                let values = values(of: constraint, in: change)
+                guard let unique = UniqueValues(values) else { continue }
+                let mine = (inserts: insert.map { [$0] } ?? [], updates: update.map { [$0] } ?? [])
+                var violation: SaveConflicts.ConstraintViolation?
+                if let other = owners[constraint.number]?[unique] {
+                    violation = .init(
+                        constraint: constraint.names, values: values, layout: layouts.layouts[constraint.layoutIndex],
+                        existing: nil, inserts: other.inserts + mine.inserts, updates: other.updates + mine.updates)
+                } else {
+                    owners[constraint.number, default: [:]][unique] = mine
+                    if let owner = owner(of: unique, constraint), owner.key != change.key, !changedKeys.contains(tableKey(owner)) {
+                        violation = .init(
+                            constraint: constraint.names, values: values, layout: layouts.layouts[constraint.layoutIndex],
+                            existing: row(owner), inserts: mine.inserts, updates: mine.updates)
+                    }
+                }
+                if let violation {
+                    violations.append(violation)
+                    // One conflict for each change, as a database reports it.
+                    return
+                }
+            }
+        }
+        for (index, change) in batch.updates.enumerated() { check(change, update: index) }
+        for (index, change) in batch.inserts.enumerated() { check(change, insert: index) }
+        return violations
+    }
+
+    private func tableKey(_ change: RowChange) -> RowReference {
+        RowReference(key: change.key, layoutIndex: change.layout.rootIndex)
+    }
+
+    private func tableKey(_ reference: RowReference) -> RowReference {
+        RowReference(key: reference.key, layoutIndex: layouts.layouts[reference.layoutIndex].rootIndex)
+    }
+
+    private func values(of constraint: MemoryConstraints.Constraint, in change: RowChange) -> [PropertyValue] {
+        let base = change.base == nil ? nil : row(change.key, of: change.layout)
+        return constraint.names.map { name in
+            guard let slot = change.layout.slotByName[name] else { return .null }
+            if let values = change.values, slot < values.slotCount, values.has(slot) { return values[slot] }
+            return base?.value(slot) ?? .null
+        }
+    }
+
+    /// The values of a constraint in a row.
+    func uniqueValues(_ constraint: MemoryConstraints.Constraint, in row: Snapshot) -> UniqueValues? {
+        UniqueValues(
+            constraint.names.map { name in
+                row.layout.slotByName[name].flatMap { $0 < row.layout.storedCount ? row.value($0) : nil } ?? .null
+            })
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+
+/// Checks that a fetch names only properties that the model has, as a SQL store does, before rows are looked at: in
+/// memory an unknown key would just read as nil.
+struct MemoryKeys {
+    let layouts: ModelLayout
+
+    /// - Throws: code 134060 with the part of the request at fault.
+    func check(_ plan: StoreFetch) throws {
+        if let predicate = plan.predicate { try check(predicate, of: plan.entity, [:]) }
+        let columns = plan.columns?.properties ?? []
+        let names = Set(columns.compactMap { ($0 as? NSPropertyDescription)?.name ?? $0 as? String })
+        for descriptor in plan.sortDescriptors {
+            guard let key = descriptor.key, !names.contains(key) else { continue }
+            try check(key, of: plan.entity, "sorting by \(key)")
+        }
+        for column in columns + (plan.columns?.groupBy ?? []) {
+            if let description = column as? NSExpressionDescription {
+                guard let expression = description.expression else { continue }
+                try check(expression, of: plan.entity, [:], "\(expression)")
+            } else if let name = (column as? NSPropertyDescription)?.name ?? column as? String {
+                try check(name, of: plan.entity, name)
+            }
+        }
+    }
+
+    /// - Parameter variables: the entities that the variables of the subqueries around stand for.
+    private func check(_ predicate: NSPredicate, of entity: EntityLayout, _ variables: [String: EntityLayout?]) throws {
+        switch predicate {
+        case let compound as NSCompoundPredicate:
+            for case let part as NSPredicate in compound.subpredicates { try check(part, of: entity, variables) }
+        case let comparison as NSComparisonPredicate:
+            let context = comparison.predicateFormat
+            try check(comparison.leftExpression, of: entity, variables, context)
+            try check(comparison.rightExpression, of: entity, variables, context)
+        default: break
+        }
+    }
+
+    private func check(
+        _ expression: NSExpression, of entity: EntityLayout, _ variables: [String: EntityLayout?], _ context: String
+    ) throws {
+        switch expression.expressionType {
+        case .keyPath: _ = try destination(of: expression, entity, variables, context)
+        case .function:
+            for argument in expression.arguments ?? [] { try check(argument, of: entity, variables, context) }
+        case .aggregate:
+            for element in expression.collection as? [NSExpression] ?? [] {
+                try check(element, of: entity, variables, context)
+            }
+        case .conditional:
+            try check(expression.predicate, of: entity, variables)
+            try check(expression.true, of: entity, variables, context)
+            try check(expression.false, of: entity, variables, context)
+        case .unionSet, .intersectSet, .minusSet:
+            try check(expression.left, of: entity, variables, context)
+            try check(expression.right, of: entity, variables, context)
+        case .subquery:
+            guard let collection = expression.collection as? NSExpression else { return }
+            let element = try destination(of: collection, entity, variables, context)
+            try check(
+                expression.predicate, of: entity, variables.merging([expression.variable: element]) { _, inner in inner })
+        default: break
+        }
+    }
+
+    /// The entity of the objects that an expression gives; nil for values, and where it cannot be told.
+    private func destination(
+        of expression: NSExpression, _ entity: EntityLayout, _ variables: [String: EntityLayout?], _ context: String
+    ) throws -> EntityLayout? {
+        switch expression.expressionType {
+        case .evaluatedObject: return entity
+        case .variable: return variables[expression.variable] ?? nil
+        case .keyPath:
+            let operand = expression.operand
+            if operand === expression { return try check(expression.keyPath, of: entity, context) }
+            guard let start = try destination(of: operand, entity, variables, context) else { return nil }
+            return try check(expression.keyPath, of: start, context)
+        default:
+            try check(expression, of: entity, variables, context)
+            return nil
+        }
+    }
+
+    /// Follows a key path.
+    ///
+    /// - Returns: the entity it leads to, nil for an attribute.
+    @discardableResult
+    private func check(_ keyPath: String, of entity: EntityLayout, _ context: String) throws -> EntityLayout? {
+        var entity = entity
+        for name in keyPath.split(separator: ".").map(String.init) {
+            if name.hasPrefix("@") || ["self", "SELF", "objectID", "entity"].contains(name) { continue }
+            guard let slot = slot(name, of: entity) else {
+                throw CoreDataErrors.make(
+                    .coreData,
+                    "The store in memory cannot evaluate '\(context)': the entity '\(entity.name)' has no property '\(name)'. "
+                        + "Change the request.",
+                    userInfo: ["NSPredicateFormat": context])
+            }
+            // What stands inside an attribute's value is its own affair.
+            guard slot.destinationIndex >= 0 else { return nil }
+            entity = layouts.layouts[slot.destinationIndex]
+        }
+        return entity
+    }
+
+    /// A property of an entity or of one of its subentities.
+    private func slot(_ name: String, of entity: EntityLayout) -> PropertySlot? {
+        for index in [entity.index] + entity.familyIndexes {
+            let layout = layouts.layouts[index]
+            if let slot = layout.slotByName[name] { return layout.slots[slot] }
+        }
+        return nil
+    }
+}

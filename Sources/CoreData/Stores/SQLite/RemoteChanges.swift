@@ -1,0 +1,49 @@
+import Foundation
+import Synchronization
+
+/// The stores of this process that post `NSPersistentStoreRemoteChange`, for the saves of all stores on the same files.
+final class RemoteChanges: Sendable {
+    static let shared = RemoteChanges()
+
+    private struct Entry {
+        weak var store: SQLiteStore?
+        let identity: ObjectIdentifier
+        let path: String
+    }
+
+    /// Guards the entries.
+    private let entries = Mutex<[Entry]>([])
+    /// Whether there are any, so that a save of a store that nobody observes costs nothing.
+    private let isObserved = Atomic<Bool>(false)
+    /// Observers may wait for the context that is saving: they are not called within the save.
+    private let queue = DispatchQueue(label: "OpenCoreData.NSPersistentStoreRemoteChange", qos: .utility)
+
+    func add(_ store: SQLiteStore) {
+        guard let path = Self.path(store) else { return }
+        entries.withLock { $0.append(Entry(store: store, identity: ObjectIdentifier(store), path: path)) }
+        isObserved.store(true, ordering: .relaxed)
+    }
+
+    func remove(_ store: SQLiteStore) {
+        guard isObserved.load(ordering: .relaxed) else { return }
+        let identity = ObjectIdentifier(store)
+        entries.withLock { $0.removeAll { $0.identity == identity || $0.store == nil } }
+    }
+
+    /// Called after a store has written its file.
+    func storeDidWrite(_ store: SQLiteStore) {
+        guard isObserved.load(ordering: .relaxed), let path = Self.path(store) else { return }
+        let observers = entries.withLock { entries in entries.filter { $0.path == path }.compactMap(\.store) }
+        for observer in observers {
+            guard let coordinator = observer.persistentStoreCoordinator, let url = observer.url else { continue }
+            let uuid = observer.identifier ?? ""
+            queue.async {
+                coordinator.post(.NSPersistentStoreRemoteChange, [NSStoreUUIDKey: uuid, NSPersistentStoreURLKey: url])
+            }
+        }
+    }
+
+    private static func path(_ store: SQLiteStore) -> String? {
+        store.url.flatMap { SQLiteStore.isInMemory($0) ? nil : $0.resolvingSymlinksInPath().standardizedFileURL.path }
+    }
+}

@@ -1,0 +1,16 @@
+import Foundation
+
+/// A clock for the age of rows, which never goes back. It is read for each page of rows, so it is a cheap one: it may be
+/// some milliseconds late.
+enum ReadTime {
+    /// Nanoseconds since some moment in the past.
+    static func now() -> UInt64 {
+        #if os(Linux)
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+            return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+        #else
+            return DispatchTime.now().uptimeNanoseconds
+        #endif
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+
+/// Writes parts of a `#Predicate` as they could stand in the source, for messages.
+struct ExpressionText {
+    private var names: [PredicateExpressions.VariableID: String]
+
+    init(input: PredicateExpressions.VariableID) { names = [input: "$0"] }
+
+    mutating func of(_ expression: Any) -> String {
+        guard let expression = expression as? any TranslatableExpression else { return Self.name(of: expression) }
+        return expression.text(with: &self)
+    }
+
+    /// The part, in parentheses where it is an operation with a symbol.
+    mutating func operand(_ expression: Any) -> String {
+        let text = of(expression)
+        return (expression as? any InfixExpression)?.isInfix == true ? "(\(text))" : text
+    }
+
+    mutating func infix(_ left: Any, _ symbol: String, _ right: Any) -> String {
+        "\(operand(left)) \(symbol) \(operand(right))"
+    }
+
+    /// `sequence.name { $1.property == 2 }`
+    mutating func closure(
+        _ sequence: Any, _ name: String, _ variable: PredicateExpressions.VariableID, _ body: Any
+    ) -> String {
+        let base = operand(sequence)
+        names[variable] = "$\(names.count)"
+        return "\(base).\(name) { \(of(body)) }"
+    }
+
+    func name(of variable: PredicateExpressions.VariableID) -> String { names[variable] ?? "$?" }
+
+    mutating func name(_ variable: PredicateExpressions.VariableID, as text: String) { names[variable] = text }
+
+    static func literal(_ value: Any) -> String {
+        guard let value = KeyValue.unwrapped(value) else { return "nil" }
+        return switch value {
+        case let text as String: "\"\(text)\""
+        case let list as [Any]: "[" + list.map(literal).joined(separator: ", ") + "]"
+        default: "\(value)"
+        }
+    }
+
+    /// An operation without a counterpart, by the name of its type.
+    private static func name(of expression: Any) -> String {
+        let type = "\(type(of: expression))"
+        return "(" + (type.split(separator: "<").first.map(String.init) ?? type) + ")"
+    }
+}
+
+/// A part that is written with a symbol between two others.
+protocol InfixExpression {
+    var isInfix: Bool { get }
+}
+
+extension InfixExpression {
+    var isInfix: Bool { true }
+}
+
+extension PredicateExpressions.Equal: InfixExpression {}
+extension PredicateExpressions.NotEqual: InfixExpression {}
+extension PredicateExpressions.Comparison: InfixExpression {}
+extension PredicateExpressions.Conjunction: InfixExpression {}
+extension PredicateExpressions.Disjunction: InfixExpression {}
+extension PredicateExpressions.Arithmetic: InfixExpression {}
+extension PredicateExpressions.FloatDivision: InfixExpression {}
+extension PredicateExpressions.IntDivision: InfixExpression {}
+extension PredicateExpressions.IntRemainder: InfixExpression {}
+extension PredicateExpressions.NilCoalesce: InfixExpression {}
+extension PredicateExpressions.ClosedRange: InfixExpression {}
+extension PredicateExpressions.Range: InfixExpression {}
+extension PredicateExpressions.OptionalFlatMap: InfixExpression {
+    var isInfix: Bool { (transform as? any InfixExpression)?.isInfix == true }
+}

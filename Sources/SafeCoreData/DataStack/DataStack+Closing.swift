@@ -1,0 +1,83 @@
+extension DataStack {
+    /// Closes the store when the requests made before have been served. Later ones fail with ``DataStackError/closed``.
+    ///
+    /// The views that were read become empty: they must not be used any more. A stack in memory loses its objects. Closing a
+    /// closed stack does nothing.
+    ///
+    /// - Throws: what the store throws when it is closed.
+    nonisolated(nonsending) public func close() async throws {
+        try await change { try self.closeStore() }
+    }
+
+    /// Opens the store again after it was closed or could not be opened; an open one stays open.
+    ///
+    /// Requests made from now on wait for it.
+    ///
+    /// - Throws: why it could not be opened.
+    nonisolated(nonsending) public func reopen() async throws {
+        try await change {
+            if case .success? = self.situation.withLock({ $0.phase.answer }) { return }
+            try self.open()
+        }
+    }
+
+    /// Closes the store when the requests made before have been served, and deletes its contents and files. The stack is closed
+    /// afterwards; `reopen()` starts with an empty store.
+    ///
+    /// - Throws: a `CocoaError` when the store cannot be destroyed.
+    nonisolated(nonsending) public func destroy() async throws {
+        try await change {
+            try self.closeStore()
+            guard let url = self.location.url else { return }
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+            try coordinator.destroyPersistentStore(at: url, type: .sqlite)
+        }
+    }
+
+    /// Puts a copy of another store in the place of this one, when the requests made before have been served. Requests made
+    /// from now on wait and are served from the new store. The views that were read become empty.
+    ///
+    /// - Parameter sourceURL: a SQLite store, which must not be open for writing elsewhere.
+    /// - Throws: ``DataStackError/noFile`` for a stack in memory, a `CocoaError` when the store cannot be copied (then the stack
+    ///   works with the old one), or why the new one could not be opened.
+    nonisolated(nonsending) public func replaceStore(withCopyOf sourceURL: URL) async throws {
+        guard let url = location.url else { throw DataStackError.noFile }
+        try await change {
+            try self.closeStore(andEnter: .opening)
+            let outcome = Result {
+                let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+                try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: sourceURL, type: .sqlite)
+            }
+            try self.open()
+            try outcome.get()
+        }
+    }
+
+    /// Runs a change of the whole store in its turn.
+    nonisolated(nonsending) private func change(_ body: @escaping @Sendable () throws -> Void) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            work.async { continuation.resume(with: Result { try body() }) }
+        }
+    }
+
+    /// Opens the store on the work queue.
+    ///
+    /// - Throws: why it could not be opened.
+    private func open() throws {
+        situation.withLock { $0.enter(.opening) }
+        openStore()
+        _ = try openedStore()
+    }
+
+    /// Closes the store on the work queue.
+    private func closeStore(andEnter phase: Phase = .closed) throws {
+        let store = situation.withLock { situation -> OpenStore? in
+            defer { situation.enter(phase) }
+            guard case .open(let store) = situation.phase else { return nil }
+            return store
+        }
+        guard let store else { return }
+        if let main = store.mainContext { main.performAndWait { main.reset() } }
+        for persistentStore in store.coordinator.persistentStores { try store.coordinator.remove(persistentStore) }
+    }
+}

@@ -1,0 +1,63 @@
+extension DataStack {
+    /// Reads on the main actor, as soon as the store is open.
+    ///
+    /// ```swift
+    /// let items = try await stack.read { try $0.fetch(NSFetchRequest<Item>(entityName: "Item")) }
+    /// ```
+    ///
+    /// The block gets views, numbers and IDs, and no way to an object that can be written. A caller on the main actor may keep
+    /// the views, which follow what is written later; elsewhere the result must be `Sendable`, which views are not.
+    ///
+    /// What the types cannot prevent is caught at run time: a getter that changes its object, or code that gets at the context
+    /// in an unsafe way. Changes that are found before or after the block are rolled back, and the read throws. The main context
+    /// cannot be saved.
+    ///
+    /// Reads are served in the order of the calls. One whose task is cancelled while it waits is served all the same: check
+    /// `Task.isCancelled` in the block.
+    ///
+    /// - Throws: why the store could not be opened, ``DataStackError/closed``, what the block throws, or
+    ///   ``DataStackError/changedWhileReading(_:)``.
+    @MainActor public func read<Result>(_ body: @MainActor (ReadContext) throws -> Result) async throws -> Result {
+        let mustWait = situation.withLock { situation in
+            if case .open = situation.phase, situation.waitingReads == 0 { return false }
+            situation.waitingReads += 1
+            return true
+        }
+        if mustWait {
+            defer { situation.withLock { $0.waitingReads -= 1 } }
+            try await opened()
+            return try readFromOpenStore(body)
+        }
+        return try readFromOpenStore(body)
+    }
+
+    /// Reads at once, for code on the main actor that cannot wait.
+    ///
+    /// - Throws: ``DataStackError/notOpenYet`` when the store is being opened; otherwise as the `async` form.
+    @MainActor public func read<Result>(_ body: @MainActor (ReadContext) throws -> Result) throws -> Result {
+        try readFromOpenStore(body)
+    }
+
+    /// Reads on the main actor when the store is open; for code without `async`.
+    ///
+    /// - Parameter body: called once, with the error when the store could not be opened. Changes made while it runs are rolled
+    ///   back and reported by the next read.
+    public func whenOpen(read body: @escaping @MainActor @Sendable (Result<ReadContext, any Error>) -> Void) {
+        whenOpen { _ in
+            Task { @MainActor in body(Result { try self.readFromOpenStore { $0 } }) }
+        }
+    }
+
+    @MainActor private func readFromOpenStore<Result>(_ body: @MainActor (ReadContext) throws -> Result) throws -> Result {
+        let context = try openedStore().makeMainContext()
+        try context.requireUnchanged()
+        do {
+            let result = try body(ReadContext(context))
+            try context.requireUnchanged()
+            return result
+        } catch {
+            if context.hasChanges { context.rollback() }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,106 @@
+extension DataStack {
+    /// What a stack is doing.
+    public enum State: Sendable {
+        /// Reading the model and opening the store.
+        case opening
+        /// Bringing a store of another version of the model up to date.
+        ///
+        /// The engine has no migration yet, so that no stack is in this state: opening a store of another version fails with
+        /// the engine's error.
+        case migrating(fractionCompleted: Double)
+        /// Serving requests.
+        case open
+        /// The store could not be opened.
+        case failed(any Error)
+        /// Closed, or destroyed; `reopen()` opens it.
+        case closed
+    }
+
+    /// What the stack is doing now.
+    public var state: State { situation.withLock { $0.phase.state } }
+
+    /// What the stack is doing now, followed by each change, until the stack is released or the iterating task is cancelled.
+    ///
+    /// ```swift
+    /// for await state in stack.states {
+    ///     if case .migrating(let fraction) = state { progressBar.doubleValue = fraction }
+    ///     if case .open = state { break }
+    /// }
+    /// ```
+    public var states: AsyncStream<State> {
+        let (stream, continuation) = AsyncStream.makeStream(of: State.self)
+        let key = UUID()
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.situation.withLock { $0.observers.removeValue(forKey: key) }
+        }
+        situation.withLock { situation in
+            situation.observers[key] = continuation
+            continuation.yield(situation.phase.state)
+        }
+        return stream
+    }
+
+    /// Returns when the store is open.
+    ///
+    /// - Throws: why it could not be opened, or ``DataStackError/closed``.
+    nonisolated(nonsending) public func opened() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            whenOpen { continuation.resume(with: $0) }
+        }
+    }
+
+    /// Calls back when the store is open or could not be opened: at once if that is known, and in the order of the calls.
+    ///
+    /// - Parameter answer: called once, on a queue of the stack's own, with the error if there is one.
+    public func whenOpen(_ answer: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+        situation.withLock { situation in
+            guard let result = situation.phase.answer else {
+                situation.waiting.append(answer)
+                return
+            }
+            // Under the lock, so that nobody who comes later is answered earlier.
+            answers.async { answer(result.map { _ in () }) }
+        }
+    }
+}
+
+/// What a stack's mutex guards.
+struct Situation {
+    private(set) var phase = Phase.opening
+    /// Those who wait for the store to open, in their order.
+    var waiting: [@Sendable (Result<Void, any Error>) -> Void] = []
+    /// Reads that wait for their turn on the main actor.
+    var waitingReads = 0
+    var observers: [UUID: AsyncStream<DataStack.State>.Continuation] = [:]
+
+    mutating func enter(_ phase: Phase) {
+        self.phase = phase
+        for observer in observers.values { observer.yield(phase.state) }
+    }
+}
+
+enum Phase: Sendable {
+    case opening
+    case open(OpenStore)
+    case failed(any Error)
+    case closed
+
+    var state: DataStack.State {
+        switch self {
+        case .opening: .opening
+        case .open: .open
+        case .failed(let error): .failed(error)
+        case .closed: .closed
+        }
+    }
+
+    /// What a request gets; nil when it has to wait.
+    var answer: Result<OpenStore, any Error>? {
+        switch self {
+        case .opening: nil
+        case .open(let store): .success(store)
+        case .failed(let error): .failure(error)
+        case .closed: .failure(DataStackError.closed)
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Dispatch
+import Synchronization
+
+/// A store with its model, opened in the background, read on the main actor and written in the background.
+///
+/// ```swift
+/// let stack = DataStack(modelAt: modelURL, store: .file(storeURL))
+///
+/// let names = try await stack.read { context in
+///     try context.fetch(NSFetchRequest<Item>(entityName: "Item")).map(\.name)
+/// }
+/// try await stack.write { context in
+///     let item = Item(context: context)
+///     item.name = "Bolt"
+/// }
+/// ```
+///
+/// A new stack starts to open its store at once, away from the caller's thread. Requests made before it is open wait and are
+/// served in their order; if it cannot be opened, each of them gets the error, and so does every later one. There is no way
+/// to a context without a store.
+///
+/// Closures may be used from any thread; nothing that a stack does waits for the main queue unless the program has read on the
+/// main actor before. A program without a main run loop therefore works, with `async` functions or with callbacks.
+///
+/// The stack keeps its requests alive until they are served, and is released after them.
+public final class DataStack: Sendable {
+    /// Where the objects are kept.
+    public let location: StoreLocation
+    let options: DataStackOptions
+    private let loadModel: @Sendable () throws -> NSManagedObjectModel
+
+    /// Runs what opens, writes and closes, one after the other.
+    let work = DispatchQueue(label: "DataStack.work", qos: .userInitiated)
+    /// Runs the answers to those who wait for the store, in their order.
+    let answers = DispatchQueue(label: "DataStack.answers", qos: .userInitiated)
+    /// Guards the stack's situation.
+    let situation = Mutex(Situation())
+
+    /// A stack on a model that the program made or read.
+    ///
+    /// - Parameter store: in memory unless said otherwise.
+    public convenience init(
+        model: NSManagedObjectModel, store: StoreLocation = .inMemory, options: DataStackOptions = DataStackOptions()
+    ) {
+        self.init(store: store, options: options) { model }
+    }
+
+    /// A stack on the model in a file: `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`. The file is read in the background; if
+    /// it cannot be read, every request gets the error.
+    ///
+    /// - Parameter store: in memory unless said otherwise.
+    public convenience init(
+        modelAt modelURL: URL, store: StoreLocation = .inMemory, options: DataStackOptions = DataStackOptions()
+    ) {
+        self.init(store: store, options: options) { try NSManagedObjectModel(reading: modelURL) }
+    }
+
+    /// - Parameter loadModel: called once for each opening, in the background.
+    init(
+        store: StoreLocation, options: DataStackOptions, loadModel: @escaping @Sendable () throws -> NSManagedObjectModel
+    ) {
+        location = store
+        self.options = options
+        self.loadModel = loadModel
+        work.async { self.openStore() }
+    }
+
+    deinit {
+        let observers = situation.withLock { situation in
+            defer { situation.observers = [:] }
+            return situation.observers
+        }
+        for observer in observers.values { observer.finish() }
+    }
+
+    // MARK: Opening
+
+    /// Opens the store. Runs on the work queue.
+    func openStore() {
+        do {
+            let coordinator = try NSPersistentStoreCoordinator(validating: loadModel())
+            if let directory = location.url?.deletingLastPathComponent() {
+                try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            }
+            var failure: (any Error)?
+            coordinator.addPersistentStore(with: options.description(of: location)) { failure = $1 }
+            if let failure { throw failure }
+            settle(.open(OpenStore(coordinator: coordinator)))
+        } catch {
+            settle(.failed(error))
+        }
+    }
+
+    /// Enters a phase in which nobody has to wait, and answers those who waited.
+    func settle(_ phase: Phase) {
+        guard let result = phase.answer else { return }
+        let waiting = situation.withLock { situation in
+            defer { situation.waiting = [] }
+            situation.enter(phase)
+            return situation.waiting
+        }
+        for answer in waiting { answers.async { answer(result.map { _ in () }) } }
+    }
+
+    /// The open store. Runs on the work queue, where nothing waits for the opening.
+    ///
+    /// - Throws: why there is none.
+    func openedStore() throws -> OpenStore {
+        guard let result = situation.withLock({ $0.phase.answer }) else { throw DataStackError.notOpenYet }
+        return try result.get()
+    }
+}
+
+/// What a stack works with while it is open.
+final class OpenStore: Sendable {
+    let coordinator: NSPersistentStoreCoordinator
+    /// Guards the main context, which is made when somebody reads.
+    private let main = Mutex<MainContext?>(nil)
+
+    init(coordinator: NSPersistentStoreCoordinator) {
+        self.coordinator = coordinator
+    }
+
+    /// The main context, if anybody has read yet.
+    var mainContext: MainContext? { main.withLock { $0 } }
+
+    @MainActor func makeMainContext() -> MainContext {
+        main.withLock { main in
+            if let main { return main }
+            let context = MainContext(coordinator: coordinator)
+            main = context
+            return context
+        }
+    }
+}

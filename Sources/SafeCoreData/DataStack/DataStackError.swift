@@ -1,0 +1,30 @@
+/// What a stack refuses. Errors of the store and of the model come as Core Data's own.
+public enum DataStackError: Error, Hashable, Sendable {
+    /// The store is not open yet, and the caller cannot wait: use the `async` form.
+    case notOpenYet
+    /// The stack was closed before the request's turn; `reopen()` opens it again.
+    case closed
+    /// An object of the main context was changed: by a read block, or by code that used a view since the last one. The
+    /// changes were rolled back. One text for each object: its entity, its ID and the names of the changed properties.
+    case changedWhileReading([String])
+    /// The main context was told to save, which only a write block's context does.
+    case savedWhileReading
+    /// A store in memory has no file that could be replaced.
+    case noFile
+}
+
+extension DataStackError: LocalizedError, CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .notOpenYet: "The store is not open yet: await the read, or read when the stack's state is open."
+        case .closed: "The stack is closed: call reopen() before further requests."
+        case .changedWhileReading(let objects):
+            "The main context only reads, but something changed " + objects.joined(separator: ", ")
+                + ". The changes were rolled back; make them in a write block."
+        case .savedWhileReading: "The main context only reads and cannot be saved; make changes in a write block."
+        case .noFile: "A store in memory has no file that could be replaced."
+        }
+    }
+
+    public var errorDescription: String? { description }
+}

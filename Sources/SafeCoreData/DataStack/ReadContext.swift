@@ -1,0 +1,44 @@
+/// What can be done with a context by one who only reads: every result is a view, a number or an ID.
+///
+/// It belongs to the queue of its context and is not `Sendable`.
+public struct ReadContext {
+    let context: NSManagedObjectContext
+
+    init(_ context: NSManagedObjectContext) {
+        self.context = context
+    }
+
+    /// The objects that a request finds, as views.
+    ///
+    /// - Throws: what the fetch throws.
+    public func fetch<Object: NSManagedObject>(_ request: NSFetchRequest<Object>) throws -> [ReadOnly<Object>] {
+        try context.fetch(readOnly: request)
+    }
+
+    /// The number of objects that a request finds.
+    ///
+    /// - Throws: what the fetch throws.
+    public func count<Result>(for request: NSFetchRequest<Result>) throws -> Int {
+        try context.count(for: request)
+    }
+
+    /// The object with an ID, loaded.
+    ///
+    /// - Parameter type: the class it must have.
+    /// - Throws: code 133000 when there is no such row, and `CocoaError.coreData` (134060) when it is of another class.
+    public func object<Object: NSManagedObject>(
+        with objectID: NSManagedObjectID, as type: Object.Type
+    ) throws -> ReadOnly<Object> {
+        guard let object = try context.existingObject(with: objectID) as? Object else { throw WrongClass.error(objectID, type) }
+        return ReadOnly(object)
+    }
+}
+
+extension ReadContext: CustomReflectable {
+    /// Shows nothing that leads to the context.
+    public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
+}
+
+/// A read context belongs to the queue of its context.
+@available(*, unavailable)
+extension ReadContext: Sendable {}

@@ -1,0 +1,43 @@
+/// Where a stack keeps its objects.
+public enum StoreLocation: Hashable, Sendable {
+    /// In memory: gone when the stack is closed.
+    case inMemory
+    /// In a SQLite file, which is made with its directory when there is none.
+    case file(URL)
+
+    /// The file of the store; nil in memory.
+    public var url: URL? {
+        switch self {
+        case .inMemory: nil
+        case .file(let url): url
+        }
+    }
+}
+
+/// How a stack opens its store.
+public struct DataStackOptions: Sendable {
+    /// Whether a store made with another version of the model is migrated when it is opened, with a mapping that is inferred.
+    ///
+    /// True by default. Where the store cannot be migrated, every caller gets the error that says why.
+    public var migratesAutomatically = true
+    /// The model configuration whose entities the store holds; nil for all.
+    public var configuration: String?
+    /// Whether every save is recorded in the store's persistent history.
+    public var tracksHistory = false
+    /// How a write resolves conflicts with what others saved to the same file meanwhile. The error policy by default: the
+    /// write throws.
+    public var mergePolicy: NSMergePolicy = .error
+
+    public init() {}
+
+    func description(of location: StoreLocation) -> NSPersistentStoreDescription {
+        let description = NSPersistentStoreDescription()
+        description.type = location.url == nil ? NSInMemoryStoreType : NSSQLiteStoreType
+        description.url = location.url
+        description.configuration = configuration
+        description.shouldMigrateStoreAutomatically = migratesAutomatically
+        description.shouldInferMappingModelAutomatically = migratesAutomatically
+        if tracksHistory { description.setOption(NSNumber(value: true), forKey: NSPersistentHistoryTrackingKey) }
+        return description
+    }
+}

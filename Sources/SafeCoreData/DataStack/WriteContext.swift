@@ -1,0 +1,67 @@
+import Synchronization
+
+/// The context of one write block of a ``DataStack``: a background context that is saved when the block returns.
+///
+/// It makes, changes and deletes objects like every context. It and its objects are of no use after the block.
+public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
+    // Sendable: as its superclass; what is added is constant or guards itself.
+
+    private let cancellation: WriteCancellation
+
+    init(coordinator: NSPersistentStoreCoordinator, mergePolicy: NSMergePolicy, cancellation: WriteCancellation) {
+        self.cancellation = cancellation
+        super.init(concurrencyType: .privateQueueConcurrencyType)
+        persistentStoreCoordinator = coordinator
+        self.mergePolicy = mergePolicy
+        name = "DataStack write context"
+    }
+
+    /// Whether the task that waits for the write was cancelled: a long block may stop early.
+    public var isCancelled: Bool { cancellation.isCancelled }
+
+    /// Throws `CancellationError` when the task that waits for the write was cancelled.
+    public func checkCancellation() throws { try cancellation.check() }
+
+    /// The object behind a read-only view, writable, as this context has it.
+    ///
+    /// - Throws: code 133000 when its row is gone or was never saved.
+    public func object<Object: NSManagedObject>(for view: ReadOnly<Object>) throws -> Object {
+        if view.object.managedObjectContext === self { return view.object }
+        return try object(with: view.objectID, as: Object.self)
+    }
+
+    /// The object with an ID, loaded and writable.
+    ///
+    /// - Parameter type: the class it must have.
+    /// - Throws: code 133000 when there is no such row, and `CocoaError.coreData` (134060) when it is of another class.
+    public func object<Object: NSManagedObject>(with objectID: NSManagedObjectID, as type: Object.Type) throws -> Object {
+        let object = try existingObject(with: objectID)
+        guard let object = object as? Object else { throw WrongClass.error(objectID, type) }
+        return object
+    }
+}
+
+/// Tells a write that nobody waits for it any more.
+final class WriteCancellation: Sendable {
+    private let flag = Atomic(false)
+
+    var isCancelled: Bool { flag.load(ordering: .acquiring) }
+
+    func cancel() { flag.store(true, ordering: .releasing) }
+
+    func check() throws { if isCancelled { throw CancellationError() } }
+}
+
+/// An ID whose object is of another class than the caller expects.
+enum WrongClass {
+    static func error(_ objectID: NSManagedObjectID, _ expected: NSManagedObject.Type) -> any Error {
+        CocoaError(
+            .coreData,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "\(objectID) is of the entity \(objectID.entity.name ?? "without name"), whose class is "
+                    + "\(objectID.entity.managedObjectClassName ?? "NSManagedObject"), not \(expected).",
+                NSAffectedObjectsErrorKey: [objectID],
+            ])
+    }
+}

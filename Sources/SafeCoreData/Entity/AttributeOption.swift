@@ -1,0 +1,117 @@
+/// What an attribute of an `@Entity` class is like, for `@Attribute`.
+public struct AttributeOption: Sendable {
+    enum Content {
+        case unique
+        case externalStorage
+        case transformable(String)
+        case preservedOnDeletion
+        case range(AttributeBoundValue?, AttributeBoundValue?)
+        case length(Int?, Int?)
+        case pattern(String)
+        case spotlight
+        case cloudEncryption
+    }
+
+    let content: Content
+
+    /// No two objects have the same value.
+    public static let unique = AttributeOption(content: .unique)
+
+    /// Large values are kept in files beside the store. Binary attributes only.
+    public static let externalStorage = AttributeOption(content: .externalStorage)
+
+    /// The value of a deleted object stays in the history.
+    public static let preservedOnDeletion = AttributeOption(content: .preservedOnDeletion)
+
+    /// Spotlight indexes the value on Apple's systems.
+    public static let spotlight = AttributeOption(content: .spotlight)
+
+    /// CloudKit encrypts the value on Apple's systems.
+    public static let cloudEncryption = AttributeOption(content: .cloudEncryption)
+
+    /// A registered value transformer turns the value into bytes and back.
+    public static func transformable(by transformerName: String) -> AttributeOption {
+        AttributeOption(content: .transformable(transformerName))
+    }
+
+    /// The value of a number or date lies in a range, ends included; saving another one fails.
+    public static func range<Bound: AttributeBound>(_ range: ClosedRange<Bound>) -> AttributeOption {
+        AttributeOption(content: .range(range.lowerBound._boundValue, range.upperBound._boundValue))
+    }
+
+    /// The value of a number or date is not below a limit.
+    public static func range<Bound: AttributeBound>(_ range: PartialRangeFrom<Bound>) -> AttributeOption {
+        AttributeOption(content: .range(range.lowerBound._boundValue, nil))
+    }
+
+    /// The value of a number or date is not above a limit.
+    public static func range<Bound: AttributeBound>(_ range: PartialRangeThrough<Bound>) -> AttributeOption {
+        AttributeOption(content: .range(nil, range.upperBound._boundValue))
+    }
+
+    /// A text has a number of characters in a range, ends included.
+    public static func length(_ range: ClosedRange<Int>) -> AttributeOption {
+        AttributeOption(content: .length(range.lowerBound, range.upperBound))
+    }
+
+    /// A text has at least a number of characters.
+    public static func length(_ range: PartialRangeFrom<Int>) -> AttributeOption {
+        AttributeOption(content: .length(range.lowerBound, nil))
+    }
+
+    /// A text has at most a number of characters.
+    public static func length(_ range: PartialRangeThrough<Int>) -> AttributeOption {
+        AttributeOption(content: .length(nil, range.upperBound))
+    }
+
+    /// The whole text matches a regular expression.
+    public static func pattern(_ regularExpression: String) -> AttributeOption {
+        AttributeOption(content: .pattern(regularExpression))
+    }
+}
+
+/// A type whose values limit an attribute.
+public protocol AttributeBound: Comparable, Sendable {
+    var _boundValue: AttributeBoundValue { get }
+}
+
+/// A limit of an attribute, whatever type it was written in.
+public enum AttributeBoundValue: Sendable {
+    case integer(Int64)
+    case double(Double)
+    case decimal(Decimal)
+    case date(Date)
+
+    /// The limit in the number type of an attribute; nil for a date.
+    func number(for type: NSAttributeType) -> NSNumber? {
+        switch (self, type) {
+        case (.date, _): nil
+        case (.integer(let value), .doubleAttributeType): NSNumber(value: Double(value))
+        case (.integer(let value), .floatAttributeType): NSNumber(value: Float(value))
+        case (.integer(let value), .decimalAttributeType): NSDecimalNumber(decimal: Decimal(value))
+        case (.integer(let value), _): NSNumber(value: value)
+        case (.double(let value), .floatAttributeType): NSNumber(value: Float(value))
+        // By way of its shortest text, so that 0.1 stays 0.1.
+        case (.double(let value), .decimalAttributeType): NSDecimalNumber(string: "\(value)")
+        case (.double(let value), _): NSNumber(value: value)
+        case (.decimal(let value), .doubleAttributeType): NSNumber(value: NSDecimalNumber(decimal: value).doubleValue)
+        case (.decimal(let value), .floatAttributeType): NSNumber(value: NSDecimalNumber(decimal: value).floatValue)
+        case (.decimal(let value), _): NSDecimalNumber(decimal: value)
+        }
+    }
+
+    /// The limit as a date; nil for a number.
+    var date: Date? {
+        if case .date(let date) = self { return date }
+        return nil
+    }
+}
+
+extension Int: AttributeBound { public var _boundValue: AttributeBoundValue { .integer(Int64(self)) } }
+extension Int16: AttributeBound { public var _boundValue: AttributeBoundValue { .integer(Int64(self)) } }
+extension Int32: AttributeBound { public var _boundValue: AttributeBoundValue { .integer(Int64(self)) } }
+extension Int64: AttributeBound { public var _boundValue: AttributeBoundValue { .integer(self) } }
+extension Double: AttributeBound { public var _boundValue: AttributeBoundValue { .double(self) } }
+extension Float: AttributeBound { public var _boundValue: AttributeBoundValue { .double(Double(self)) } }
+extension Decimal: AttributeBound { public var _boundValue: AttributeBoundValue { .decimal(self) } }
+extension Date: AttributeBound { public var _boundValue: AttributeBoundValue { .date(self) } }

@@ -1,0 +1,78 @@
+/// A required attribute of a `Codable` type, stored as JSON in a binary attribute.
+///
+/// Each read decodes, each write encodes: O(size of the value).
+public enum CodedProperty<Value: Codable>: AttributeKind {
+    /// Bytes that are no value of the type stop the program with a message, as there is nothing to return.
+    public static func get(_ object: NSManagedObject, _ name: StaticString) -> Value {
+        let data = Data._get(object, name)
+        do {
+            return try CodedValue.decode(Value.self, from: data)
+        } catch {
+            return PropertyPlaceholder.value(
+                object, name, isMissing: data.isEmpty, problem: data.isEmpty ? "it is nil" : "\(error)")
+        }
+    }
+
+    public static func set(_ value: Value, _ object: NSManagedObject, _ name: StaticString) {
+        Data._set(CodedValue.encode(value), object, name)
+    }
+
+    public static func describe() -> NSPropertyDescription { attribute(.binaryDataAttributeType, isOptional: false) }
+
+    public static func modelValue(_ value: Value) -> Any? { CodedValue.encode(value) }
+}
+
+/// An optional attribute of a `Codable` type, stored as JSON in a binary attribute; bytes of another type read as nil.
+public enum OptionalCodedProperty<Wrapped: Codable>: AttributeKind {
+    public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
+        Data._getOptional(object, name).flatMap { try? CodedValue.decode(Wrapped.self, from: $0) }
+    }
+
+    public static func set(_ value: Wrapped?, _ object: NSManagedObject, _ name: StaticString) {
+        Data._setOptional(value.map { CodedValue.encode($0) }, object, name)
+    }
+
+    public static func describe() -> NSPropertyDescription { attribute(.binaryDataAttributeType, isOptional: true) }
+
+    public static func modelValue(_ value: Wrapped?) -> Any? { value.map { CodedValue.encode($0) } }
+}
+
+/// `Codable` values as bytes and back: JSON with sorted keys, and the elements of a set in the order of their texts, so that
+/// equal values are equal bytes. (A set inside of another value has no order, and may be stored again without a change.)
+enum CodedValue {
+    private static let infinity = "inf"
+    private static let negativeInfinity = "-inf"
+    private static let notANumber = "nan"
+
+    static func encode<Value: Encodable>(_ value: Value) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: infinity, negativeInfinity: negativeInfinity, nan: notANumber)
+        do {
+            if let set = value as? any EncodableSet { return try set.sortedArray(encoder) }
+            return try encoder.encode(value)
+        } catch {
+            preconditionFailure("A \(Value.self) cannot be stored: its encode(to:) failed with \(error).")
+        }
+    }
+
+    static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        let decoder = JSONDecoder()
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: infinity, negativeInfinity: negativeInfinity, nan: notANumber)
+        return try decoder.decode(type, from: data)
+    }
+}
+
+/// A set whose elements can be encoded.
+private protocol EncodableSet {
+    func sortedArray(_ encoder: JSONEncoder) throws -> Data
+}
+
+extension Set: EncodableSet where Element: Encodable {
+    fileprivate func sortedArray(_ encoder: JSONEncoder) throws -> Data {
+        let elements = try map { String(decoding: try encoder.encode($0), as: UTF8.self) }
+        return Data("[\(elements.sorted().joined(separator: ","))]".utf8)
+    }
+}

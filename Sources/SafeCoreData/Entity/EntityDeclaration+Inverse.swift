@@ -1,0 +1,36 @@
+// The inverse of a relationship leads from its destination back to the class that declares it. One overload for each form
+// that it may have; the last is for everything else, and does not compile.
+
+extension EntityDeclaration {
+    public static func inverse<Kind: RelationshipKind, Owner: NSManagedObject>(
+        _ name: String, _ keyPath: KeyPath<Kind.Destination, Owner>, of kind: Kind.Type, in owner: Owner.Type
+    ) -> String { name }
+
+    public static func inverse<Kind: RelationshipKind, Owner: NSManagedObject>(
+        _ name: String, _ keyPath: KeyPath<Kind.Destination, Owner?>, of kind: Kind.Type, in owner: Owner.Type
+    ) -> String { name }
+
+    public static func inverse<Kind: RelationshipKind, Owner: NSManagedObject>(
+        _ name: String, _ keyPath: KeyPath<Kind.Destination, Set<Owner>>, of kind: Kind.Type, in owner: Owner.Type
+    ) -> String { name }
+
+    public static func inverse<Kind: RelationshipKind, Owner: NSManagedObject>(
+        _ name: String, _ keyPath: KeyPath<Kind.Destination, [Owner]>, of kind: Kind.Type, in owner: Owner.Type
+    ) -> String { name }
+
+    public static func inverse<Kind: RelationshipKind, Owner: NSManagedObject>(
+        _ name: String, _ keyPath: KeyPath<Kind.Destination, NSOrderedSet>, of kind: Kind.Type, in owner: Owner.Type
+    ) -> String { name }
+
+    @available(
+        *, unavailable,
+        message: """
+            the inverse must be a relationship of this relationship's destination that leads back to the class: \
+            Class?, Class, Set<Class>, [Class] or NSOrderedSet
+            """
+    )
+    @_disfavoredOverload
+    public static func inverse<Kind, Owner>(
+        _ name: String, _ keyPath: AnyKeyPath, of kind: Kind.Type, in owner: Owner.Type
+    ) -> String { name }
+}

@@ -1,0 +1,162 @@
+/// What an `@Entity` class says about its entity: the part of a model that one class makes.
+///
+/// Generated code fills it. Each one has descriptions of its own, which become part of one model.
+public struct EntityDeclaration {
+    /// A relationship and what only the whole model can tell about it.
+    struct Relationship {
+        let description: NSRelationshipDescription
+        let destination: NSManagedObject.Type
+        /// The name of the property that leads back, where this side declares it.
+        let inverse: String?
+    }
+
+    /// The class itself.
+    public let objectClass: NSManagedObject.Type
+    /// The entity's name.
+    public let name: String
+    let isAbstract: Bool
+    let indexes: [[String]]
+    let renamingIdentifier: String?
+    let versionHashModifier: String?
+    private(set) var uniquenessConstraints: [[String]]
+    private(set) var properties: [NSPropertyDescription] = []
+    private(set) var relationships: [Relationship] = []
+    /// The names of the class's own properties.
+    private(set) var names: [AnyKeyPath: String] = [:]
+
+    public init(
+        _ objectClass: NSManagedObject.Type, named name: String, isAbstract: Bool = false,
+        uniquenessConstraints: [[String]] = [], indexes: [[String]] = [], renamingIdentifier: String? = nil,
+        versionHashModifier: String? = nil
+    ) {
+        self.objectClass = objectClass
+        self.name = name
+        self.isAbstract = isAbstract
+        self.uniquenessConstraints = uniquenessConstraints
+        self.indexes = indexes
+        self.renamingIdentifier = renamingIdentifier
+        self.versionHashModifier = versionHashModifier
+    }
+
+    // MARK: Properties without a macro of their own
+
+    /// Adds an attribute.
+    public mutating func add<Kind: AttributeKind>(
+        _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, default value: Kind.Value? = nil
+    ) {
+        addAttribute(name, keyPath, kind, default: value)
+    }
+
+    /// Adds a relationship.
+    public mutating func add<Kind: RelationshipKind>(_ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type) {
+        addRelationship(name, keyPath, kind)
+    }
+
+    // MARK: Attributes
+
+    /// Adds an attribute with options.
+    public mutating func addAttribute<Kind: AttributeKind>(
+        _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, default value: Kind.Value? = nil,
+        options: [AttributeOption] = [], originalName: String? = nil, versionHashModifier: String? = nil
+    ) {
+        guard let attribute = kind.describe() as? NSAttributeDescription else { return }
+        if let value {
+            attribute.defaultValue = kind.modelValue(value)
+            if attribute.isTransient { attribute.isOptional = false }
+        }
+        for option in options { apply(option, to: attribute, named: name) }
+        append(attribute, name, keyPath, originalName, versionHashModifier)
+    }
+
+    /// Adds an attribute that the store computes.
+    public mutating func addDerived<Kind: AttributeKind>(
+        _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, from expression: String
+    ) {
+        guard let attribute = kind.describe() as? NSAttributeDescription else { return }
+        let derived = NSDerivedAttributeDescription()
+        derived.attributeType = attribute.attributeType
+        derived.isOptional = attribute.isOptional
+        derived.derive(from: expression)
+        append(derived, name, keyPath, nil, nil)
+    }
+
+    private mutating func apply(_ option: AttributeOption, to attribute: NSAttributeDescription, named name: String) {
+        let type = attribute.attributeType
+        switch option.content {
+        case .unique: uniquenessConstraints.append([name])
+        case .externalStorage: attribute.allowsExternalBinaryDataStorage = true
+        case .transformable(let transformer): attribute.valueTransformerName = transformer
+        case .preservedOnDeletion: attribute.preservesValueInHistoryOnDeletion = true
+        case .spotlight: attribute.isIndexedBySpotlight = true
+        case .cloudEncryption: attribute.allowsCloudEncryption = true
+        case .range(let least, let greatest):
+            if type == .dateAttributeType {
+                attribute.limit(by: AttributeLimit.dates(from: least?.date, to: greatest?.date))
+            } else {
+                precondition(type.isNumeric, "\(self.name).\(name) is not a number or a date: it has no range.")
+                attribute.limit(
+                    by: AttributeLimit.numbers(from: least?.number(for: type), to: greatest?.number(for: type)))
+            }
+        case .length(let least, let greatest):
+            precondition(type == .stringAttributeType, "\(self.name).\(name) is not a text: it has no length.")
+            attribute.limit(
+                by: AttributeLimit.lengths(
+                    from: least.map { NSNumber(value: $0) }, to: greatest.map { NSNumber(value: $0) }))
+        case .pattern(let pattern):
+            precondition(type == .stringAttributeType, "\(self.name).\(name) is not a text: it has no pattern.")
+            attribute.limit(by: [AttributeLimit.pattern(pattern)])
+        }
+    }
+
+    // MARK: Relationships
+
+    /// Adds a relationship with its rules.
+    public mutating func addRelationship<Kind: RelationshipKind>(
+        _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, inverse: String? = nil,
+        deleteRule: NSDeleteRule = .nullify, minimum: Int = 0, maximum: Int = 0, ordered: Bool? = nil,
+        originalName: String? = nil, versionHashModifier: String? = nil
+    ) {
+        guard let relationship = kind.describe() as? NSRelationshipDescription else { return }
+        relationship.deleteRule = deleteRule
+        relationship.minCount = minimum
+        if relationship.isToMany {
+            relationship.maxCount = maximum
+            relationship.isOptional = minimum == 0
+        }
+        if let ordered { relationship.isOrdered = ordered }
+        relationships.append(
+            Relationship(description: relationship, destination: Kind.Destination.self, inverse: inverse))
+        append(relationship, name, keyPath, originalName, versionHashModifier)
+    }
+
+    private mutating func append(
+        _ property: NSPropertyDescription, _ name: String, _ keyPath: AnyKeyPath, _ originalName: String?,
+        _ versionHashModifier: String?
+    ) {
+        property.name = name
+        if let originalName { property.renamingIdentifier = originalName }
+        if let versionHashModifier { property.versionHashModifier = versionHashModifier }
+        properties.append(property)
+        names[keyPath] = name
+    }
+}
+
+extension NSAttributeDescription {
+    /// Adds limits to those the attribute has.
+    fileprivate func limit(by limits: [AttributeLimit]) {
+        setValidation(
+            predicates: validationPredicates + limits.map(\.predicate),
+            warnings: validationWarnings + limits.map { NSNumber(value: $0.code) })
+    }
+}
+
+extension NSAttributeType {
+    fileprivate var isNumeric: Bool {
+        switch self {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
+            .doubleAttributeType, .floatAttributeType:
+            true
+        default: false
+        }
+    }
+}

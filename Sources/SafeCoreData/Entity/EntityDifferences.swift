@@ -1,0 +1,150 @@
+/// Compares what a class says about its entity with the entity of a model from elsewhere.
+///
+/// Reported is what makes the class's accessors wrong: missing properties, other types, other optionality, other
+/// destinations, numbers of objects, orders and delete rules. What a model has in addition is its own affair, except for
+/// required attributes without default, which no new object of the class could be given.
+struct EntityDifferences {
+    private let declaration: EntityDeclaration
+    private let inherited: Set<String>
+    private let entity: NSEntityDescription
+
+    init(of objectClass: any EntityObject.Type, from entity: NSEntityDescription) {
+        declaration = objectClass.describeEntity()
+        self.entity = entity
+        var names: Set<String> = []
+        var next = objectClass.entitySuperclass
+        while let superclass = next {
+            names.formUnion(superclass.describeEntity().properties.map(\.name))
+            next = superclass.entitySuperclass
+        }
+        inherited = names
+    }
+
+    /// One sentence for each difference, in the order of the class's declarations.
+    var sentences: [String] {
+        var sentences: [String] = []
+        let properties = entity.propertiesByName
+        if entity.isAbstract != declaration.isAbstract {
+            sentences.append(
+                "\(subject): the class is \(abstract(declaration.isAbstract)), the entity \(abstract(entity.isAbstract))")
+        }
+        for declared in declaration.properties {
+            let place = "\(subject).\(declared.name)"
+            guard let found = properties[declared.name] else {
+                sentences.append("\(place): the entity has no such property")
+                continue
+            }
+            sentences += differences(declared, found).map { "\(place): \($0)" }
+        }
+        sentences += undeclared(in: properties)
+        return sentences
+    }
+
+    private var subject: String { declaration.name }
+
+    private func abstract(_ isAbstract: Bool) -> String { isAbstract ? "abstract" : "not abstract" }
+
+    private func undeclared(in properties: [String: NSPropertyDescription]) -> [String] {
+        let declared = inherited.union(declaration.properties.map(\.name))
+        return properties.values.compactMap { $0 as? NSAttributeDescription }.filter { attribute in
+            !declared.contains(attribute.name) && !attribute.isOptional && attribute.defaultValue == nil
+                && !attribute.isTransient && !(attribute is NSDerivedAttributeDescription)
+        }.map(\.name).sorted().map { "\(subject).\($0): the entity requires it, but the class does not declare it" }
+    }
+
+    private func differences(_ declared: NSPropertyDescription, _ found: NSPropertyDescription) -> [String] {
+        switch (declared, found) {
+        case (let declared as NSAttributeDescription, let found as NSAttributeDescription):
+            attributeDifferences(declared, found)
+        case (let declared as NSRelationshipDescription, let found as NSRelationshipDescription):
+            relationshipDifferences(declared, found)
+        default:
+            ["the class declares \(kind(declared)), the entity has \(kind(found))"]
+        }
+    }
+
+    private func kind(_ property: NSPropertyDescription) -> String {
+        switch property {
+        case is NSAttributeDescription: "an attribute"
+        case is NSRelationshipDescription: "a relationship"
+        default: "a fetched property"
+        }
+    }
+
+    private func attributeDifferences(_ declared: NSAttributeDescription, _ found: NSAttributeDescription) -> [String] {
+        var differences: [String] = []
+        if declared.isTransient != found.isTransient {
+            differences.append("the class says \(stored(declared)), the entity \(stored(found))")
+        }
+        if declared.isTransient, declared.attributeType == .undefinedAttributeType { return differences }
+        if declared.attributeType != found.attributeType {
+            differences.append("the class declares \(name(declared)), the entity has \(name(found))")
+        }
+        if declared.isOptional != found.isOptional, !declared.isTransient {
+            differences.append("the class says \(optional(declared)), the entity \(optional(found))")
+        }
+        return differences
+    }
+
+    private func relationshipDifferences(
+        _ declared: NSRelationshipDescription, _ found: NSRelationshipDescription
+    ) -> [String] {
+        var differences: [String] = []
+        let destination = declaration.relationships.first { $0.description === declared }?.destination
+        let wanted = (destination as? any EntityObject.Type)?.describeEntity().name
+        if let wanted, let destination = found.destinationEntity?.name, wanted != destination {
+            differences.append("the class declares a relationship to \(wanted), the entity has one to \(destination)")
+        }
+        if declared.isToMany != found.isToMany {
+            differences.append("the class declares \(count(declared)), the entity has \(count(found))")
+        } else if declared.isToMany, declared.isOrdered != found.isOrdered {
+            differences.append("the class says \(order(declared)), the entity \(order(found))")
+        }
+        if !declared.isToMany, !found.isToMany, declared.isOptional != found.isOptional {
+            differences.append("the class says \(optional(declared)), the entity \(optional(found))")
+        }
+        if declared.deleteRule != found.deleteRule {
+            differences.append("the class has the delete rule \(rule(declared)), the entity \(rule(found))")
+        }
+        return differences
+    }
+
+    private func optional(_ property: NSPropertyDescription) -> String { property.isOptional ? "optional" : "required" }
+    private func stored(_ property: NSPropertyDescription) -> String { property.isTransient ? "transient" : "stored" }
+    private func count(_ relationship: NSRelationshipDescription) -> String {
+        relationship.isToMany ? "several objects" : "one object"
+    }
+    private func order(_ relationship: NSRelationshipDescription) -> String {
+        relationship.isOrdered ? "ordered" : "not ordered"
+    }
+
+    private func rule(_ relationship: NSRelationshipDescription) -> String {
+        switch relationship.deleteRule {
+        case .noActionDeleteRule: "No Action"
+        case .nullifyDeleteRule: "Nullify"
+        case .cascadeDeleteRule: "Cascade"
+        case .denyDeleteRule: "Deny"
+        }
+    }
+
+    private func name(_ attribute: NSAttributeDescription) -> String {
+        switch attribute.attributeType {
+        case .integer16AttributeType: "Integer 16"
+        case .integer32AttributeType: "Integer 32"
+        case .integer64AttributeType: "Integer 64"
+        case .decimalAttributeType: "Decimal"
+        case .doubleAttributeType: "Double"
+        case .floatAttributeType: "Float"
+        case .stringAttributeType: "String"
+        case .booleanAttributeType: "Boolean"
+        case .dateAttributeType: "Date"
+        case .binaryDataAttributeType: "Binary"
+        case .UUIDAttributeType: "UUID"
+        case .URIAttributeType: "URI"
+        case .transformableAttributeType: "Transformable"
+        case .objectIDAttributeType: "ObjectID"
+        case .compositeAttributeType: "Composite"
+        case .undefinedAttributeType: "no type"
+        }
+    }
+}

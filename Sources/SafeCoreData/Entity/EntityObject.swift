@@ -1,0 +1,59 @@
+import Synchronization
+
+/// A managed object whose class describes its entity. `@Entity` makes a class conform.
+public protocol EntityObject: _SelfDescribingClass {
+    /// What the model says about the class: made anew at each call.
+    ///
+    /// Cost: O(number of the class's own properties).
+    static func describeEntity() -> EntityDeclaration
+
+    /// The values of an object: `Item.Snapshot`.
+    associatedtype Snapshot: EntitySnapshot
+
+    /// The snapshot type of the class itself, which for a subclass is not that of the superclass.
+    static var _snapshotType: any EntitySnapshot.Type { get }
+}
+
+extension EntityObject {
+    /// The nearest superclass that is an `@Entity` class; nil for a root.
+    static var entitySuperclass: (any EntityObject.Type)? {
+        // A subclass without @Entity inherits the description of its superclass.
+        let own: AnyClass = describeEntity().objectClass
+        return _getSuperclass(own).flatMap { $0 as? any EntityObject.Type }
+    }
+
+    /// The entity of a context's model that the class stands for. Stops the program when there is none, or no coordinator.
+    ///
+    /// A designated initializer calls `super.init(entity: Self.entity(in: context), insertInto: context)`.
+    public static func entity(in context: NSManagedObjectContext) -> NSEntityDescription { _entity(in: context) }
+
+    public static func _propertyName(for keyPath: AnyKeyPath) -> String? {
+        EntityPropertyNames.shared.name(for: keyPath, of: self)
+    }
+
+    public static func _differences(from entity: NSEntityDescription) -> [String] {
+        EntityDifferences(of: self, from: entity).sentences
+    }
+}
+
+/// The names of properties by their key paths, for each class that was asked for one.
+private final class EntityPropertyNames: Sendable {
+    static let shared = EntityPropertyNames()
+
+    private struct State: @unchecked Sendable {
+        // Sendable: key paths of stored literals capture nothing and never change.
+        var names: [ObjectIdentifier: [AnyKeyPath: String]] = [:]
+    }
+
+    /// Guards the table.
+    private let state = Mutex(State())
+
+    func name(for keyPath: AnyKeyPath, of objectClass: any EntityObject.Type) -> String? {
+        state.withLock { state in
+            if let known = state.names[ObjectIdentifier(objectClass)] { return known[keyPath] }
+            let names = objectClass.describeEntity().names
+            state.names[ObjectIdentifier(objectClass)] = names
+            return names[keyPath]
+        }
+    }
+}

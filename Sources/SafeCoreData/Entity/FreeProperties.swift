@@ -1,0 +1,69 @@
+/// A required attribute whose values a value transformer turns into bytes.
+public enum TransformableProperty<Value>: AttributeKind {
+    public static func get(_ object: NSManagedObject, _ name: StaticString) -> Value {
+        object._managedValue(forSlotNamed: name)
+    }
+
+    public static func set(_ value: Value, _ object: NSManagedObject, _ name: StaticString) {
+        object._setManagedValue(value, forSlotNamed: name)
+    }
+
+    public static func describe() -> NSPropertyDescription { attribute(.transformableAttributeType, isOptional: false) }
+
+    public static func modelValue(_ value: Value) -> Any? { value }
+}
+
+/// An optional attribute whose values a value transformer turns into bytes.
+public enum OptionalTransformableProperty<Wrapped>: AttributeKind {
+    public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
+        object.value(forKey: name.description) as? Wrapped
+    }
+
+    public static func set(_ value: Wrapped?, _ object: NSManagedObject, _ name: StaticString) {
+        object.setValue(value, forKey: name.description)
+    }
+
+    public static func describe() -> NSPropertyDescription { attribute(.transformableAttributeType, isOptional: true) }
+
+    public static func modelValue(_ value: Wrapped?) -> Any? { value }
+}
+
+/// A transient attribute of any type: the object keeps it in memory.
+public enum TransientProperty<Value>: AttributeKind {
+    public static func get(_ object: NSManagedObject, _ name: StaticString) -> Value {
+        object._managedValue(forSlotNamed: name)
+    }
+
+    /// The value, or the initial one where the object has been given none, as after a fetch.
+    public static func get(
+        _ object: NSManagedObject, _ name: StaticString, initialValue: @autoclosure () -> Value
+    ) -> Value {
+        object.value(forKey: name.description) as? Value ?? initialValue()
+    }
+
+    public static func set(_ value: Value, _ object: NSManagedObject, _ name: StaticString) {
+        object._setManagedValue(value, forSlotNamed: name)
+    }
+
+    public static func describe() -> NSPropertyDescription {
+        // Required values come from the declaration's initial value, of which the model knows nothing.
+        let attribute = attribute(transientType, isOptional: true)
+        attribute.isTransient = true
+        return attribute
+    }
+
+    private static var transientType: NSAttributeType {
+        if let native = Value.self as? any NativeAttributeValue.Type { return native._attributeType }
+        if let wrapped = Value.self as? any OptionalValue.Type, let native = wrapped.wrappedType as? any NativeAttributeValue.Type {
+            return native._attributeType
+        }
+        return .undefinedAttributeType
+    }
+
+    public static func modelValue(_ value: Value) -> Any? { value }
+}
+
+private protocol OptionalValue { static var wrappedType: Any.Type { get } }
+extension Optional: OptionalValue {
+    static var wrappedType: Any.Type { Wrapped.self }
+}

@@ -1,0 +1,36 @@
+extension NSManagedObjectModel {
+    /// Makes the model that `@Entity` classes describe.
+    ///
+    /// It has the entities of the classes, of their superclasses, and of the classes their relationships lead to. Entity for
+    /// entity it has the version hashes of the `.xcdatamodel` that one would draw. What no model can express, such as two
+    /// properties that claim one inverse, stops the program with a message.
+    ///
+    /// ```swift
+    /// let model = NSManagedObjectModel(entities: Item.self, Supplier.self)
+    /// ```
+    public convenience init(entities: any EntityObject.Type...) {
+        self.init(entityClasses: entities)
+    }
+
+    /// Makes the model that `@Entity` classes in a list describe, as `init(entities:)` does.
+    public convenience init(entityClasses: [any EntityObject.Type]) {
+        self.init()
+        let assembly = ModelAssembly(entityClasses)
+        entities = assembly.entities
+        assembly.addIndexes()
+    }
+
+    /// The entity that a class stands for: by its class, or else by the name that the class gives it. Nil when there is
+    /// none.
+    ///
+    /// Cost: O(number of entities).
+    public func entity(for objectClass: any EntityObject.Type) -> NSEntityDescription? {
+        let declaration = objectClass.describeEntity()
+        let className = String(describing: declaration.objectClass)
+        let byClass = entities.filter { entity in
+            guard let name = entity.managedObjectClassName else { return false }
+            return name == className || name.hasSuffix("." + className)
+        }
+        return byClass.count == 1 ? byClass[0] : entitiesByName[declaration.name]
+    }
+}

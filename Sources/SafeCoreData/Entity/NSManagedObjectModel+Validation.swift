@@ -1,0 +1,42 @@
+/// A model from elsewhere is not what `@Entity` classes say: every difference at once.
+public struct EntityMismatch: LocalizedError, CustomStringConvertible, Sendable {
+    /// One sentence for each difference, such as `Item.name: the class says required, the entity optional`.
+    public let differences: [String]
+
+    public var description: String {
+        "The model does not fit the classes:\n" + differences.map { "- \($0)" }.joined(separator: "\n")
+    }
+
+    public var errorDescription: String? { description }
+}
+
+extension NSManagedObjectModel {
+    /// Checks that a model, usually one read from a file, has the entities that classes describe.
+    ///
+    /// Coordinators check the classes that the model's entities name; this function also those that it does not name.
+    ///
+    /// - Throws: `EntityMismatch` with all differences of name, type, optionality and relationships.
+    public func validate(entities: any EntityObject.Type...) throws {
+        try requireFit(of: entities)
+    }
+
+    /// Checks the model as `validate(entities:)` does, and makes the classes those of its entities, for models whose entities
+    /// name no class or another one.
+    ///
+    /// The model must not be in use yet.
+    public func attach(entities: any EntityObject.Type...) throws {
+        try requireFit(of: entities)
+        for objectClass in entities {
+            entity(for: objectClass)?.setManagedObjectClass(objectClass.describeEntity().objectClass)
+        }
+    }
+
+    private func requireFit(of classes: [any EntityObject.Type]) throws {
+        let differences = classes.flatMap { objectClass -> [String] in
+            if let entity = entity(for: objectClass) { return objectClass._differences(from: entity) }
+            let known = entities.compactMap(\.name).sorted().joined(separator: ", ")
+            return ["\(objectClass.describeEntity().name): the model has no such entity (\(known))"]
+        }
+        guard differences.isEmpty else { throw EntityMismatch(differences: differences) }
+    }
+}

@@ -1,0 +1,61 @@
+/// A required attribute of a type that attributes hold as it is.
+public enum NativeProperty<Value: NativeAttributeValue>: AttributeKind {
+    @inlinable @inline(__always)
+    public static func get(_ object: NSManagedObject, _ name: StaticString) -> Value { Value._get(object, name) }
+
+    @inlinable @inline(__always)
+    public static func set(_ value: Value, _ object: NSManagedObject, _ name: StaticString) {
+        Value._set(value, object, name)
+    }
+
+    public static func describe() -> NSPropertyDescription { attribute(Value._attributeType, isOptional: false) }
+
+    public static func modelValue(_ value: Value) -> Any? { value }
+}
+
+/// An optional attribute of a type that attributes hold as it is.
+public enum OptionalNativeProperty<Wrapped: NativeAttributeValue>: AttributeKind {
+    @inlinable @inline(__always)
+    public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
+        Wrapped._getOptional(object, name)
+    }
+
+    @inlinable @inline(__always)
+    public static func set(_ value: Wrapped?, _ object: NSManagedObject, _ name: StaticString) {
+        Wrapped._setOptional(value, object, name)
+    }
+
+    public static func describe() -> NSPropertyDescription { attribute(Wrapped._attributeType, isOptional: true) }
+
+    public static func modelValue(_ value: Wrapped?) -> Any? { value }
+}
+
+/// A required decimal attribute as Foundation's class.
+public enum DecimalNumberProperty: AttributeKind {
+    public static func get(_ object: NSManagedObject, _ name: StaticString) -> NSDecimalNumber {
+        NSDecimalNumber(decimal: Decimal._get(object, name))
+    }
+
+    public static func set(_ value: NSDecimalNumber, _ object: NSManagedObject, _ name: StaticString) {
+        Decimal._set(value.decimalValue, object, name)
+    }
+
+    public static func describe() -> NSPropertyDescription { attribute(.decimalAttributeType, isOptional: false) }
+
+    public static func modelValue(_ value: NSDecimalNumber) -> Any? { value }
+}
+
+/// An optional decimal attribute as Foundation's class.
+public enum OptionalDecimalNumberProperty: AttributeKind {
+    public static func get(_ object: NSManagedObject, _ name: StaticString) -> NSDecimalNumber? {
+        Decimal._getOptional(object, name).map { NSDecimalNumber(decimal: $0) }
+    }
+
+    public static func set(_ value: NSDecimalNumber?, _ object: NSManagedObject, _ name: StaticString) {
+        Decimal._setOptional(value?.decimalValue, object, name)
+    }
+
+    public static func describe() -> NSPropertyDescription { attribute(.decimalAttributeType, isOptional: true) }
+
+    public static func modelValue(_ value: NSDecimalNumber?) -> Any? { value }
+}

@@ -1,0 +1,77 @@
+/// A relationship with one object or none.
+public enum ToOneProperty<Destination: NSManagedObject>: RelationshipKind {
+    @inlinable @inline(__always)
+    public static func get(_ object: NSManagedObject, _ name: StaticString) -> Destination? {
+        object._managedValue(forSlotNamed: name)
+    }
+
+    @inlinable @inline(__always)
+    public static func set(_ value: Destination?, _ object: NSManagedObject, _ name: StaticString) {
+        object._setManagedValue(value, forSlotNamed: name)
+    }
+
+    public static func describe() -> NSPropertyDescription { relationship(isToMany: false, isOptional: true) }
+}
+
+/// A relationship with exactly one object.
+public enum RequiredToOneProperty<Destination: NSManagedObject>: RelationshipKind {
+    @inlinable @inline(__always)
+    public static func get(_ object: NSManagedObject, _ name: StaticString) -> Destination {
+        object._managedValue(forSlotNamed: name)
+    }
+
+    @inlinable @inline(__always)
+    public static func set(_ value: Destination, _ object: NSManagedObject, _ name: StaticString) {
+        object._setManagedValue(value, forSlotNamed: name)
+    }
+
+    public static func describe() -> NSPropertyDescription { relationship(isToMany: false, isOptional: false) }
+}
+
+/// A relationship with several objects.
+public enum ToManyProperty<Destination: NSManagedObject>: RelationshipKind {
+    @inlinable @inline(__always)
+    public static func get(_ object: NSManagedObject, _ name: StaticString) -> Set<Destination> {
+        object._managedValue(forSlotNamed: name)
+    }
+
+    @inlinable @inline(__always)
+    public static func set(_ value: Set<Destination>, _ object: NSManagedObject, _ name: StaticString) {
+        object._setManagedValue(value, forSlotNamed: name)
+    }
+
+    public static func describe() -> NSPropertyDescription { relationship(isToMany: true, isOptional: true) }
+}
+
+/// A relationship with several objects in an order.
+public enum OrderedProperty<Destination: NSManagedObject>: RelationshipKind {
+    @inlinable @inline(__always)
+    public static func get(_ object: NSManagedObject, _ name: StaticString) -> [Destination] {
+        object._managedValue(forSlotNamed: name)
+    }
+
+    @inlinable @inline(__always)
+    public static func set(_ value: [Destination], _ object: NSManagedObject, _ name: StaticString) {
+        object._setManagedValue(value, forSlotNamed: name)
+    }
+
+    public static func describe() -> NSPropertyDescription {
+        relationship(isToMany: true, isOptional: true, isOrdered: true)
+    }
+}
+
+/// A relationship with several objects in an order, as Foundation's class. The class of the objects is known from the
+/// inverse alone, so accessors use it with `NSManagedObject`.
+public enum OrderedSetProperty<Destination: NSManagedObject>: RelationshipKind {
+    public static func get(_ object: NSManagedObject, _ name: StaticString) -> NSOrderedSet {
+        object._managedValue(forSlotNamed: name)
+    }
+
+    public static func set(_ value: NSOrderedSet, _ object: NSManagedObject, _ name: StaticString) {
+        object._setManagedValue(value, forSlotNamed: name)
+    }
+
+    public static func describe() -> NSPropertyDescription {
+        relationship(isToMany: true, isOptional: true, isOrdered: true)
+    }
+}

@@ -1,0 +1,70 @@
+/// One criterion of the order of a typed query.
+///
+/// ```swift
+/// try context.fetch(Item.self, sortBy: [.descending(\.stockCount), .ascending(\.name, .localizedStandard)])
+/// ```
+public struct Ordering<Object: NSManagedObject> {
+    let keyPath: PartialKeyPath<Object>
+    private let isAscending: Bool
+    private let selector: Selector?
+
+    /// Smaller values first, nil before all others.
+    public static func ascending<Value>(_ keyPath: KeyPath<Object, Value>) -> Ordering {
+        Ordering(keyPath: keyPath, isAscending: true, selector: nil)
+    }
+
+    /// Greater values first, nil after all others.
+    public static func descending<Value>(_ keyPath: KeyPath<Object, Value>) -> Ordering {
+        Ordering(keyPath: keyPath, isAscending: false, selector: nil)
+    }
+
+    /// Texts in order.
+    public static func ascending(_ keyPath: KeyPath<Object, String>, _ comparison: TextComparison) -> Ordering {
+        Ordering(keyPath: keyPath, isAscending: true, selector: comparison.selector)
+    }
+
+    /// Texts in order, nil before all others.
+    public static func ascending(_ keyPath: KeyPath<Object, String?>, _ comparison: TextComparison) -> Ordering {
+        Ordering(keyPath: keyPath, isAscending: true, selector: comparison.selector)
+    }
+
+    /// Texts in reverse order.
+    public static func descending(_ keyPath: KeyPath<Object, String>, _ comparison: TextComparison) -> Ordering {
+        Ordering(keyPath: keyPath, isAscending: false, selector: comparison.selector)
+    }
+
+    /// Texts in reverse order, nil after all others.
+    public static func descending(_ keyPath: KeyPath<Object, String?>, _ comparison: TextComparison) -> Ordering {
+        Ordering(keyPath: keyPath, isAscending: false, selector: comparison.selector)
+    }
+
+    /// - Throws: ``QueryError`` for a property that the model does not describe.
+    func sortDescriptor() throws -> NSSortDescriptor {
+        guard let name = KeyPathNames.name(of: keyPath) else { throw QueryError.unknownProperty(of: Object.self, keyPath) }
+        return NSSortDescriptor(key: name, ascending: isAscending, selector: selector)
+    }
+}
+
+/// How an ``Ordering`` compares texts.
+public enum TextComparison: Sendable {
+    /// By their Unicode scalars.
+    case literal
+    /// Whatever their case.
+    case caseInsensitive
+    /// As the user's language sorts.
+    case localized
+    /// As the user's language sorts, whatever their case.
+    case localizedCaseInsensitive
+    /// As lists of files are sorted: `Item 9` before `Item 10`.
+    case localizedStandard
+
+    fileprivate var selector: Selector {
+        switch self {
+        case .literal: Selector("compare:")
+        case .caseInsensitive: Selector("caseInsensitiveCompare:")
+        case .localized: Selector("localizedCompare:")
+        case .localizedCaseInsensitive: Selector("localizedCaseInsensitiveCompare:")
+        case .localizedStandard: Selector("localizedStandardCompare:")
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/// What a typed query cannot ask of a store. A predicate that cannot be translated is a `PredicateTranslationError`.
+public struct QueryError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
+    public let description: String
+
+    public var errorDescription: String? { description }
+
+    static func unknownProperty(of type: NSManagedObject.Type, _ keyPath: AnyKeyPath) -> QueryError {
+        QueryError(
+            description: "\(type) cannot be sorted by a property of type \(Swift.type(of: keyPath).valueType) that the model does not "
+                + "describe (\(keyPath)), or that is computed from others. Sort the result instead.")
+    }
+
+    static func sortByComparator(_ type: NSManagedObject.Type) -> QueryError {
+        QueryError(
+            description: "A sort descriptor of \(type) compares in a way that no store knows: give it a key path, or sort the "
+                + "result instead.")
+    }
+}

@@ -1,0 +1,46 @@
+extension ReadContext {
+    /// Views of the objects of a class that match a predicate, in an order.
+    ///
+    /// - Parameter limit: the greatest number of objects; nil for no limit.
+    /// - Throws: `PredicateTranslationError` and ``QueryError`` for what no store can be asked, and what the fetch throws.
+    public func fetch<Object: NSManagedObject>(
+        _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy orderings: [Ordering<Object>] = [],
+        limit: Int? = nil, offset: Int = 0
+    ) throws -> [ReadOnly<Object>] {
+        try context.fetch(type, where: predicate, sortBy: orderings, limit: limit, offset: offset).map { ReadOnly($0) }
+    }
+
+    /// Views of the objects of a class that match a predicate, in the order of Foundation's sort descriptors, which compare texts
+    /// literally.
+    ///
+    /// - Throws: `PredicateTranslationError` and ``QueryError`` for what no store can be asked, and what the fetch throws.
+    public func fetch<Object: NSManagedObject>(
+        _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy descriptors: [SortDescriptor<Object>],
+        limit: Int? = nil, offset: Int = 0
+    ) throws -> [ReadOnly<Object>] {
+        try context.fetch(type, where: predicate, sortBy: descriptors, limit: limit, offset: offset).map { ReadOnly($0) }
+    }
+
+    /// A view of the first of the objects that match a predicate; nil when there is none.
+    ///
+    /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`.
+    public func first<Object: NSManagedObject>(
+        _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy orderings: [Ordering<Object>] = []
+    ) throws -> ReadOnly<Object>? {
+        try context.first(type, where: predicate, sortBy: orderings).map { ReadOnly($0) }
+    }
+
+    /// The number of objects that match a predicate, which are not fetched.
+    ///
+    /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`.
+    public func count<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws -> Int {
+        try context.count(type, where: predicate)
+    }
+
+    /// Whether any object matches a predicate.
+    ///
+    /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`.
+    public func exists<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws -> Bool {
+        try context.exists(type, where: predicate)
+    }
+}

@@ -1,0 +1,99 @@
+extension NSManagedObjectContext {
+    /// A request for the objects of a class that match a predicate, both checked by the compiler.
+    ///
+    /// ```swift
+    /// let request = try context.request(for: Item.self, where: #Predicate { $0.stockCount < 5 })
+    /// ```
+    ///
+    /// The predicate is translated and runs in the store. Objects of subentities are among the results.
+    ///
+    /// - Parameters:
+    ///   - type: a class that stands for one entity of the context's model.
+    ///   - predicate: nil for all objects.
+    ///   - limit: the greatest number of objects; nil for no limit.
+    ///   - offset: how many objects to pass over.
+    /// - Throws: `PredicateTranslationError`, which shows the part that no store can be asked; `CocoaError.coreData` (134060) when the
+    ///   class stands for no entity or several.
+    public func request<Object: NSManagedObject>(
+        for type: Object.Type, where predicate: Predicate<Object>? = nil, limit: Int? = nil, offset: Int = 0
+    ) throws -> NSFetchRequest<Object> {
+        let request = NSFetchRequest<Object>()
+        request.entity = try NSEntityDescription.entity(of: type, in: self)
+        request.predicate = try predicate.map { try NSPredicate.translating($0) }
+        request.fetchLimit = limit ?? 0
+        request.fetchOffset = offset
+        return request
+    }
+
+    private func request<Object: NSManagedObject>(
+        for type: Object.Type, where predicate: Predicate<Object>?, sortBy orderings: [Ordering<Object>], limit: Int?, offset: Int
+    ) throws -> NSFetchRequest<Object> {
+        let request = try request(for: type, where: predicate, limit: limit, offset: offset)
+        request.sortDescriptors = try orderings.map { try $0.sortDescriptor() }
+        return request
+    }
+
+    private func request<Object: NSManagedObject>(
+        for type: Object.Type, where predicate: Predicate<Object>?, sortBy descriptors: [SortDescriptor<Object>], limit: Int?,
+        offset: Int
+    ) throws -> NSFetchRequest<Object> {
+        let request = try request(for: type, where: predicate, limit: limit, offset: offset)
+        request.sortDescriptors = try descriptors.map { descriptor in
+            guard let keyPath = descriptor.keyPath else { throw QueryError.sortByComparator(type) }
+            guard KeyPathNames.name(of: keyPath) != nil else { throw QueryError.unknownProperty(of: type, keyPath) }
+            return NSSortDescriptor(descriptor)
+        }
+        return request
+    }
+
+    /// The objects of a class that match a predicate, in an order.
+    ///
+    /// ```swift
+    /// let few = try context.fetch(
+    ///     Item.self, where: #Predicate { $0.stockCount < 5 && $0.supplier?.name == "ACME" }, sortBy: [.ascending(\.name)])
+    /// ```
+    ///
+    /// - Parameter limit: the greatest number of objects; nil for no limit.
+    /// - Throws: `PredicateTranslationError` and ``QueryError`` for what no store can be asked, and what the fetch throws.
+    public func fetch<Object: NSManagedObject>(
+        _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy orderings: [Ordering<Object>] = [],
+        limit: Int? = nil, offset: Int = 0
+    ) throws -> [Object] {
+        if limit == 0 { return [] }
+        return try fetch(request(for: type, where: predicate, sortBy: orderings, limit: limit, offset: offset))
+    }
+
+    /// The objects of a class that match a predicate, in the order of Foundation's sort descriptors, which compare texts literally.
+    ///
+    /// - Throws: `PredicateTranslationError` and ``QueryError`` for what no store can be asked, and what the fetch throws.
+    public func fetch<Object: NSManagedObject>(
+        _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy descriptors: [SortDescriptor<Object>],
+        limit: Int? = nil, offset: Int = 0
+    ) throws -> [Object] {
+        if limit == 0 { return [] }
+        return try fetch(request(for: type, where: predicate, sortBy: descriptors, limit: limit, offset: offset))
+    }
+
+    /// The first of the objects that match a predicate; nil when there is none.
+    ///
+    /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`.
+    public func first<Object: NSManagedObject>(
+        _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy orderings: [Ordering<Object>] = []
+    ) throws -> Object? {
+        try fetch(type, where: predicate, sortBy: orderings, limit: 1).first
+    }
+
+    /// The number of objects that match a predicate, which are not fetched.
+    ///
+    /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`.
+    public func count<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws -> Int {
+        try count(for: request(for: type, where: predicate))
+    }
+
+    /// Whether any object matches a predicate.
+    ///
+    /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`.
+    public func exists<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws -> Bool {
+        try count(for: request(for: type, where: predicate, limit: 1)) > 0
+    }
+}

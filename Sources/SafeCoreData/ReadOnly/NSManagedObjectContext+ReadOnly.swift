@@ -1,0 +1,14 @@
+extension NSManagedObjectContext {
+    /// Fetches objects as views that cannot be written.
+    ///
+    /// ```swift
+    /// let items = try context.fetch(readOnly: NSFetchRequest<Item>(entityName: "Item"))
+    /// ```
+    ///
+    /// Cost: that of the fetch and one reference for each object.
+    ///
+    /// - Throws: what the fetch throws.
+    public func fetch<Object: NSManagedObject>(readOnly request: NSFetchRequest<Object>) throws -> [ReadOnly<Object>] {
+        try fetch(request).map { ReadOnly($0) }
+    }
+}

@@ -1,0 +1,173 @@
+/// A live managed object that can be read and not written.
+///
+/// Every property of the object is a property of the view, checked by the compiler; nothing can be assigned:
+///
+/// ```swift
+/// func line(_ item: ReadOnly<Item>) -> String {
+///     "\(item.name): \(item.stockCount) from \(item.supplier?.name ?? "nobody")"
+/// }
+/// ```
+///
+/// Attributes come as they are: values of the types that attributes have (``ReadOnlyValue``), of types with raw values, and of
+/// `Codable` ones, all of them `Sendable`. A relationship comes as a view of the other object, or as a collection of views.
+/// Properties of any other type are not available through a view: mutable collections, classes that can be changed from outside,
+/// contexts, closures.
+///
+/// The view is as live as its object: it shows what the context merges, fires faults when it is read, belongs to the
+/// context's queue and becomes useless with the context. It is not `Sendable`; take a snapshot or the `objectID` to another
+/// task. The object behind it can be reached only within a write block of a `DataStack` (`context.object(for: view)`).
+///
+/// Members of the view itself come before properties of the same name: `view.id` is the object's ID even if the entity has
+/// an attribute `id`, which is `view[\.id]`.
+///
+/// Cost: as large as a reference. In an optimized build, reading a property whose name is written out costs what reading it
+/// from the object costs; through a key path that is only known at run time, some tens of nanoseconds more.
+@frozen
+@dynamicMemberLookup
+public struct ReadOnly<Object: NSManagedObject> {
+    @usableFromInline
+    let object: Object
+
+    /// A view of an object.
+    @inlinable
+    public init(_ object: Object) {
+        self.object = object
+    }
+
+    /// The view as one of another class; nil when the object is not of that class.
+    ///
+    /// ```swift
+    /// if let novel = ReadOnly<Novel>(book) { … }
+    /// ```
+    @inlinable
+    public init?<Other>(_ view: ReadOnly<Other>) {
+        guard let object = view.object as? Object else { return nil }
+        self.object = object
+    }
+
+    // MARK: Attributes
+
+    /// An attribute, as it is.
+    @inlinable
+    public subscript<Value: ReadOnlyValue>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value {
+        object[keyPath: keyPath]
+    }
+
+    /// An attribute whose name the view has itself: `view[\.id]`.
+    @inlinable
+    public subscript<Value: ReadOnlyValue>(keyPath: KeyPath<Object, Value>) -> Value {
+        object[keyPath: keyPath]
+    }
+
+    /// An attribute of a type with raw values.
+    @inlinable
+    @_disfavoredOverload
+    public subscript<Value: RawRepresentable & Sendable>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value {
+        object[keyPath: keyPath]
+    }
+
+    /// An optional attribute of a type with raw values.
+    @inlinable
+    @_disfavoredOverload
+    public subscript<Value: RawRepresentable & Sendable>(dynamicMember keyPath: KeyPath<Object, Value?>) -> Value? {
+        object[keyPath: keyPath]
+    }
+
+    /// An attribute of a type that is stored encoded.
+    @inlinable
+    @_disfavoredOverload
+    public subscript<Value: Codable & Sendable>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value {
+        object[keyPath: keyPath]
+    }
+
+    /// An attribute of a type that has raw values and can be encoded.
+    @inlinable
+    @_disfavoredOverload
+    public subscript<Value: RawRepresentable & Codable & Sendable>(
+        dynamicMember keyPath: KeyPath<Object, Value>
+    ) -> Value {
+        object[keyPath: keyPath]
+    }
+
+    /// An optional attribute of a type that has raw values and can be encoded.
+    @inlinable
+    @_disfavoredOverload
+    public subscript<Value: RawRepresentable & Codable & Sendable>(
+        dynamicMember keyPath: KeyPath<Object, Value?>
+    ) -> Value? {
+        object[keyPath: keyPath]
+    }
+
+    // MARK: Relationships to one object
+
+    /// A view of the object that a relationship leads to.
+    @inlinable
+    public subscript<Other: NSManagedObject>(dynamicMember keyPath: KeyPath<Object, Other>) -> ReadOnly<Other> {
+        ReadOnly<Other>(object[keyPath: keyPath])
+    }
+
+    /// A view of the object that a relationship leads to, if any.
+    @inlinable
+    public subscript<Other: NSManagedObject>(dynamicMember keyPath: KeyPath<Object, Other?>) -> ReadOnly<Other>? {
+        object[keyPath: keyPath].map { ReadOnly<Other>($0) }
+    }
+
+    // MARK: Relationships to many objects
+
+    /// Views of the objects that a relationship leads to.
+    @inlinable
+    public subscript<Other: NSManagedObject>(dynamicMember keyPath: KeyPath<Object, Set<Other>>) -> ReadOnlySet<Other> {
+        ReadOnlySet(object[keyPath: keyPath])
+    }
+
+    /// Views of the objects that a relationship leads to; empty for nil.
+    @inlinable
+    public subscript<Other: NSManagedObject>(dynamicMember keyPath: KeyPath<Object, Set<Other>?>) -> ReadOnlySet<Other> {
+        ReadOnlySet(object[keyPath: keyPath] ?? [])
+    }
+
+    /// Views of the objects that an ordered relationship leads to.
+    @inlinable
+    public subscript<Other: NSManagedObject>(dynamicMember keyPath: KeyPath<Object, [Other]>) -> ReadOnlyArray<Other> {
+        ReadOnlyArray(object[keyPath: keyPath])
+    }
+
+    /// Views of the objects that an ordered relationship leads to; empty for nil.
+    @inlinable
+    public subscript<Other: NSManagedObject>(dynamicMember keyPath: KeyPath<Object, [Other]?>) -> ReadOnlyArray<Other> {
+        ReadOnlyArray(object[keyPath: keyPath] ?? [])
+    }
+
+    /// Views of the objects in an untyped set; ``ReadOnlySet/of(_:)`` gives them their class.
+    public subscript<Members: NSSet>(dynamicMember keyPath: KeyPath<Object, Members>) -> ReadOnlySet<NSManagedObject> {
+        ReadOnlySet(untyped: object[keyPath: keyPath])
+    }
+
+    /// Views of the objects in an untyped set; ``ReadOnlySet/of(_:)`` gives them their class.
+    public subscript<Members: NSSet>(dynamicMember keyPath: KeyPath<Object, Members?>) -> ReadOnlySet<NSManagedObject> {
+        ReadOnlySet(untyped: object[keyPath: keyPath] ?? NSSet())
+    }
+
+    /// Views of the objects in an untyped ordered set; ``ReadOnlyArray/of(_:)`` gives them their class.
+    public subscript<Members: NSOrderedSet>(
+        dynamicMember keyPath: KeyPath<Object, Members>
+    ) -> ReadOnlyArray<NSManagedObject> {
+        ReadOnlyArray(untyped: object[keyPath: keyPath])
+    }
+
+    /// Views of the objects in an untyped ordered set; ``ReadOnlyArray/of(_:)`` gives them their class.
+    public subscript<Members: NSOrderedSet>(
+        dynamicMember keyPath: KeyPath<Object, Members?>
+    ) -> ReadOnlyArray<NSManagedObject> {
+        ReadOnlyArray(untyped: object[keyPath: keyPath] ?? NSOrderedSet())
+    }
+
+    // MARK: The context
+
+    /// The object's context, for reading only; nil once it was reset or deallocated.
+    public var managedObjectContext: ReadContext? { object.managedObjectContext.map { ReadContext($0) } }
+}
+
+/// A view belongs to its object's context and must not leave the queue of that.
+@available(*, unavailable)
+extension ReadOnly: Sendable {}

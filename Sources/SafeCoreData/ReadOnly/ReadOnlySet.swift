@@ -1,0 +1,74 @@
+/// The objects of a to-many relationship, to be read and not written.
+///
+/// Views are made as they are asked for; the objects behind them stay faults until a property is read.
+///
+/// Two sets are equal when they hold the same objects. `Set(set)` gives a set of views.
+@frozen
+public struct ReadOnlySet<Object: NSManagedObject>: Collection {
+    @usableFromInline
+    let objects: Set<Object>
+
+    /// Views of some objects.
+    @inlinable
+    public init(_ objects: Set<Object>) {
+        self.objects = objects
+    }
+
+    /// Views of the objects in a set that hold an object of the class. Cost: O(n).
+    init(untyped set: NSSet) {
+        objects = Set(set.allObjects.lazy.compactMap { $0 as? Object })
+    }
+
+    /// A position in the set.
+    @frozen
+    public struct Index: Comparable {
+        @usableFromInline
+        let position: Set<Object>.Index
+
+        @usableFromInline
+        init(_ position: Set<Object>.Index) { self.position = position }
+
+        @inlinable
+        public static func < (left: Index, right: Index) -> Bool { left.position < right.position }
+    }
+
+    @inlinable
+    public var startIndex: Index { Index(objects.startIndex) }
+
+    @inlinable
+    public var endIndex: Index { Index(objects.endIndex) }
+
+    @inlinable
+    public func index(after index: Index) -> Index { Index(objects.index(after: index.position)) }
+
+    @inlinable
+    public subscript(index: Index) -> ReadOnly<Object> { ReadOnly(objects[index.position]) }
+
+    @inlinable
+    public var count: Int { objects.count }
+
+    @inlinable
+    public var isEmpty: Bool { objects.isEmpty }
+
+    /// Whether an object is among those of the set. Cost: O(1).
+    @inlinable
+    public func contains(_ view: ReadOnly<Object>) -> Bool { objects.contains(view.object) }
+
+    /// The objects of a class among those of the set. Cost: O(n).
+    public func of<Other: NSManagedObject>(_ type: Other.Type) -> ReadOnlySet<Other> {
+        ReadOnlySet<Other>(Set(objects.lazy.compactMap { $0 as? Other }))
+    }
+}
+
+extension ReadOnlySet: Hashable {}
+
+extension ReadOnlySet: CustomStringConvertible, CustomReflectable {
+    public var description: String { "[" + map(\.description).joined(separator: ", ") + "]" }
+
+    /// Shows the views and nothing that leads to the objects.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: Array(self), displayStyle: .set) }
+}
+
+/// The views belong to their objects' context and must not leave the queue of that.
+@available(*, unavailable)
+extension ReadOnlySet: Sendable {}

@@ -1,0 +1,32 @@
+extension EntityObject {
+    /// The object's values, unsaved changes included; with key paths only of those properties.
+    ///
+    /// In a class whose superclass is an `@Entity` class too, the result is of the class's own `Snapshot` type. Where several
+    /// types fit, name the one that is meant: `let snapshot: Novel.Snapshot = novel.snapshot()`.
+    public func snapshot(_ keyPaths: PartialKeyPath<Self>...) -> Snapshot {
+        Snapshot(_reading: SnapshotReader(self, names: Self._names(of: keyPaths)))
+    }
+
+    /// The object's values in the snapshot type of its own class, which may be a subclass of the one it is known by.
+    public var _snapshotOfOwnClass: any EntitySnapshot {
+        Self._snapshotType.init(_reading: SnapshotReader(self, names: nil))
+    }
+
+    /// The values of an object in the snapshot type of a subclass, for generated code.
+    public func _snapshot<Other: EntitySnapshot>(_ type: Other.Type, _ keyPaths: [AnyKeyPath]) -> Other {
+        Other(_reading: SnapshotReader(self, names: Self._names(of: keyPaths)))
+    }
+
+    /// The names of the properties that key paths read; nil for none, which stands for all.
+    @usableFromInline
+    static func _names(of keyPaths: [AnyKeyPath]) -> Set<String>? {
+        if keyPaths.isEmpty { return nil }
+        return Set(
+            keyPaths.map { keyPath in
+                guard let name = keyName(for: keyPath) else {
+                    preconditionFailure("\(keyPath) is no property of the entity that \(self) describes.")
+                }
+                return name
+            })
+    }
+}

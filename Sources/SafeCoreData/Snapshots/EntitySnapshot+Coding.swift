@@ -1,0 +1,40 @@
+// Encoding: one key for each property that the snapshot has, and objectID.
+
+extension EntitySnapshot {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: SnapshotKey.self)
+        self.init(try container.decode(ObjectReference.self, forKey: "objectID"))
+        var visitor = SnapshotDecoding(container: container)
+        try _visit(&visitor)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: SnapshotKey.self)
+        try container.encode(objectID, forKey: "objectID")
+        var visitor = SnapshotEncoding(container: container)
+        var copy = self
+        try copy._visit(&visitor)
+    }
+}
+
+private struct SnapshotEncoding: SnapshotVisitor {
+    var container: KeyedEncodingContainer<SnapshotKey>
+
+    mutating func visit<Kind: SnapshotKind>(
+        _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
+    ) throws {
+        guard let stored = property.stored else { return }
+        try Kind._encode(stored, &container, SnapshotKey(name))
+    }
+}
+
+private struct SnapshotDecoding: SnapshotVisitor {
+    let container: KeyedDecodingContainer<SnapshotKey>
+
+    mutating func visit<Kind: SnapshotKind>(
+        _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
+    ) throws {
+        let key = SnapshotKey(name)
+        if container.contains(key) { property.stored = try Kind._decode(container, key) }
+    }
+}

@@ -1,0 +1,54 @@
+/// The values of a managed object at one time: `Item.Snapshot`, which `@Entity` writes for each class.
+///
+/// It holds the attributes as values and the relationships as references. It crosses threads, is equal to a snapshot of
+/// the same object with the same values, and is encoded with one key for each property and `objectID` for the object.
+/// A snapshot may be partial: reading a property that it was made without stops the program; `has(_:)` tells.
+public protocol EntitySnapshot: Hashable, Codable, Sendable {
+    /// The class of the objects that it shows.
+    associatedtype Object: EntityObject
+
+    /// The object.
+    var objectID: ObjectReference { get set }
+
+    /// Makes a snapshot without any values.
+    init(_ objectID: ObjectReference)
+
+    /// Makes a snapshot of an object or a row.
+    init(_reading reader: SnapshotReader)
+
+    /// Calls the visitor for each property, those of superclasses first.
+    mutating func _visit<Visitor: SnapshotVisitor>(_ visitor: inout Visitor) throws
+}
+
+/// Something that is done to each property of a snapshot.
+public protocol SnapshotVisitor {
+    mutating func visit<Kind: SnapshotKind>(
+        _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
+    ) throws
+}
+
+extension EntitySnapshot {
+    /// The names of the properties that the snapshot has values of, in the order of their declaration.
+    public var propertyNames: [String] {
+        var names = PresentNames()
+        var copy = self
+        try? copy._visit(&names)
+        return names.names
+    }
+
+    /// Whether the snapshot has a value of a property.
+    public func has(_ keyPath: PartialKeyPath<Object>) -> Bool {
+        guard let name = Object.keyName(for: keyPath) else { return false }
+        return propertyNames.contains(name)
+    }
+}
+
+private struct PresentNames: SnapshotVisitor {
+    var names: [String] = []
+
+    mutating func visit<Kind: SnapshotKind>(
+        _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
+    ) {
+        if property.stored != nil { names.append(name.description) }
+    }
+}

@@ -1,0 +1,102 @@
+/// The identity of a managed object as a value: what a snapshot has in place of the object and of those it leads to.
+///
+/// It crosses threads and processes and is encoded as the object's URI. A reference to an object that was never saved
+/// holds in the context that made it until the save; `new(_:)` makes one for an object that does not exist yet.
+public struct ObjectReference: Hashable, Sendable {
+    enum Local: Hashable, Sendable {
+        case key(Int64)
+        case text(String)
+    }
+
+    /// The name of the object's entity.
+    public let entityName: String
+    /// The UUID of its store; empty for an object that was never saved.
+    let store: String
+    let local: Local
+
+    init(entityName: String, store: String, local: Local) {
+        self.entityName = entityName
+        self.store = store
+        self.local = local
+    }
+
+    /// The reference to an object. Cost: as for its object ID.
+    public init(_ object: NSManagedObject) { self.init(object.objectID) }
+
+    /// The reference that an object ID stands for.
+    public init(_ objectID: NSManagedObjectID) {
+        let uri = objectID.uriRepresentation()
+        // The engine writes the URI: it has the form that is read here.
+        self = ObjectReference(uri: uri) ?? ObjectReference(entityName: "", store: "", local: .text(uri.absoluteString))
+    }
+
+    init(_ identity: StoredRowIdentity) {
+        entityName = identity.entityName
+        store = identity.store
+        local = identity.text.map { Local(text: $0) } ?? .key(identity.key)
+    }
+
+    /// A reference to an object of a class that is still to be made, different from every other.
+    public static func new(_ objectClass: any EntityObject.Type) -> ObjectReference {
+        ObjectReference(entityName: objectClass.describeEntity().name, store: "", local: .text("t\(UUID().uuidString)"))
+    }
+
+    /// Reads `x-coredata://STORE-UUID/Entity/p12`; nil for anything else.
+    public init?(uri: URL) {
+        guard uri.scheme == "x-coredata" else { return nil }
+        let parts = uri.absoluteString.dropFirst("x-coredata://".count)
+            .split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let name = String(parts[1]).removingPercentEncoding, !name.isEmpty, !parts[2].isEmpty
+        else { return nil }
+        entityName = name
+        store = String(parts[0])
+        local = Local(text: String(parts[2]))
+    }
+
+    /// The object's URI, as `NSManagedObjectID.uriRepresentation()` gives it.
+    public var uri: URL {
+        let name = entityName.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(["_"])) ?? entityName
+        return URL(string: "x-coredata://\(store)/\(name)/\(local.text)") ?? URL(fileURLWithPath: "/")
+    }
+
+    /// Whether the object had not been saved when the reference was made.
+    public var isTemporary: Bool { store.isEmpty }
+}
+
+extension ObjectReference.Local {
+    init(text: String) {
+        // Only what is written back alike: "p012" stays a text.
+        if text.hasPrefix("p"), let key = Int64(text.dropFirst()), "p\(key)" == text {
+            self = .key(key)
+        } else {
+            self = .text(text)
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .key(let key): "p\(key)"
+        case .text(let text): text
+        }
+    }
+}
+
+extension ObjectReference: Codable {
+    public init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        guard let reference = URL(string: text).flatMap({ ObjectReference(uri: $0) }) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "\"\(text)\" is not the URI of a managed object."))
+        }
+        self = reference
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(uri.absoluteString)
+    }
+}
+
+extension ObjectReference: CustomStringConvertible {
+    public var description: String { uri.absoluteString }
+}

@@ -1,0 +1,62 @@
+/// Values of types that do not take every value of their attribute, for tests that fill objects.
+enum PropertySamples {
+    /// Raw values that stand for something; empty when none was found.
+    static func rawValues<Value: RawRepresentable>(of type: Value.Type) -> [Any] where Value.RawValue: NativeAttributeValue {
+        if let cases = type as? any CaseIterable.Type {
+            func raws<Cases: CaseIterable>(_ cases: Cases.Type) -> [Any] {
+                cases.allCases.compactMap { ($0 as? Value)?.rawValue }
+            }
+            return raws(cases)
+        }
+        return guesses(Value.RawValue.self).filter { Value(rawValue: $0) != nil }
+    }
+
+    private static func guesses<Raw: NativeAttributeValue>(_ type: Raw.Type) -> [Raw] {
+        let guesses: [any NativeAttributeValue] =
+            switch type._attributeType {
+            case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: Array(0...127)
+            case .doubleAttributeType: [0.5, 1.0, 2.0, 10.0]
+            case .floatAttributeType: [Float(0.5), 1, 2, 10]
+            case .booleanAttributeType: [true, false]
+            case .dateAttributeType: [Date(timeIntervalSinceReferenceDate: 0), Date(timeIntervalSinceReferenceDate: 86400)]
+            case .UUIDAttributeType: [UUID(), UUID()]
+            case .stringAttributeType: ["a", "b", "A", "B", "0", "1"]
+            default: []
+            }
+        return guesses.compactMap { guess in
+            if let guess = guess as? Raw { return guess }
+            // An integer of another width.
+            guard let integer = guess as? Int else { return nil }
+            return (type as? any FixedWidthInteger.Type).flatMap { $0.init(exactly: integer) as? Raw }
+        }
+    }
+
+    /// Encoded values; empty when none could be made up.
+    static func encoded<Value: Codable>(_ type: Value.Type) -> [Any] {
+        (0..<4).compactMap { variant in
+            (try? SampleDecoder(variant: variant).value(Value.self)).map { CodedValue.encode($0) }
+        }
+    }
+}
+
+extension EntityObject {
+    /// Values for a property that key-value coding takes; nil where every value of the attribute's type will do.
+    package static func _samples(of name: String) -> [Any]? {
+        var finder = SampleFinder(name: name)
+        var empty: any EntitySnapshot = _snapshotType.init(ObjectReference(entityName: "", store: "", local: .text("")))
+        func find(in snapshot: inout some EntitySnapshot) { try? snapshot._visit(&finder) }
+        find(in: &empty)
+        return finder.samples
+    }
+}
+
+private struct SampleFinder: SnapshotVisitor {
+    let name: String
+    var samples: [Any]?
+
+    mutating func visit<Kind: SnapshotKind>(
+        _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
+    ) {
+        if name.description == self.name { samples = Kind._samples() }
+    }
+}

@@ -1,0 +1,106 @@
+/// A decoder that reads nothing, but makes up a value of the type that is asked for.
+///
+/// Collections have one element, texts and numbers depend on the variant. A type that insists on more than that throws.
+struct SampleDecoder: Decoder {
+    let variant: Int
+    var codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    /// How deep types may hold each other: a recursive type ends here.
+    private static let depthLimit = 12
+
+    init(variant: Int) { self.variant = variant }
+
+    fileprivate func deeper(_ key: (any CodingKey)?) throws -> SampleDecoder {
+        guard codingPath.count < Self.depthLimit else {
+            throw DecodingError.dataCorrupted(.init(codingPath: codingPath, debugDescription: "The type holds itself."))
+        }
+        var copy = self
+        copy.codingPath.append(key ?? SnapshotKey(stringValue: "element"))
+        return copy
+    }
+
+    func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        let made: Any? =
+            switch type {
+            case is String.Type: "text \(variant)"
+            case is Bool.Type: variant % 2 == 0
+            case is Double.Type: Double(variant) + 0.5
+            case is Float.Type: Float(variant) + 0.5
+            case is Date.Type: Date(timeIntervalSinceReferenceDate: Double(variant) * 86400)
+            case is UUID.Type: UUID()
+            case is URL.Type: URL(string: "https://example.com/\(variant)")
+            case is Data.Type: Data([UInt8(truncatingIfNeeded: variant)])
+            case is Decimal.Type: Decimal(variant)
+            case let integer as any FixedWidthInteger.Type: integer.init(exactly: variant)
+            case let cases as any CaseIterable.Type: Self.first(of: cases, variant)
+            default: nil
+            }
+        if let made = made as? Value { return made }
+        return try Value(from: self)
+    }
+
+    private static func first<Cases: CaseIterable>(of type: Cases.Type, _ variant: Int) -> Any? {
+        let all = Array(type.allCases)
+        return all.isEmpty ? nil : all[variant % all.count]
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(SampleKeyedContainer<Key>(decoder: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { SampleUnkeyedContainer(decoder: self) }
+
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { SampleSingleContainer(decoder: self) }
+}
+
+private struct SampleKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: SampleDecoder
+    var codingPath: [any CodingKey] { decoder.codingPath }
+    let allKeys: [Key] = []
+
+    func contains(_ key: Key) -> Bool { true }
+    func decodeNil(forKey key: Key) throws -> Bool { false }
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        try decoder.deeper(key).value(type)
+    }
+    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
+        try decoder.deeper(key).container(keyedBy: type)
+    }
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try decoder.deeper(key).unkeyedContainer()
+    }
+    func superDecoder() throws -> any Decoder { try decoder.deeper(nil) }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try decoder.deeper(key) }
+}
+
+private struct SampleUnkeyedContainer: UnkeyedDecodingContainer {
+    let decoder: SampleDecoder
+    var codingPath: [any CodingKey] { decoder.codingPath }
+    let count: Int? = 1
+    var isAtEnd: Bool { currentIndex > 0 }
+    private(set) var currentIndex = 0
+
+    init(decoder: SampleDecoder) { self.decoder = decoder }
+
+    private mutating func next() throws -> SampleDecoder {
+        currentIndex += 1
+        return try decoder.deeper(nil)
+    }
+
+    mutating func decodeNil() throws -> Bool { false }
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try next().value(type) }
+    mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
+        try next().container(keyedBy: type)
+    }
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { try next().unkeyedContainer() }
+    mutating func superDecoder() throws -> any Decoder { try next() }
+}
+
+private struct SampleSingleContainer: SingleValueDecodingContainer {
+    let decoder: SampleDecoder
+    var codingPath: [any CodingKey] { decoder.codingPath }
+
+    func decodeNil() -> Bool { false }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.deeper(nil).value(type) }
+}

@@ -1,0 +1,136 @@
+/// Applies snapshots to a context: finds or makes every object, then sets the values.
+struct SnapshotApplication {
+    let context: NSManagedObjectContext
+    private var objects: [ObjectReference: NSManagedObject] = [:]
+
+    init(context: NSManagedObjectContext) { self.context = context }
+
+    mutating func apply(_ snapshots: [any EntitySnapshot]) throws -> [NSManagedObject] {
+        var links = SnapshotLinks()
+        for snapshot in snapshots { try links.collect(from: snapshot) }
+        let shown = Set(snapshots.map(\.objectID))
+        try find(shown.union(links.all.map(\.reference)))
+
+        // Everything that can be wrong is found before anything changes.
+        let missing = shown.subtracting(objects.keys)
+        let classes = try newClasses(for: missing)
+        let unknown = Set(links.all.map(\.reference)).subtracting(shown).subtracting(objects.keys)
+        guard unknown.isEmpty else {
+            throw SnapshotError.unknownObjects(unknown.sorted { $0.description < $1.description })
+        }
+        for snapshot in snapshots {
+            try Self.require(snapshot.objectClass, for: "A snapshot", snapshot.objectID, classes, objects)
+        }
+        for link in links.all { try Self.require(link.destination, for: link.property, link.reference, classes, objects) }
+
+        for reference in snapshots.map(\.objectID) where objects[reference] == nil {
+            objects[reference] = NSEntityDescription.insertNewObject(forEntityName: reference.entityName, into: context)
+        }
+        return try snapshots.map { try assign($0) }
+    }
+
+    private func assign(_ snapshot: any EntitySnapshot) throws -> NSManagedObject {
+        guard let object = objects[snapshot.objectID] else { throw SnapshotError.unknownObjects([snapshot.objectID]) }
+        var assignment = SnapshotAssignment(object: object, objects: objects)
+        var copy = snapshot
+        try copy._visit(&assignment)
+        return object
+    }
+
+    // MARK: Finding
+
+    /// How many objects one fetch asks for: databases limit the values in a statement.
+    private static let chunk = 400
+
+    private mutating func find(_ references: Set<ObjectReference>) throws {
+        if references.contains(where: \.isTemporary) {
+            for object in context.insertedObjects {
+                let reference = ObjectReference(object)
+                if references.contains(reference) { objects[reference] = object }
+            }
+        }
+        guard let coordinator = context.persistentStoreCoordinator else { return }
+        var waiting: [String: [NSManagedObjectID]] = [:]
+        for reference in references where !reference.isTemporary {
+            guard let objectID = coordinator.managedObjectID(forURIRepresentation: reference.uri) else { continue }
+            if let object = context.registeredObject(for: objectID), !object.isFault {
+                if !object.isDeleted { objects[reference] = object }
+            } else {
+                waiting[reference.entityName, default: []].append(objectID)
+            }
+        }
+        for (entityName, objectIDs) in waiting {
+            for start in stride(from: 0, to: objectIDs.count, by: Self.chunk) {
+                let request = NSFetchRequest<NSManagedObject>(entityName: entityName)
+                request.predicate = NSPredicate(
+                    format: "SELF IN %@", Array(objectIDs[start..<min(start + Self.chunk, objectIDs.count)]))
+                for object in try context.fetch(request) { objects[ObjectReference(object)] = object }
+            }
+        }
+    }
+
+    /// The classes of the objects that must be made.
+    private func newClasses(for references: Set<ObjectReference>) throws -> [ObjectReference: NSManagedObject.Type] {
+        let entities = context.persistentStoreCoordinator?.managedObjectModel.entitiesByName ?? [:]
+        var classes: [ObjectReference: NSManagedObject.Type] = [:]
+        for reference in references {
+            guard let entity = entities[reference.entityName], !entity.isAbstract else {
+                throw SnapshotError.noEntity(reference)
+            }
+            classes[reference] = entity.objectClass
+        }
+        return classes
+    }
+
+    private static func require(
+        _ expected: NSManagedObject.Type, for property: String, _ reference: ObjectReference,
+        _ classes: [ObjectReference: NSManagedObject.Type], _ objects: [ObjectReference: NSManagedObject]
+    ) throws {
+        let found: NSManagedObject.Type? = objects[reference].map { type(of: $0) } ?? classes[reference]
+        if found?.isSubclass(of: expected) ?? true { return }
+        throw SnapshotError.wrongClass(property: property, reference: reference, expected: "\(expected)")
+    }
+}
+
+extension EntitySnapshot {
+    /// The class of the objects that the snapshot shows.
+    fileprivate var objectClass: NSManagedObject.Type { Object.self }
+}
+
+/// The objects that snapshots lead to.
+private struct SnapshotLinks: SnapshotVisitor {
+    struct Link {
+        let reference: ObjectReference
+        let property: String
+        let destination: NSManagedObject.Type
+    }
+
+    private(set) var all: [Link] = []
+
+    mutating func collect(from snapshot: any EntitySnapshot) throws {
+        var copy = snapshot
+        try copy._visit(&self)
+    }
+
+    mutating func visit<Kind: SnapshotKind>(
+        _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
+    ) {
+        guard let stored = property.stored, let destination = Kind._destination else { return }
+        for reference in Kind._references(stored) {
+            all.append(Link(reference: reference, property: name.description, destination: destination))
+        }
+    }
+}
+
+/// Sets the values of one snapshot that differ from the object's.
+private struct SnapshotAssignment: SnapshotVisitor {
+    let object: NSManagedObject
+    let objects: [ObjectReference: NSManagedObject]
+
+    mutating func visit<Kind: SnapshotKind>(
+        _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
+    ) throws {
+        guard let stored = property.stored, !isDerived, Kind._stored(object, name) != stored else { return }
+        try Kind._assign(stored, object, name, objects)
+    }
+}

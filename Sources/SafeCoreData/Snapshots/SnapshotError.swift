@@ -1,0 +1,21 @@
+/// Why snapshots could not be applied. Nothing was changed.
+public enum SnapshotError: LocalizedError, Hashable, Sendable {
+    /// Snapshots lead to objects that neither the store has nor the snapshots show.
+    case unknownObjects([ObjectReference])
+    /// The context's model has no entity, or only an abstract one, of the name that a new object has.
+    case noEntity(ObjectReference)
+    /// A snapshot or a relationship names an object of another class than it can be of.
+    case wrongClass(property: String, reference: ObjectReference, expected: String)
+
+    public var errorDescription: String? {
+        switch self {
+        case .unknownObjects(let references):
+            "The snapshots lead to objects that do not exist: \(references.map(\.description).joined(separator: ", ")). "
+                + "Apply the snapshots of those objects together with these."
+        case .noEntity(let reference):
+            "The model has no entity \(reference.entityName) to make an object of for \(reference)."
+        case .wrongClass(let property, let reference, let expected):
+            "\(property) takes a \(expected), but \(reference) is of another class."
+        }
+    }
+}

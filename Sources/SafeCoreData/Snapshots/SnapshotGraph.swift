@@ -1,0 +1,86 @@
+/// A snapshot and those of the objects around it, to a number of steps along relationships.
+///
+/// Each object is in it once, whatever way leads to it, so that circles are no matter. It is encoded as the snapshot and a
+/// list of the others, and applied as a whole.
+public struct SnapshotGraph<Root: EntitySnapshot>: Sendable {
+    /// The snapshot that the graph was made for.
+    public var root: Root
+
+    /// The others, by the object that they show.
+    public private(set) var related: [ObjectReference: any EntitySnapshot]
+
+    /// A graph of snapshots that were made elsewhere; the last of several of one object counts.
+    public init(root: Root, related: [any EntitySnapshot]) {
+        self.root = root
+        self.related = Dictionary(related.map { ($0.objectID, $0) }, uniquingKeysWith: { $1 })
+        self.related[root.objectID] = nil
+    }
+
+    /// The snapshot of an object in a type; nil when the graph does not reach it or has it in another type.
+    public subscript<Snapshot: EntitySnapshot>(_ reference: ObjectReference, as type: Snapshot.Type) -> Snapshot? {
+        if reference == root.objectID { return root as? Snapshot }
+        return related[reference] as? Snapshot
+    }
+
+    /// All snapshots, the root first, the others in the order of their references.
+    public var all: [any EntitySnapshot] {
+        [root] + related.sorted { $0.key.description < $1.key.description }.map(\.value)
+    }
+}
+
+extension EntityObject {
+    /// The object's snapshot and those of the objects up to a number of steps away.
+    ///
+    /// Loads what it shows. Objects whose class is no `@Entity` class are left out.
+    ///
+    /// - Parameter depth: the number of steps; 0 gives the object alone.
+    public func snapshotGraph(depth: Int) -> SnapshotGraph<Snapshot> {
+        var seen: Set<NSManagedObject> = [self]
+        var related: [any EntitySnapshot] = []
+        var front: [NSManagedObject] = [self]
+        for _ in 0..<max(depth, 0) {
+            front = front.flatMap(\.relatedObjects).filter { seen.insert($0).inserted }
+            if front.isEmpty { break }
+            related += front.compactMap { ($0 as? any EntityObject)?._snapshotOfOwnClass }
+        }
+        return SnapshotGraph(root: snapshot(), related: related)
+    }
+}
+
+extension NSManagedObject {
+    /// The objects at the other ends of all relationships.
+    fileprivate var relatedObjects: [NSManagedObject] {
+        entity.relationshipsByName.keys.sorted().flatMap { name -> [NSManagedObject] in
+            switch value(forKey: name) {
+            case let object as NSManagedObject: [object]
+            case let objects as NSOrderedSet: objects.array.compactMap { $0 as? NSManagedObject }
+            case let objects as NSSet: objects.allObjects.compactMap { $0 as? NSManagedObject }
+            default: []
+            }
+        }
+    }
+}
+
+extension SnapshotGraph: Hashable {
+    public static func == (first: SnapshotGraph, second: SnapshotGraph) -> Bool {
+        first.root == second.root && first.hashableRelated == second.hashableRelated
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(root)
+        hasher.combine(hashableRelated)
+    }
+
+    private var hashableRelated: [ObjectReference: AnyHashable] { related.mapValues { AnyHashable($0) } }
+}
+
+extension NSManagedObjectContext {
+    /// Applies all snapshots of a graph, as `apply(_:)` does with a list.
+    ///
+    /// A graph ends somewhere: what its outermost snapshots lead to must exist.
+    @discardableResult
+    public func apply<Root: EntitySnapshot>(_ graph: SnapshotGraph<Root>) throws -> Root.Object {
+        // The application has checked the class.
+        unsafeDowncast(try applyAll(graph.all)[0], to: Root.Object.self)
+    }
+}

@@ -1,0 +1,161 @@
+// Attributes of native types and raw values: a snapshot keeps what the store keeps.
+
+extension NativeProperty: SnapshotKind {
+    @inlinable @inline(__always)
+    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Value { Value._get(object, name) }
+
+    @inlinable @inline(__always)
+    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Value {
+        Value._get(row, name) ?? Value._empty
+    }
+
+    @inlinable @inline(__always)
+    public static func _stored(_ value: Value) -> Value { value }
+
+    @inlinable @inline(__always)
+    public static func _value(_ stored: Value) -> Value { stored }
+
+    public static func _encode(
+        _ stored: Value, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws {
+        try container.encode(stored, forKey: key)
+    }
+
+    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Value {
+        try container.decode(Value.self, forKey: key)
+    }
+
+    public static func _assign(
+        _ stored: Value, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
+    ) {
+        set(stored, object, name)
+    }
+}
+
+extension OptionalNativeProperty: SnapshotKind {
+    @inlinable @inline(__always)
+    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
+        Wrapped._getOptional(object, name)
+    }
+
+    @inlinable @inline(__always)
+    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Wrapped? { Wrapped._get(row, name) }
+
+    @inlinable @inline(__always)
+    public static func _stored(_ value: Wrapped?) -> Wrapped? { value }
+
+    @inlinable @inline(__always)
+    public static func _value(_ stored: Wrapped?) -> Wrapped? { stored }
+
+    public static func _encode(
+        _ stored: Wrapped?, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws {
+        try container.encode(stored, forKey: key)
+    }
+
+    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Wrapped? {
+        try container.decode(Wrapped?.self, forKey: key)
+    }
+
+    public static func _assign(
+        _ stored: Wrapped?, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
+    ) {
+        set(stored, object, name)
+    }
+}
+
+extension RawProperty: SnapshotKind {
+    public static func _samples() -> [Any]? { PropertySamples.rawValues(of: Value.self) }
+
+    @inlinable @inline(__always)
+    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Value.RawValue {
+        Value.RawValue._get(object, name)
+    }
+
+    @inlinable @inline(__always)
+    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Value.RawValue {
+        Value.RawValue._get(row, name) ?? Value.RawValue._empty
+    }
+
+    @inlinable @inline(__always)
+    public static func _stored(_ value: Value) -> Value.RawValue { value.rawValue }
+
+    /// A raw value that stands for no value of the type stops the program with a message, as there is nothing to return.
+    public static func _value(_ stored: Value.RawValue) -> Value {
+        guard let value = Value(rawValue: stored) else {
+            preconditionFailure("\(stored) stands for no \(Value.self): declare the property optional, or correct the store.")
+        }
+        return value
+    }
+
+    public static func _encode(
+        _ stored: Value.RawValue, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws {
+        try container.encode(stored, forKey: key)
+    }
+
+    public static func _decode(
+        _ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws -> Value.RawValue {
+        let raw = try container.decode(Value.RawValue.self, forKey: key)
+        guard Value(rawValue: raw) != nil else { throw SnapshotCoding.unknown(raw, Value.self, container, key) }
+        return raw
+    }
+
+    public static func _assign(
+        _ stored: Value.RawValue, _ object: NSManagedObject, _ name: StaticString,
+        _ objects: [ObjectReference: NSManagedObject]
+    ) {
+        Value.RawValue._set(stored, object, name)
+    }
+}
+
+extension OptionalRawProperty: SnapshotKind {
+    public static func _samples() -> [Any]? { PropertySamples.rawValues(of: Wrapped.self) }
+
+    @inlinable @inline(__always)
+    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Wrapped.RawValue? {
+        Wrapped.RawValue._getOptional(object, name)
+    }
+
+    @inlinable @inline(__always)
+    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Wrapped.RawValue? {
+        Wrapped.RawValue._get(row, name)
+    }
+
+    @inlinable @inline(__always)
+    public static func _stored(_ value: Wrapped?) -> Wrapped.RawValue? { value?.rawValue }
+
+    @inlinable @inline(__always)
+    public static func _value(_ stored: Wrapped.RawValue?) -> Wrapped? { stored.flatMap { Wrapped(rawValue: $0) } }
+
+    public static func _encode(
+        _ stored: Wrapped.RawValue?, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws {
+        try container.encode(stored, forKey: key)
+    }
+
+    public static func _decode(
+        _ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws -> Wrapped.RawValue? {
+        let raw = try container.decode(Wrapped.RawValue?.self, forKey: key)
+        if let raw, Wrapped(rawValue: raw) == nil { throw SnapshotCoding.unknown(raw, Wrapped.self, container, key) }
+        return raw
+    }
+
+    public static func _assign(
+        _ stored: Wrapped.RawValue?, _ object: NSManagedObject, _ name: StaticString,
+        _ objects: [ObjectReference: NSManagedObject]
+    ) {
+        Wrapped.RawValue._setOptional(stored, object, name)
+    }
+}
+
+enum SnapshotCoding {
+    /// The error for an encoded raw value that its type does not have.
+    static func unknown<Raw, Value>(
+        _ raw: Raw, _ type: Value.Type, _ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) -> DecodingError {
+        DecodingError.dataCorruptedError(forKey: key, in: container, debugDescription: "\(raw) stands for no \(type).")
+    }
+}

@@ -1,0 +1,185 @@
+// Relationships: a snapshot keeps references.
+
+extension ToOneProperty: SnapshotKind {
+    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> ObjectReference? {
+        get(object, name).map { ObjectReference($0) }
+    }
+    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> ObjectReference? {
+        row.destination(name).map { ObjectReference($0) }
+    }
+    public static func _stored(_ value: ObjectReference?) -> ObjectReference? { value }
+    public static func _value(_ stored: ObjectReference?) -> ObjectReference? { stored }
+
+    public static func _encode(
+        _ stored: ObjectReference?, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws {
+        try container.encode(stored, forKey: key)
+    }
+
+    public static func _decode(
+        _ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws -> ObjectReference? {
+        try container.decode(ObjectReference?.self, forKey: key)
+    }
+
+    public static func _references(_ stored: ObjectReference?) -> [ObjectReference] { stored.map { [$0] } ?? [] }
+
+    public static func _assign(
+        _ stored: ObjectReference?, _ object: NSManagedObject, _ name: StaticString,
+        _ objects: [ObjectReference: NSManagedObject]
+    ) throws {
+        set(try stored.map { try SnapshotTarget.object($0, objects, name) }, object, name)
+    }
+}
+
+extension RequiredToOneProperty: SnapshotKind {
+    // A row or an object whose destination is missing has none; a snapshot shows that as nil.
+    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> ObjectReference? {
+        ToOneProperty<Destination>._stored(object, name)
+    }
+    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> ObjectReference? {
+        ToOneProperty<Destination>._stored(row, name)
+    }
+    public static func _stored(_ value: ObjectReference?) -> ObjectReference? { value }
+    public static func _value(_ stored: ObjectReference?) -> ObjectReference? { stored }
+
+    public static func _encode(
+        _ stored: ObjectReference?, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws {
+        try container.encode(stored, forKey: key)
+    }
+
+    public static func _decode(
+        _ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws -> ObjectReference? {
+        try container.decode(ObjectReference?.self, forKey: key)
+    }
+
+    public static func _references(_ stored: ObjectReference?) -> [ObjectReference] { stored.map { [$0] } ?? [] }
+
+    public static func _assign(
+        _ stored: ObjectReference?, _ object: NSManagedObject, _ name: StaticString,
+        _ objects: [ObjectReference: NSManagedObject]
+    ) throws {
+        try ToOneProperty<Destination>._assign(stored, object, name, objects)
+    }
+}
+
+extension ToManyProperty: SnapshotKind {
+    @inlinable
+    public static var _isToMany: Bool { true }
+
+    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Set<ObjectReference> {
+        Set(get(object, name).map { ObjectReference($0) })
+    }
+    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Set<ObjectReference> {
+        Set(row.destinations(name).map { ObjectReference($0) })
+    }
+    public static func _stored(_ value: Set<ObjectReference>) -> Set<ObjectReference> { value }
+    public static func _value(_ stored: Set<ObjectReference>) -> Set<ObjectReference> { stored }
+
+    /// In the order of their URIs, so that equal snapshots are encoded alike.
+    public static func _encode(
+        _ stored: Set<ObjectReference>, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws {
+        try container.encode(stored.sorted { $0.description < $1.description }, forKey: key)
+    }
+
+    public static func _decode(
+        _ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws -> Set<ObjectReference> {
+        try container.decode(Set<ObjectReference>.self, forKey: key)
+    }
+
+    public static func _references(_ stored: Set<ObjectReference>) -> [ObjectReference] { Array(stored) }
+
+    public static func _assign(
+        _ stored: Set<ObjectReference>, _ object: NSManagedObject, _ name: StaticString,
+        _ objects: [ObjectReference: NSManagedObject]
+    ) throws {
+        set(Set(try stored.map { try SnapshotTarget.object($0, objects, name) }), object, name)
+    }
+}
+
+extension OrderedProperty: SnapshotKind {
+    @inlinable
+    public static var _isToMany: Bool { true }
+
+    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> [ObjectReference] {
+        get(object, name).map { ObjectReference($0) }
+    }
+    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> [ObjectReference] {
+        row.destinations(name).map { ObjectReference($0) }
+    }
+    public static func _stored(_ value: [ObjectReference]) -> [ObjectReference] { value }
+    public static func _value(_ stored: [ObjectReference]) -> [ObjectReference] { stored }
+
+    public static func _encode(
+        _ stored: [ObjectReference], _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws {
+        try container.encode(stored, forKey: key)
+    }
+
+    public static func _decode(
+        _ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws -> [ObjectReference] {
+        try container.decode([ObjectReference].self, forKey: key)
+    }
+
+    public static func _references(_ stored: [ObjectReference]) -> [ObjectReference] { stored }
+
+    public static func _assign(
+        _ stored: [ObjectReference], _ object: NSManagedObject, _ name: StaticString,
+        _ objects: [ObjectReference: NSManagedObject]
+    ) throws {
+        set(try stored.map { try SnapshotTarget.object($0, objects, name) }, object, name)
+    }
+}
+
+extension OrderedSetProperty: SnapshotKind {
+    @inlinable
+    public static var _isToMany: Bool { true }
+
+    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> [ObjectReference] {
+        OrderedProperty<NSManagedObject>._stored(object, name)
+    }
+    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> [ObjectReference] {
+        OrderedProperty<NSManagedObject>._stored(row, name)
+    }
+    public static func _stored(_ value: [ObjectReference]) -> [ObjectReference] { value }
+    public static func _value(_ stored: [ObjectReference]) -> [ObjectReference] { stored }
+
+    public static func _encode(
+        _ stored: [ObjectReference], _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws {
+        try container.encode(stored, forKey: key)
+    }
+
+    public static func _decode(
+        _ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws -> [ObjectReference] {
+        try container.decode([ObjectReference].self, forKey: key)
+    }
+
+    public static func _references(_ stored: [ObjectReference]) -> [ObjectReference] { stored }
+
+    public static func _assign(
+        _ stored: [ObjectReference], _ object: NSManagedObject, _ name: StaticString,
+        _ objects: [ObjectReference: NSManagedObject]
+    ) throws {
+        try OrderedProperty<NSManagedObject>._assign(stored, object, name, objects)
+    }
+}
+
+/// The object that a reference stands for while snapshots are applied.
+private enum SnapshotTarget {
+    static func object<Destination: NSManagedObject>(
+        _ reference: ObjectReference, _ objects: [ObjectReference: NSManagedObject], _ name: StaticString
+    ) throws -> Destination {
+        // Every reference was resolved before the first value is assigned.
+        guard let object = objects[reference] as? Destination else {
+            throw SnapshotError.wrongClass(property: name.description, reference: reference, expected: "\(Destination.self)")
+        }
+        return object
+    }
+}

@@ -1,0 +1,55 @@
+/// How a kind of property appears in snapshots.
+public protocol SnapshotKind: EntityPropertyKind {
+    /// What a snapshot keeps: raw values, bytes, references. Always a value that may cross threads.
+    associatedtype Stored: Hashable & Sendable
+    /// What reading the snapshot's property gives.
+    associatedtype SnapshotValue
+
+    /// Whether a row does not hold the value: it takes another fetch.
+    static var _isToMany: Bool { get }
+    static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Stored
+    static func _stored(_ row: _StoredRow, _ name: StaticString) -> Stored
+    static func _stored(_ value: SnapshotValue) -> Stored
+    static func _value(_ stored: Stored) -> SnapshotValue
+
+    static func _encode(_ stored: Stored, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey) throws
+    static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Stored
+
+    /// Values that key-value coding takes, for types that have only certain ones; nil where every value of the attribute's
+    /// type will do.
+    static func _samples() -> [Any]?
+
+    /// The class of the objects that the value leads to; nil for attributes.
+    static var _destination: NSManagedObject.Type? { get }
+    /// The objects that the value leads to.
+    static func _references(_ stored: Stored) -> [ObjectReference]
+    /// Gives the object the value.
+    static func _assign(
+        _ stored: Stored, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
+    ) throws
+}
+
+extension SnapshotKind {
+    @inlinable
+    public static var _isToMany: Bool { false }
+
+    public static func _samples() -> [Any]? { nil }
+
+    public static var _destination: NSManagedObject.Type? { nil }
+
+    public static func _references(_ stored: Stored) -> [ObjectReference] { [] }
+}
+
+/// The key of a property in an encoded snapshot.
+public struct SnapshotKey: CodingKey, ExpressibleByStringLiteral, Sendable {
+    public let stringValue: String
+    public var intValue: Int? { nil }
+
+    public init(stringValue: String) { self.stringValue = stringValue }
+    public init?(intValue: Int) { nil }
+    public init(stringLiteral value: String) { stringValue = value }
+    init(_ name: StaticString) { stringValue = name.description }
+}
+extension SnapshotKind where Self: RelationshipKind {
+    public static var _destination: NSManagedObject.Type? { Destination.self }
+}

@@ -1,0 +1,61 @@
+/// A property of a snapshot: its value in the form in which it is kept, or nothing in a partial snapshot.
+@propertyWrapper
+public struct SnapshotProperty<Kind: SnapshotKind>: Hashable, Sendable {
+    public var stored: Kind.Stored?
+
+    /// A property without a value. The kind decides the type.
+    @inlinable
+    public init(_ kind: Kind.Type) {}
+
+    @inlinable
+    public var wrappedValue: Kind.SnapshotValue {
+        get {
+            guard let stored else {
+                preconditionFailure(
+                    "The snapshot is partial and was made without this property. has(_:) tells which it was made with.")
+            }
+            return Kind._value(stored)
+        }
+        set { stored = Kind._stored(newValue) }
+    }
+
+    /// Takes the value of an object or a row, unless the snapshot is to be made without it.
+    @inlinable @inline(__always)
+    public mutating func _read(_ reader: borrowing SnapshotReader, _ name: StaticString) {
+        if let names = reader.names, !names.contains(name.description) { return }
+        if let row = reader.row {
+            stored = Kind._stored(row, name)
+        } else if let object = reader.object {
+            stored = Kind._stored(object, name)
+        }
+    }
+}
+
+/// Where a snapshot's values come from: a row, or an object where only that has them.
+public struct SnapshotReader {
+    @usableFromInline let row: _StoredRow?
+    @usableFromInline let object: NSManagedObject?
+    /// The properties that are wanted; nil for all.
+    @usableFromInline let names: Set<String>?
+
+    @inlinable
+    init(_ row: _StoredRow, names: Set<String>?) {
+        self.row = row
+        object = nil
+        self.names = names
+    }
+
+    @inlinable
+    init(_ object: NSManagedObject, names: Set<String>?) {
+        row = nil
+        self.object = object
+        self.names = names
+    }
+
+    /// The reference to the object or the row.
+    public var _reference: ObjectReference {
+        if let row { return ObjectReference(row.identity) }
+        // One of the two is there: both initializers see to that.
+        return object.map { ObjectReference($0) } ?? ObjectReference(entityName: "", store: "", local: .text(""))
+    }
+}

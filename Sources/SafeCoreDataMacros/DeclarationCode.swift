@@ -1,0 +1,98 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// Writes the description of the entity: what a model is made of.
+struct DeclarationCode {
+    let entity: EntityClass
+    let places: PropertyPlaces
+
+    var member: DeclSyntax {
+        let override = entity.inheritsEntity ? "override " : ""
+        let kind = entity.isFinal && !entity.inheritsEntity ? "static" : "class"
+        let access = entity.isFinal ? entity.access : entity.overrideAccess
+        let lines =
+            ["var entity = EntityDeclaration(\(header))"] + entity.properties.map { places.placing(statement(for: $0), at: $0) } + [
+                "return entity"
+            ]
+        return """
+            /// What the model says about this class.
+            \(raw: access.prefix)\(raw: override)\(raw: kind) func describeEntity() -> EntityDeclaration {
+                \(raw: lines.joined(separator: "\n    "))
+            }
+            """
+    }
+
+    /// The entity's name and options, as they were given to `@Entity`.
+    private var header: String {
+        var arguments = ["\(entity.name).self"]
+        var given = entity.mark.argumentList[...]
+        if let first = given.first, first.label == nil {
+            arguments.append("named: \(first.expression.trimmedDescription) ?? \"\(plainName)\"")
+            if first.expression.is(StringLiteralExprSyntax.self) {
+                arguments[1] = "named: \(first.expression.trimmedDescription)"
+            }
+            given = given.dropFirst()
+        } else {
+            arguments.append("named: \"\(plainName)\"")
+        }
+        arguments += given.map { $0.with(\.trailingComma, nil).trimmedDescription }
+        return arguments.joined(separator: ", ")
+    }
+
+    private var plainName: String { entity.declaration.name.identifier?.name ?? entity.declaration.name.text }
+
+    private func statement(for property: EntityProperty) -> String {
+        var arguments = ["\"\(property.name)\"", "\\\(entity.name).\(property.identifier)"]
+        switch property.role {
+        case .plain, .transient:
+            arguments.append(property.kind.description)
+            if let value = property.literalValue { arguments.append("default: \(value.description)") }
+            return "entity.add(\(arguments.joined(separator: ", ")))"
+        case .attribute(let mark):
+            arguments.append(property.kind.description)
+            if let value = property.literalValue { arguments.append("default: \(value.description)") }
+            let options = mark.argumentList.filter { $0.label == nil }.map(\.expression.trimmedDescription)
+            if !options.isEmpty { arguments.append("options: [\(options.joined(separator: ", "))]") }
+            arguments += labelled(mark)
+            return "entity.addAttribute(\(arguments.joined(separator: ", ")))"
+        case .derived(let mark):
+            arguments.append(property.kind.description)
+            if let expression = mark.argumentList.first?.expression { arguments.append("from: \(expression.trimmedDescription)") }
+            return "entity.addDerived(\(arguments.joined(separator: ", ")))"
+        case .relationship(let mark):
+            let inverse = mark.argument("inverse")
+            if property.type.isOrderedSet, let inverse {
+                arguments.append("EntityProperties.orderedSet(\(inverse.description))")
+            } else {
+                arguments.append(property.kind.description)
+            }
+            if let inverse, let name = inverse.keyPathProperty {
+                arguments.append(
+                    "inverse: EntityDeclaration.inverse(\"\(name)\", \(inverse.description), of: \(arguments[2]), in: \(entity.name).self)")
+            }
+            arguments += labelled(mark, except: "inverse")
+            return "entity.addRelationship(\(arguments.joined(separator: ", ")))"
+        }
+    }
+
+    private func labelled(_ mark: AttributeSyntax, except excluded: String? = nil) -> [String] {
+        mark.argumentList.compactMap { argument in
+            guard let label = argument.label?.text, label != excluded else { return nil }
+            return "\(label): \(argument.expression.trimmedDescription)"
+        }
+    }
+}
+
+extension ExprSyntax {
+    /// The property that a literal key path of one step names; nil for anything else. A type may be nested in others.
+    var keyPathProperty: String? {
+        guard let keyPath = self.as(KeyPathExprSyntax.self), keyPath.root != nil else { return nil }
+        let names = keyPath.components.map { component -> String? in
+            guard case .property(let property) = component.component else { return nil }
+            return property.declName.baseName.identifier?.name ?? property.declName.baseName.text
+        }
+        // Only by their first letter do the names of nested types differ from properties.
+        guard names.dropLast().allSatisfy({ $0?.first?.isUppercase ?? false }) else { return nil }
+        return names.last ?? nil
+    }
+}

@@ -1,0 +1,99 @@
+import SwiftSyntax
+
+/// The class that `@Entity` stands on, as far as its text tells.
+struct EntityClass {
+    let declaration: ClassDeclSyntax
+    let mark: AttributeSyntax
+    let properties: [EntityProperty]
+    /// Whether the superclass is an `@Entity` class as well. The compiler says so: it then conforms already.
+    let inheritsEntity: Bool
+
+    init(_ declaration: ClassDeclSyntax, mark: AttributeSyntax, inheritsEntity: Bool) {
+        self.declaration = declaration
+        self.mark = mark
+        self.inheritsEntity = inheritsEntity
+        properties = declaration.memberBlock.members.compactMap { member in
+            member.decl.as(VariableDeclSyntax.self).flatMap { EntityProperty($0) }
+        }.filter { !$0.isUnsupported }
+    }
+
+    var name: String { declaration.name.trimmedDescription }
+
+    var superclass: TypeSyntax? { declaration.inheritanceClause?.inheritedTypes.first?.type.trimmed }
+
+    var isFinal: Bool { declaration.modifiers.contains { $0.name.tokenKind == .keyword(.final) } }
+
+    /// Whether the class declares a designated initializer besides the framework's.
+    var hasOwnInitializer: Bool {
+        initializers.contains { initializer in
+            !initializer.modifiers.contains { $0.name.tokenKind == .keyword(.convenience) }
+                && initializer.labels != ["entity", "insertInto"]
+        }
+    }
+
+    /// Whether the class declares an initializer with these argument labels.
+    func declaresInitializer(_ labels: [String]) -> Bool { initializers.contains { $0.labels == labels } }
+
+    private var initializers: [InitializerDeclSyntax] {
+        declaration.memberBlock.members.compactMap { $0.decl.as(InitializerDeclSyntax.self) }
+    }
+
+    // MARK: Access
+
+    /// The access level of members that other modules need as much as the class.
+    var access: Access { Access(declaration.modifiers) == .open ? .public : Access(declaration.modifiers) }
+
+    /// Members that subclasses override need the class's level, and `open` where it is open.
+    var overrideAccess: Access { Access(declaration.modifiers) }
+
+    /// The access level of what takes a value for each argument: no property's type may be less visible.
+    var initializerAccess: Access { min(access, arguments.map { Access($0.variable.modifiers) }.min() ?? access) }
+
+    /// The properties that the initializer takes, in the order of their declaration.
+    ///
+    /// Derived and transient properties are not among them, nor those that need no value and are less visible than the class.
+    var arguments: [EntityProperty] {
+        properties.filter { property in
+            if property.isDerived || property.isTransient { return false }
+            if Access(property.variable.modifiers) >= min(access, .public) { return true }
+            return property.initialValue == nil && !property.isOptional && !property.isToMany
+        }
+    }
+}
+
+/// How far a declaration is visible.
+enum Access: Int, Comparable {
+    case `private`, `fileprivate`, `internal`, package, `public`, open
+
+    /// The level that modifiers give, that of the setter aside.
+    init(_ modifiers: DeclModifierListSyntax) {
+        self = .internal
+        for modifier in modifiers where modifier.detail == nil {
+            switch modifier.name.tokenKind {
+            case .keyword(.private): self = .private
+            case .keyword(.fileprivate): self = .fileprivate
+            case .keyword(.package): self = .package
+            case .keyword(.public): self = .public
+            case .keyword(.open): self = .open
+            default: continue
+            }
+        }
+    }
+
+    static func < (first: Access, second: Access) -> Bool { first.rawValue < second.rawValue }
+
+    /// The modifier and a space. A private class's members need none: they are as visible as it is.
+    var prefix: String {
+        switch self {
+        case .private, .fileprivate: ""
+        case .internal: ""
+        case .package: "package "
+        case .public: "public "
+        case .open: "open "
+        }
+    }
+}
+
+extension InitializerDeclSyntax {
+    var labels: [String] { signature.parameterClause.parameters.map(\.firstName.text) }
+}

@@ -1,0 +1,59 @@
+import MacroPluginSupport
+import SwiftSyntax
+import SwiftSyntaxBuilder
+import SwiftSyntaxMacros
+
+/// Makes a class an entity: accessors for its properties, its initializers, its description and its conformance.
+public enum EntityMacro {
+    static let propertyMacro = "_EntityProperty"
+}
+
+extension EntityMacro: MemberAttributeMacro {
+    public static func expansion(
+        of node: AttributeSyntax,
+        attachedTo declaration: some DeclGroupSyntax,
+        providingAttributesFor member: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [AttributeSyntax] {
+        guard declaration.is(ClassDeclSyntax.self), let variable = member.as(VariableDeclSyntax.self),
+            EntityProperty(variable) != nil
+        else { return [] }
+        return ["@\(raw: propertyMacro)"]
+    }
+}
+
+extension EntityMacro: MemberMacro {
+    public static func expansion(
+        of node: AttributeSyntax,
+        providingMembersOf declaration: some DeclGroupSyntax,
+        conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        guard let classDeclaration = declaration.as(ClassDeclSyntax.self) else {
+            MacroProblem(
+                id: "class", message: "@Entity belongs on a class that inherits from NSManagedObject", node: node
+            ).report(in: context)
+            return []
+        }
+        let entity = EntityClass(classDeclaration, mark: node, inheritsEntity: protocols.isEmpty)
+        guard EntityProblems(entity: entity).report(in: context) else { return [] }
+        let places = PropertyPlaces(of: entity, in: context)
+        return InitializerCode(entity: entity).members + [DeclarationCode(entity: entity, places: places).member]
+            + SnapshotCode(entity: entity, places: places).members
+    }
+}
+
+extension EntityMacro: ExtensionMacro {
+    public static func expansion(
+        of node: AttributeSyntax,
+        attachedTo declaration: some DeclGroupSyntax,
+        providingExtensionsOf type: some TypeSyntaxProtocol,
+        conformingTo protocols: [TypeSyntax],
+        in context: some MacroExpansionContext
+    ) throws -> [ExtensionDeclSyntax] {
+        guard let classDeclaration = declaration.as(ClassDeclSyntax.self), classDeclaration.inheritanceClause != nil,
+            !protocols.isEmpty
+        else { return [] }
+        return [try ExtensionDeclSyntax("extension \(type.trimmed): EntityObject {}")]
+    }
+}

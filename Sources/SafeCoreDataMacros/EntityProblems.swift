@@ -1,0 +1,192 @@
+import MacroPluginSupport
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// Finds what is wrong with an `@Entity` class before the compiler meets the code written for it.
+struct EntityProblems {
+    let entity: EntityClass
+
+    /// Reports every mistake. False when nothing can be written for the class.
+    func report(in context: some MacroExpansionContext) -> Bool {
+        for member in entity.declaration.memberBlock.members {
+            guard let variable = member.decl.as(VariableDeclSyntax.self), !isTypeMember(variable) else { continue }
+            if let problem = problem(of: variable) { problem.report(in: context) }
+        }
+        if entity.declaration.inheritanceClause == nil {
+            let declaration = entity.declaration
+            MacroProblem(
+                id: "superclass", message: "a class marked @Entity inherits from NSManagedObject or another such class",
+                node: declaration.name,
+                fixIt: (
+                    "Inherit from NSManagedObject",
+                    .edit(declaration.name) { name in
+                        name = .identifier("\(name.text): NSManagedObject", trailingTrivia: name.trailingTrivia)
+                    }
+                )
+            ).report(in: context)
+            return false
+        }
+        return true
+    }
+
+    private func isTypeMember(_ variable: VariableDeclSyntax) -> Bool {
+        variable.modifiers.contains { [.keyword(.static), .keyword(.class)].contains($0.name.tokenKind) }
+    }
+
+    private func problem(of variable: VariableDeclSyntax) -> MacroProblem? {
+        guard let binding = variable.bindings.first else { return nil }
+        let mark = ["Attribute", "Relationship", "Transient", "Derived"].lazy.compactMap { variable.attributes.named($0) }.first
+        if let accessors = binding.accessorBlock {
+            return problem(ofComputed: variable, mark: mark, accessors: accessors)
+        }
+        if variable.bindingSpecifier.tokenKind == .keyword(.let) {
+            return MacroProblem(
+                id: "let",
+                message: "a property of an @Entity class needs 'var': its value changes when the object is fetched, refreshed or reset",
+                node: variable.bindingSpecifier,
+                fixIt: ("Replace 'let' with 'var'", .edit(variable) { $0.bindingSpecifier.tokenKind = .keyword(.var) }))
+        }
+        if let managed = variable.attributes.named("Managed") {
+            return MacroProblem(
+                id: "managed", message: "@Entity manages this property already", node: managed,
+                fixIt: ("Remove '@Managed'", removing(managed, from: variable)))
+        }
+        if let modifier = variable.modifiers.first(where: { EntityProperty.excludingModifiers.contains($0.name.tokenKind) }) {
+            return MacroProblem(
+                id: "modifier",
+                message: "a property of an @Entity class cannot be \(modifier.name.text): the managed object stores its value",
+                node: modifier,
+                fixIt: (
+                    "Remove '\(modifier.name.text)'",
+                    .edit(variable) { edited in
+                        edited.modifiers = edited.modifiers.filter { $0.name.tokenKind != modifier.name.tokenKind }
+                    }
+                ))
+        }
+        if variable.bindings.count > 1 {
+            return MacroProblem(
+                id: "bindings", message: "declare each property of an @Entity class by itself", node: variable.bindings)
+        }
+        guard let pattern = binding.pattern.as(IdentifierPatternSyntax.self) else { return nil }
+        guard let type = binding.typeAnnotation?.type else {
+            return missingType(of: pattern, binding)
+        }
+        return problem(ofType: type, variable)
+            ?? EntityProperty(variable).flatMap { problem(of: $0, mark: mark) }
+    }
+
+    private func problem(
+        ofComputed variable: VariableDeclSyntax, mark: AttributeSyntax?, accessors: AccessorBlockSyntax
+    ) -> MacroProblem? {
+        if case .accessors(let list) = accessors.accessors,
+            let observer = list.first(where: { ["willSet", "didSet"].contains($0.accessorSpecifier.text) })
+        {
+            return MacroProblem(
+                id: "observer",
+                message: "a property of an @Entity class cannot have observers: use a computed property beside it, or willSave()",
+                node: observer.accessorSpecifier)
+        }
+        guard let mark else { return nil }
+        let name = mark.attributeName.trimmedDescription
+        return MacroProblem(
+            id: "computed", message: "@\(name) needs a stored property: one with accessors of its own is not in the model",
+            node: mark, fixIt: ("Remove '@\(name)'", removing(mark, from: variable)))
+    }
+
+    private func missingType(of pattern: IdentifierPatternSyntax, _ binding: PatternBindingSyntax) -> MacroProblem {
+        let name = pattern.identifier.text
+        let literalType = binding.initializer.flatMap { initializer -> String? in
+            switch initializer.value.kind {
+            case .integerLiteralExpr: "Int"
+            case .floatLiteralExpr: "Double"
+            case .stringLiteralExpr: "String"
+            case .booleanLiteralExpr: "Bool"
+            default: nil
+            }
+        }
+        return MacroProblem(
+            id: "type", message: "a property of an @Entity class needs its type: write 'var \(name): Type'", node: pattern.identifier,
+            fixIt: literalType.map { type in
+                (
+                    "Write ': \(type)'",
+                    .edit(binding) { edited in
+                        edited.pattern.trailingTrivia = []
+                        edited.typeAnnotation = TypeAnnotationSyntax(
+                            colon: .colonToken(trailingTrivia: .space),
+                            type: TypeSyntax(IdentifierTypeSyntax(name: .identifier(type))), trailingTrivia: .space)
+                    }
+                )
+            })
+    }
+
+    private func problem(ofType type: TypeSyntax, _ variable: VariableDeclSyntax) -> MacroProblem? {
+        if let unwrapped = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
+            let wrapped = unwrapped.wrappedType
+            return MacroProblem(
+                id: "unwrapped", message: "a property of an @Entity class is either optional or required", node: type,
+                fixIt: ("Make it optional", .replace(oldNode: Syntax(type), newNode: Syntax(OptionalTypeSyntax(wrappedType: wrapped)))))
+        }
+        guard let property = EntityProperty(variable), property.isUnsupported else { return nil }
+        let written = (property.type.wrappedType ?? property.type).trimmedDescription
+        return MacroProblem(
+            id: "unsupported",
+            message: "Core Data cannot store a '\(written)': use a number, String, Bool, Date, Data, UUID, URL, a Codable type, or "
+                + "@Attribute(.transformable(by:))", node: type)
+    }
+
+    private func problem(of property: EntityProperty, mark: AttributeSyntax?) -> MacroProblem? {
+        let type = property.type
+        if case .relationship(let mark) = property.role {
+            if let wrapped = property.binding.typeAnnotation?.type.wrappedType, wrapped.elementType != nil || wrapped.isOrderedSet,
+                let written = property.binding.typeAnnotation?.type
+            {
+                return MacroProblem(
+                    id: "optional-to-many",
+                    message: "a to-many relationship is never nil, but empty: write '\(wrapped.trimmedDescription)'", node: written,
+                    fixIt: (
+                        "Write '\(wrapped.trimmedDescription)'",
+                        .replace(oldNode: Syntax(written), newNode: Syntax(wrapped.trimmed.with(\.trailingTrivia, written.trailingTrivia)))
+                    ))
+            }
+            if let inverse = mark.argument("inverse"), inverse.keyPathProperty == nil, !inverse.is(NilLiteralExprSyntax.self) {
+                return MacroProblem(
+                    id: "inverse", message: "the inverse of a relationship is a key path like \\Other.property",
+                    node: mark.argumentList.first { $0.label?.text == "inverse" }?.expression ?? inverse)
+            }
+        }
+        if type.isOrderedSet {
+            guard case .relationship(let mark) = property.role, mark.argument("inverse") != nil else {
+                return MacroProblem(
+                    id: "ordered-set",
+                    message: "an NSOrderedSet does not say what it holds: add @Relationship(inverse:), or write an array of the class",
+                    node: property.binding.typeAnnotation?.type ?? type)
+            }
+        }
+        if property.isTransient, property.initialValue == nil, !property.isOptional {
+            return MacroProblem(
+                id: "transient", message: "a transient property is not stored: give it an initial value, or an optional type",
+                node: property.binding.pattern)
+        }
+        if property.isDerived, let initializer = property.binding.initializer {
+            return MacroProblem(
+                id: "derived", message: "a derived property is computed by the store and has no initial value", node: initializer,
+                fixIt: (
+                    "Remove the initial value",
+                    .edit(property.binding) { edited in
+                        edited.initializer = nil
+                        edited.trailingTrivia = initializer.trailingTrivia
+                    }
+                ))
+        }
+        return nil
+    }
+
+    private func removing(_ mark: AttributeSyntax, from variable: VariableDeclSyntax) -> FixIt.Change {
+        .edit(variable) { edited in
+            let trivia = edited.leadingTrivia
+            edited.attributes = edited.attributes.filter { $0.as(AttributeSyntax.self)?.id != mark.id }
+            edited.leadingTrivia = trivia
+        }
+    }
+}

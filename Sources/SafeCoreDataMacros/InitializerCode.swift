@@ -1,0 +1,134 @@
+import SwiftSyntax
+import SwiftSyntaxBuilder
+
+/// Writes the initializers of an `@Entity` class.
+struct InitializerCode {
+    let entity: EntityClass
+
+    var members: [DeclSyntax] {
+        var members: [DeclSyntax] = []
+        if !entity.declaresInitializer(["entity", "insertInto"]) { members.append(frameworkInitializer) }
+        if !entity.hasOwnInitializer { members.append(memberwiseInitializer) }
+        if !entity.declaresInitializer([]) { members.append(refused("convenience init()")) }
+        if !entity.declaresInitializer(["context"]), !isMemberwiseEmpty {
+            members.append(refused("required convenience init(context: NSManagedObjectContext)"))
+        }
+        if entity.properties.contains(where: { $0.initialValue != nil && !$0.isTransient }) {
+            members.append(initialValuesMethod)
+        }
+        if !entity.isFinal { members.append(initialValuesStructure) }
+        return members
+    }
+
+    /// Whether the memberwise initializer takes nothing but the context.
+    private var isMemberwiseEmpty: Bool {
+        !entity.hasOwnInitializer && entity.arguments.isEmpty && !entity.inheritsEntity
+    }
+
+    private var frameworkInitializer: DeclSyntax {
+        """
+        /// For the framework: makes an object of the entity, and inserts it into the context if there is one.
+        \(raw: entity.access.prefix)required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+            super.init(entity: entity, insertInto: context)
+        }
+        """
+    }
+
+    private var memberwiseInitializer: DeclSyntax {
+        let parameters = ["context: NSManagedObjectContext"] + inheritedParameter + entity.arguments.map(\.parameter)
+        let inherited = entity.inheritsEntity ? ["inherited._assign(to: self)"] : []
+        let statements = inherited + entity.arguments.map { $0.assignment(to: "self") }
+        return """
+            /// Makes an object with these values and inserts it into the context.
+            \(raw: entity.initializerAccess.prefix)init(\(raw: parameters.joined(separator: ", "))) {
+                super.init(entity: Self._entity(in: context), insertInto: nil)
+                _insert(into: context)
+                \(raw: statements.joined(separator: "\n    "))
+            }
+            """
+    }
+
+    private var inheritedParameter: [String] {
+        guard entity.inheritsEntity, let superclass = entity.superclass else { return [] }
+        return ["inheriting inherited: \(superclass.description).InitialValues"]
+    }
+
+    private func refused(_ initializer: String) -> DeclSyntax {
+        """
+        @available(*, unavailable, message: \(StringLiteralExprSyntax(content: refusal)))
+        \(raw: entity.access.prefix)\(raw: initializer) {
+            fatalError()
+        }
+        """
+    }
+
+    private var refusal: String {
+        if entity.hasOwnInitializer { return "call one of the initializers that \(entity.name) declares" }
+        let inherited = entity.inheritsEntity ? ["inheriting:"] : []
+        let required = entity.arguments.filter(\.isRequired).map { "\($0.name):" }
+        return "call \(entity.name)(\((["context:"] + inherited + required).joined()))"
+    }
+
+    private var initialValuesMethod: DeclSyntax {
+        let assignments = entity.properties.filter { !$0.isTransient }.compactMap { property in
+            property.initialValue.map { "self.\(property.identifier) = \($0.description)" }
+        }
+        return """
+            \(raw: entity.overrideAccess.prefix)override func _setInitialValues() {
+                super._setInitialValues()
+                \(raw: assignments.joined(separator: "\n    "))
+            }
+            """
+    }
+
+    /// What a subclass's initializer takes for the properties that it inherits: its macro cannot see them.
+    private var initialValuesStructure: DeclSyntax {
+        let access = entity.initializerAccess.prefix
+        let inherited = inheritedParameter.isEmpty ? [] : ["\(access)var inherited: \(entity.superclass?.description ?? "").InitialValues"]
+        let fields = inherited + entity.arguments.map { "\(access)var \($0.identifier): \($0.type.description)" }
+        let parameters = inheritedParameter + entity.arguments.map(\.parameter)
+        let stores =
+            (inheritedParameter.isEmpty ? [] : ["self.inherited = inherited"])
+            + entity.arguments.map { "self.\($0.identifier) = \($0.identifier)" }
+        let assignments =
+            (inheritedParameter.isEmpty ? [] : ["inherited._assign(to: object)"])
+            + entity.arguments.map { $0.assignment(to: "object") }
+        return """
+            /// The values that a new object of a subclass takes for the properties of `\(raw: entity.name)`.
+            \(raw: access)struct InitialValues {
+                \(raw: fields.joined(separator: "\n    "))
+
+                \(raw: access)init(\(raw: parameters.joined(separator: ", "))) {
+                    \(raw: stores.joined(separator: "\n        "))
+                }
+
+                \(raw: access)func _assign(to object: \(raw: entity.name)) {
+                    \(raw: assignments.joined(separator: "\n        "))
+                }
+            }
+            """
+    }
+}
+
+extension EntityProperty {
+    /// Whether the initializer must be given a value.
+    fileprivate var isRequired: Bool { initialValue == nil && !isOptional && !isToMany }
+
+    /// The initializer's parameter, by the rules of memberwise initializers.
+    fileprivate var parameter: String {
+        let declaration = "\(identifier): \(type.description)"
+        if let initialValue { return "\(declaration) = \(initialValue.description)" }
+        if isOptional { return "\(declaration) = nil" }
+        if isToMany { return "\(declaration) = \(type.isOrderedSet ? "NSOrderedSet()" : "[]")" }
+        return declaration
+    }
+
+    /// The statement that gives an object the argument. What would change nothing is not assigned.
+    fileprivate func assignment(to object: String) -> String {
+        let assignment = "\(object).\(identifier) = \(identifier)"
+        if initialValue != nil { return assignment }
+        if isOptional { return "if let \(identifier) { \(assignment) }" }
+        if isToMany { return "if \(identifier).count > 0 { \(assignment) }" }
+        return assignment
+    }
+}

@@ -1,0 +1,37 @@
+import MacroPluginSupport
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+// The macros that say more about a property. `@Entity` reads them; they write nothing themselves.
+
+/// A macro that only marks a property of an `@Entity` class.
+public protocol PropertyMark: PeerMacro {}
+
+extension PropertyMark {
+    public static func expansion(
+        of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
+    ) throws -> [DeclSyntax] {
+        let enclosing = context.lexicalContext.first?.as(ClassDeclSyntax.self)
+        if enclosing?.attributes.named("Entity") == nil || !declaration.is(VariableDeclSyntax.self) {
+            MacroProblem(
+                id: "mark",
+                message: "@\(node.attributeName.trimmedDescription) belongs on a stored property of a class marked @Entity",
+                node: node
+            ).report(in: context)
+        }
+        return []
+    }
+}
+
+/// Marks an attribute with options.
+public enum AttributeMacro: PropertyMark {}
+
+/// Marks a relationship with its rules.
+public enum RelationshipMacro: PropertyMark {}
+
+/// Marks a property that is not stored.
+public enum TransientMacro: PropertyMark {}
+
+/// Marks a property that the store computes.
+public enum DerivedMacro: PropertyMark {}

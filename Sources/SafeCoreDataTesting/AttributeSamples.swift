@@ -1,0 +1,110 @@
+import SafeCoreData
+
+/// Values that an attribute accepts.
+struct AttributeSamples {
+    private let attribute: NSAttributeDescription
+    private let object: NSManagedObject
+
+    init(_ attribute: NSAttributeDescription, of object: NSManagedObject) {
+        self.attribute = attribute
+        self.object = object
+    }
+
+    /// An accepted value, another than the object has where there is one; nil when none was found.
+    ///
+    /// - Parameter serial: values of different numbers differ as far as the attribute's type and rules let them.
+    func value(_ serial: Int) -> Any? {
+        let current = RoundTripValue(object.value(forKey: attribute.name))
+        let accepted = candidates(serial).filter(isAccepted)
+        return accepted.first { RoundTripValue($0) != current } ?? accepted.first
+    }
+
+    private func isAccepted(_ value: Any) -> Bool {
+        if attribute.attributeType == .transformableAttributeType { return canTransform(value) }
+        var given: AnyObject? = value as AnyObject
+        do {
+            try object.validateValue(&given, forKey: attribute.name)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func canTransform(_ value: Any) -> Bool {
+        object.setValue(value, forKey: attribute.name)
+        return (try? object.transformedData(forKey: attribute.name)).flatMap { $0 } != nil
+    }
+
+    private func candidates(_ serial: Int) -> [Any] {
+        if let own = (type(of: object) as? any EntityObject.Type)?._samples(of: attribute.name) {
+            // A type whose values cannot be found out has at least the one that the class gives it.
+            return own.isEmpty ? object.value(forKey: attribute.name).map { [$0] } ?? [] : own
+        }
+        let number = serial
+        switch attribute.attributeType {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
+            return ([Decimal(number)] + limits(around: 1)).map { NSNumber(value: NSDecimalNumber(decimal: $0).int64Value) }
+        case .decimalAttributeType:
+            return ([Decimal(number) + Decimal(sign: .plus, exponent: -2, significand: 25)] + limits(around: 1)).map {
+                NSDecimalNumber(decimal: $0)
+            }
+        case .doubleAttributeType, .floatAttributeType:
+            return ([Decimal(number) + Decimal(sign: .plus, exponent: -2, significand: 25)] + limits(around: 0)).map {
+                NSNumber(value: NSDecimalNumber(decimal: $0).doubleValue)
+            }
+        case .booleanAttributeType: return [NSNumber(value: true), NSNumber(value: false)]
+        case .stringAttributeType: return texts(number)
+        case .dateAttributeType:
+            return [Date(timeIntervalSinceReferenceDate: Double(number) * 86400)] + dateLimits
+        case .binaryDataAttributeType: return [Data([UInt8(truncatingIfNeeded: number), 2, 3])]
+        case .UUIDAttributeType: return [UUID()]
+        case .URIAttributeType: return ["https://example.com/\(number)"].compactMap { URL(string: $0) }
+        case .transformableAttributeType: return [["text \(number)"] as NSArray, "text \(number)", NSNumber(value: number)]
+        case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: return []
+        }
+    }
+
+    /// Texts of many forms and of the lengths that the rules name.
+    private func texts(_ number: Int) -> [Any] {
+        let base = "text \(number)"
+        let lengths = limits(around: 0).map { NSDecimalNumber(decimal: $0).intValue }.filter { (1...10_000).contains($0) }
+        let padded = lengths.map { length in
+            String(String(repeating: "\(number)abcdefghij", count: length / 10 + 1).prefix(length))
+        }
+        let letters = Self.letters(of: number)
+        let forms = [
+            letters, letters.uppercased(), letters.capitalized, "\(number)", "\(letters)@example.com", "+49 30 \(number)",
+        ]
+        return [base] + padded + forms
+    }
+
+    /// A number written in letters.
+    private static func letters(of number: Int) -> String {
+        let alphabet = Array("abcdefghijklmnopqrstuvwxyz")
+        var text = ""
+        var rest = number
+        repeat {
+            text = String(alphabet[rest % alphabet.count]) + text
+            rest /= alphabet.count
+        } while rest > 0
+        return text
+    }
+
+    /// The numbers that the attribute's rules compare with, and those beside them.
+    private func limits(around distance: Int) -> [Decimal] {
+        constants.compactMap { ($0 as? NSNumber)?.decimalValue }.flatMap { limit in
+            distance == 0 ? [limit] : [limit, limit + Decimal(distance), limit - Decimal(distance)]
+        }
+    }
+
+    private var dateLimits: [Date] { constants.compactMap { $0 as? Date } }
+
+    private var constants: [Any] {
+        attribute.validationPredicates.compactMap { predicate in
+            guard let comparison = predicate as? NSComparisonPredicate,
+                comparison.rightExpression.expressionType == .constantValue
+            else { return nil }
+            return comparison.rightExpression.constantValue
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import SafeCoreData
+
+/// Makes objects and gives every property a generated value.
+struct ObjectFiller {
+    let context: NSManagedObjectContext
+    let serials: SerialNumbers
+    /// What the object was given, by property; to-many relationships and values are read back for comparison.
+    private(set) var values: [String: RoundTripValue] = [:]
+    private(set) var problems: [String] = []
+
+    init(context: NSManagedObjectContext, serials: SerialNumbers) {
+        self.context = context
+        self.serials = serials
+    }
+
+    /// A new object with values for all its properties. Related objects get what they require and no more.
+    mutating func make(_ entity: NSEntityDescription) -> NSManagedObject {
+        let object = NSEntityDescription.insertNewObject(forEntityName: entity.name ?? "", into: context)
+        fill(object)
+        return object
+    }
+
+    /// Gives an object other values than it has.
+    mutating func fill(_ object: NSManagedObject) {
+        let serial = serials.next()
+        for attribute in object.entity.attributes where !attribute.isReadOnly {
+            guard let value = AttributeSamples(attribute, of: object).value(serial) else {
+                problems.append(
+                    "\(attribute.name): no value that it accepts could be made: give it an initial value, or make its type CaseIterable.")
+                continue
+            }
+            object.setValue(value, forKey: attribute.name)
+            values[attribute.name] = RoundTripValue(value)
+        }
+        for relationship in object.entity.relationshipsByName.values.sorted(by: { $0.name < $1.name }) {
+            fill(relationship, of: object)
+        }
+    }
+
+    private mutating func fill(_ relationship: NSRelationshipDescription, of object: NSManagedObject) {
+        guard !relationship.isTransient, let destination = relationship.destinationEntity?.concrete else { return }
+        let count = relationship.isToMany ? max(relationship.minCount, 2) : 1
+        let wanted = relationship.maxCount == 0 ? count : min(count, relationship.maxCount)
+        let others = (0..<wanted).map { _ in bare(destination, depth: 0) }
+        let value: Any =
+            !relationship.isToMany
+            ? others[0] : relationship.isOrdered ? NSOrderedSet(array: others) : NSSet(array: others)
+        object.setValue(value, forKey: relationship.name)
+        // Object IDs become permanent with the save: saved first, they are comparable afterwards.
+        try? context.obtainPermanentIDs(for: [object] + others)
+        values[relationship.name] = RoundTripValue(object.value(forKey: relationship.name))
+    }
+
+    /// How far required relationships are followed: beyond, the model cannot be satisfied by new objects.
+    private static let depthLimit = 4
+
+    /// An object with what it requires.
+    private func bare(_ entity: NSEntityDescription, depth: Int) -> NSManagedObject {
+        let object = NSEntityDescription.insertNewObject(forEntityName: entity.name ?? "", into: context)
+        let serial = serials.next()
+        for attribute in entity.attributes where !attribute.isReadOnly && !attribute.isOptional {
+            if let value = AttributeSamples(attribute, of: object).value(serial) {
+                object.setValue(value, forKey: attribute.name)
+            }
+        }
+        guard depth < Self.depthLimit else { return object }
+        for relationship in entity.relationshipsByName.values
+        where !relationship.isOptional && !relationship.isToMany && object.value(forKey: relationship.name) == nil {
+            guard let destination = relationship.destinationEntity?.concrete else { continue }
+            object.setValue(bare(destination, depth: depth + 1), forKey: relationship.name)
+        }
+        return object
+    }
+}
+
+/// Numbers that make the values of each object differ from those of all others in a run.
+final class SerialNumbers {
+    private var last = 0
+
+    func next() -> Int {
+        last += 1
+        return last
+    }
+}
+
+extension NSEntityDescription {
+    fileprivate var attributes: [NSAttributeDescription] { attributesByName.values.sorted { $0.name < $1.name } }
+
+    /// The entity itself or the first below it that has objects.
+    fileprivate var concrete: NSEntityDescription? {
+        if !isAbstract { return self }
+        return subentities.lazy.compactMap(\.concrete).first
+    }
+}
+
+extension NSAttributeDescription {
+    fileprivate var isReadOnly: Bool { isTransient || self is NSDerivedAttributeDescription }
+}

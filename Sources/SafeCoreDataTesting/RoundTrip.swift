@@ -1,0 +1,119 @@
+import SafeCoreData
+
+/// One run of the check for one class, on a store of its own.
+final class RoundTrip {
+    private let folder: URL
+    private let coordinator: NSPersistentStoreCoordinator
+    private let entity: NSEntityDescription?
+    private let objectClass: NSManagedObject.Type
+    private let serials = SerialNumbers()
+    private var found: [String] = []
+    private var contexts: [NSManagedObjectContext] = []
+
+    init(_ objectClass: NSManagedObject.Type, model: NSManagedObjectModel) throws {
+        self.objectClass = objectClass
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("RoundTrip-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        coordinator = try NSPersistentStoreCoordinator(validating: model)
+        _ = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: folder.appendingPathComponent("store.sqlite"))
+        entity = model.entities.first { $0.objectClass == objectClass }
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func differences() -> [String] {
+        guard let entity else { return ["The model has no entity whose class is \(objectClass)."] }
+        guard !entity.isAbstract else { return ["\(objectClass) is abstract: check its subclasses."] }
+        do {
+            try check(entity)
+        } catch {
+            found.append("\(objectClass): \(RoundTripText.of(error))")
+        }
+        return found
+    }
+
+    private func newContext() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        contexts.append(context)
+        return context
+    }
+
+    // MARK: Steps
+
+    private func check(_ entity: NSEntityDescription) throws {
+        let context = newContext()
+        var filler = ObjectFiller(context: context, serials: serials)
+        let object = filler.make(entity)
+        found += filler.problems
+        var expected = filler.values
+        verify(object, expected, "after setting")
+        try context.save()
+        verify(object, expected, "after saving")
+
+        let second = newContext()
+        let fetched = try second.existingObject(with: object.objectID)
+        verify(fetched, expected, "after fetching")
+        verifySnapshots(object, fetched, "after fetching")
+
+        var changer = ObjectFiller(context: second, serials: serials)
+        changer.fill(fetched)
+        expected = changer.values
+        verify(fetched, expected, "after changing")
+        // What the object let go of may be invalid without it.
+        for other in second.updatedObjects where other !== fetched {
+            if (try? other.validateForUpdate()) == nil { second.delete(other) }
+        }
+        try second.save()
+
+        let last = try newContext().existingObject(with: object.objectID)
+        verify(last, expected, "after saving the change")
+        verifySnapshots(fetched, last, "after saving the change")
+        checkRequired(entity)
+    }
+
+    private func verify(_ object: NSManagedObject, _ expected: [String: RoundTripValue], _ step: String) {
+        for (name, value) in expected.sorted(by: { $0.key < $1.key }) {
+            let read = RoundTripValue(object.value(forKey: name))
+            if read != value { found.append("\(name): \(value) was given, \(step) it is \(read).") }
+        }
+    }
+
+    /// Snapshots go through a class's own types, which key-value coding does not see.
+    private func verifySnapshots(_ first: NSManagedObject, _ second: NSManagedObject, _ step: String) {
+        guard let first = first as? any EntityObject, let second = second as? any EntityObject else { return }
+        if AnyHashable(first._snapshotOfOwnClass) != AnyHashable(second._snapshotOfOwnClass) {
+            found.append("\(objectClass): snapshots of the object differ \(step).")
+        }
+    }
+
+    private func checkRequired(_ entity: NSEntityDescription) {
+        for property in entity.properties.sorted(by: { $0.name < $1.name }) where Self.isRequired(property) {
+            let context = newContext()
+            var filler = ObjectFiller(context: context, serials: serials)
+            let object = filler.make(entity)
+            object.setValue(nil, forKey: property.name)
+            do {
+                try object.validateForInsert()
+                found.append("\(property.name): it is required, but an object without it is accepted.")
+            } catch {
+                // This is what should happen.
+            }
+        }
+    }
+
+    private static func isRequired(_ property: NSPropertyDescription) -> Bool {
+        !property.isOptional && !property.isTransient && !(property is NSDerivedAttributeDescription)
+            && !(property is NSFetchedPropertyDescription)
+    }
+}
+
+enum RoundTripText {
+    /// An error in one line, with those it is made of.
+    static func of(_ error: any Error) -> String {
+        let error = error as NSError
+        let details = error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []
+        return details.isEmpty ? error.localizedDescription : details.map(\.localizedDescription).joined(separator: " ")
+    }
+}

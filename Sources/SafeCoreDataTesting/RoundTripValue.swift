@@ -1,0 +1,34 @@
+import SafeCoreData
+
+/// A property's value in a form that can be compared across contexts and shown.
+enum RoundTripValue: Equatable, CustomStringConvertible {
+    case null
+    case value(AnyHashable)
+    case object(NSManagedObjectID)
+    case objects(Set<NSManagedObjectID>)
+    case ordered([NSManagedObjectID])
+    case other(String)
+
+    init(_ value: Any?) {
+        switch value {
+        case nil: self = .null
+        case let object as NSManagedObject: self = .object(object.objectID)
+        case let set as NSOrderedSet: self = .ordered(set.array.compactMap { ($0 as? NSManagedObject)?.objectID })
+        case let set as NSSet where set.allObjects.allSatisfy({ $0 is NSManagedObject }):
+            self = .objects(Set(set.allObjects.compactMap { ($0 as? NSManagedObject)?.objectID }))
+        case let value as AnyHashable: self = .value(value)
+        case let value?: self = .other("\(value)")
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .null: "nil"
+        case .value(let value): "\(value.base)"
+        case .object(let objectID): "\(objectID)"
+        case .objects(let objectIDs): "\(objectIDs.count) objects"
+        case .ordered(let objectIDs): "\(objectIDs.count) objects in order"
+        case .other(let text): text
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// Requests that are handed to a context or a coordinator as such.
+@Suite struct RequestTests {
+    let library: Library
+    let context: NSManagedObjectContext
+
+    init() throws {
+        library = try Library()
+        context = library.context
+    }
+
+    private func request() -> NSFetchRequest<LibraryAuthor> {
+        let request = NSFetchRequest<LibraryAuthor>(entityName: "Author")
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        return request
+    }
+
+    private final class StrangeRequest: NSPersistentStoreRequest {}
+
+    @Test func aContextExecutesFetchRequests() throws {
+        context.author("Ada")
+        try context.save()
+        let result = try #require(try context.execute(request()) as? NSAsynchronousFetchResult<LibraryAuthor>)
+        #expect(result.finalResult?.map(\.name) == ["Ada"])
+        #expect(result.operationError == nil)
+    }
+
+    @Test func aCoordinatorGivesTheFetchedObjects() throws {
+        context.author("Ada")
+        try context.save()
+        let objects = try #require(try library.coordinator.execute(request(), with: context) as? [LibraryAuthor])
+        #expect(objects.map(\.name) == ["Ada"])
+        #expect(objects.first?.managedObjectContext === context)
+    }
+
+    @Test func aContextRefusesSaveRequestsAndStrangeOnes() throws {
+        for request in [NSSaveChangesRequest(), StrangeRequest()] {
+            let error = try #require(errorThrown { try context.execute(request) })
+            #expect(error.code == CocoaError.persistentStoreUnsupportedRequestType.rawValue)
+        }
+        let error = try #require(errorThrown { try library.coordinator.execute(StrangeRequest(), with: context) })
+        #expect(error.code == CocoaError.persistentStoreUnsupportedRequestType.rawValue)
+    }
+
+    @Test func aCoordinatorWritesWhatASaveRequestNames() throws {
+        let ada = context.author("Ada")
+        let ben = context.author("Ben")
+        let request = NSSaveChangesRequest(inserted: [ada], updated: nil, deleted: nil, locked: nil)
+        let answer = try library.coordinator.execute(request, with: context)
+        #expect((answer as? [Any])?.isEmpty == true)
+        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR") == ["Ada"])
+        #expect(!ada.hasChanges)
+        #expect(ben.isInserted)
+
+        ada.name = "Augusta"
+        let cora = context.author("Cora")
+        try context.save()
+        cora.name = "Carla"
+        context.delete(ben)
+        let changes = NSSaveChangesRequest(inserted: nil, updated: [cora], deleted: [ben], locked: [ada])
+        _ = try library.coordinator.execute(changes, with: context)
+        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR ORDER BY 1") == ["Augusta", "Carla"])
+        #expect(!context.hasChanges)
+    }
+
+    @Test func aSaveRequestMeetsConflictsAsASaveDoes() throws {
+        let ada = context.author("Ada")
+        try context.save()
+        let other = library.newContext()
+        let twin = try #require(try other.authors().first)
+        ada.name = "Augusta"
+        try context.save()
+        twin.born = 1815
+        let request = NSSaveChangesRequest(inserted: nil, updated: [twin], deleted: nil, locked: nil)
+        let error = errorThrown { try library.coordinator.execute(request, with: other) }
+        #expect(error?.code == NSManagedObjectMergeError)
+        other.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        _ = try library.coordinator.execute(request, with: other)
+        #expect(library.file.rows("SELECT ZNAME, ZBORN FROM ZAUTHOR") == [["Augusta", "1815"]])
+    }
+
+    @Test func anEmptySaveRequestWritesTheMetadata() throws {
+        library.coordinator.setMetadata(["purpose": "test"], for: library.store)
+        _ = try library.coordinator.execute(NSSaveChangesRequest(), with: context)
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: library.url)
+        #expect(metadata["purpose"] as? String == "test")
+    }
+
+    @Test func aContextOfAnotherCoordinatorIsRefused() throws {
+        let other = try Library()
+        #expect(errorThrown { try library.coordinator.execute(request(), with: other.context) } != nil)
+    }
+}

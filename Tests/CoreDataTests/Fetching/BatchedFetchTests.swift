@@ -1,0 +1,180 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// Fetches with a `fetchBatchSize` (behaviour 182).
+@Suite struct BatchedFetchTests {
+    let library: Library
+    let context: NSManagedObjectContext
+
+    /// Ten books, whose pages descend from 10 to 1.
+    init() throws {
+        library = try Library()
+        let writer = library.context
+        let ada = writer.author("Ada")
+        let tag = writer.tag("red")
+        for number in 0..<10 { writer.book("Book \(number)", pages: Int32(10 - number), by: ada, tags: [tag]) }
+        try writer.save()
+        writer.reset()
+        context = library.newContext()
+    }
+
+    private func request(
+        _ size: Int = 3, _ format: String? = nil, sortedBy key: String? = "title", limit: Int = 0, offset: Int = 0
+    ) -> NSFetchRequest<LibraryBook> {
+        let request = NSFetchRequest<LibraryBook>(entityName: "Book")
+        request.fetchBatchSize = size
+        request.predicate = format.map { NSPredicate(format: $0) }
+        request.sortDescriptors = key.map { [NSSortDescriptor(key: $0, ascending: true)] }
+        request.fetchLimit = limit
+        request.fetchOffset = offset
+        return request
+    }
+
+    /// Which of the objects can show their title without the store: it is emptied behind the context's back.
+    private func loaded(_ books: [LibraryBook]) -> [Bool] {
+        library.file.execute("UPDATE ZBOOK SET ZTITLE = 'changed'")
+        return books.map { $0.title != "changed" }
+    }
+
+    @Test func theFirstUseLoadsTheWholeBatchAndNoOther() throws {  // 182
+        let books = try context.fetch(request())
+        #expect(books.count == 10)
+        #expect(books.allSatisfy { $0.isFault })
+        #expect(books[4].title == "Book 4")
+        #expect(loaded(books) == [false, false, false, true, true, true, false, false, false, false])
+    }
+
+    @Test func theIdentitiesAreFixedByTheFetch() throws {  // 182
+        let books = try context.fetch(request(3, "pages > 5"))
+        #expect(books.count == 5)
+        library.file.execute("UPDATE ZBOOK SET ZPAGES = 1")
+        #expect(books.map(\.title) == (0..<5).map { "Book \($0)" })
+        #expect(books.map(\.pages) == [1, 1, 1, 1, 1])
+    }
+
+    @Test(arguments: [1, 3, 10, 100])
+    func sizesOfAllKindsGiveTheSameObjects(_ size: Int) throws {  // 182
+        for (limit, offset) in [(0, 0), (4, 0), (4, 3), (0, 8), (5, 20)] {
+            for key in ["title", "pages", nil] {
+                for format in [nil, "pages > 3", "author.name == 'Ada' AND pages < 9"] {
+                    let plain = try library.newContext().fetch(request(0, format, sortedBy: key, limit: limit, offset: offset))
+                    let batched = try library.newContext().fetch(
+                        request(size, format, sortedBy: key, limit: limit, offset: offset))
+                    #expect(batched.map(\.title) == plain.map(\.title))
+                    #expect(batched.map(\.pages) == plain.map(\.pages))
+                }
+            }
+        }
+    }
+
+    @Test func unsavedChangesAreLaidOver() throws {  // 174, 182
+        let all = try context.fetch(request(0))
+        all[2].pages = 100
+        context.delete(all[5])
+        context.book("A new one", pages: 50)
+        let books = try context.fetch(request(3, "pages > 8"))
+        #expect(books.map(\.title) == ["A new one", "Book 0", "Book 1", "Book 2"])
+        let limited = try context.fetch(request(3, nil, limit: 3, offset: 5))
+        #expect(limited.map(\.title) == ["Book 4", "Book 6", "Book 7"])
+    }
+
+    @Test func aSaveInBetweenLeavesTheRestOfTheResultReadable() throws {  // 182
+        let books = try context.fetch(request())
+        books[0].title = "First"
+        try context.save()
+        #expect(books.map(\.title) == ["First"] + (1..<10).map { "Book \($0)" })
+        books[9].title = "Last"
+        try context.save()
+        #expect(library.file.column("SELECT ZTITLE FROM ZBOOK ORDER BY Z_PK") == books.map(\.title))
+    }
+
+    @Test func changesAreKeptWhenTheirBatchIsLoaded() throws {  // 182
+        let books = try context.fetch(request())
+        books[1].mark = "transient"
+        books[0].pages = 77
+        #expect(books[2].title == "Book 2")
+        #expect(books[0].pages == 77)
+        #expect(books[1].mark == "transient")
+    }
+
+    @Test func aRowThatIsGoneCountsAsDeleted() throws {  // 182
+        let books = try context.fetch(request())
+        library.file.execute("DELETE FROM ZBOOK WHERE ZTITLE = 'Book 1'")
+        #expect(books[0].title == "Book 0")
+        #expect(books[1].title == nil)
+        #expect(books[1].isDeleted)
+        #expect(books[2].title == "Book 2")
+    }
+
+    @Test func rowsOfObjectsInUseStayWhenManyBatchesFollow() throws {  // 182
+        let books = try context.fetch(request(1))
+        let held = books[0]
+        #expect(held.title == "Book 0")
+        let unused = books.map { $0.title }
+        #expect(unused.count == 10)
+        // Nothing but the array refers to this one, whose batch was loaded long ago.
+        #expect(books[1].isFault)
+        #expect(!held.isFault)
+        #expect(!books[9].isFault)
+        #expect(books[1].title == "Book 1")
+    }
+
+    @Test func changedObjectsStayWhenManyBatchesFollow() throws {  // 182
+        let books = try context.fetch(request(1))
+        books[0].pages = 1000
+        books[1].tags = []
+        for book in books { _ = book.title }
+        #expect(books[0].pages == 1000)
+        #expect(books[1].tags.isEmpty)
+        try context.save()
+        #expect(library.file.value("SELECT ZPAGES FROM ZBOOK WHERE ZTITLE = 'Book 0'") == "1000")
+    }
+
+    @Test func relationshipsArePrefetchedWithEachBatch() throws {  // 182
+        let request = request()
+        request.relationshipKeyPathsForPrefetching = ["tags", "author"]
+        let books = try context.fetch(request)
+        _ = books[0].title
+        #expect(!books[1].hasFault(forRelationshipNamed: "tags"))
+        #expect(books[4].hasFault(forRelationshipNamed: "tags"))
+        library.file.execute("UPDATE ZAUTHOR SET ZNAME = 'changed'")
+        #expect(books[1].author?.name == "Ada")
+        request.relationshipKeyPathsForPrefetching = ["nothing"]
+        let error = errorThrown { _ = try context.fetch(request) }
+        #expect(error?.localizedDescription.contains("nothing") == true)
+    }
+
+    @Test func subentitiesAreLoadedWithTheirBatch() throws {  // 182
+        library.context.novel("Book 3b", pages: 5, genre: "crime")
+        try library.context.save()
+        let books = try context.fetch(request(4))
+        _ = books[3].title
+        let novel = try #require(books[4] as? LibraryNovel)
+        #expect(novel.genre == "crime")
+    }
+
+    @Test func withoutPropertyValuesTheSizeStillCounts() throws {  // 182, 184
+        let request = request()
+        request.includesPropertyValues = false
+        let books = try context.fetch(request)
+        _ = books[0].title
+        #expect(loaded(books).prefix(4) == [true, true, true, false])
+    }
+
+    @Test func registeredObjectsAreTheSame() throws {  // 182
+        let first = try context.fetch(request(0))
+        first[3].pages = 500
+        let second = try context.fetch(request())
+        #expect(zip(first, second).allSatisfy { $0 === $1 })
+        #expect(second[3].pages == 500)
+    }
+
+    @Test func removedStoresLeaveNothingBehind() throws {  // 172, 182
+        let books = try context.fetch(request())
+        _ = books[0].title
+        try library.coordinator.remove(library.store)
+        context.performAndWait {}
+        #expect(books.map(\.title) == Array(repeating: nil, count: 10))
+    }
+}

@@ -1,0 +1,88 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// `NSPersistentStoreRemoteChange` (behaviour 257).
+@Suite struct RemoteChangeTests {
+    private static var option: [AnyHashable: Any] { [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true] }
+
+    /// The next notification of a coordinator after `body`, as its store's UUID and URL.
+    private func notice(
+        _ coordinator: NSPersistentStoreCoordinator, _ body: () throws -> Void
+    ) throws -> (uuid: String?, url: URL?) {
+        let posted = DispatchSemaphore(value: 0)
+        let log = NotificationLog(.NSPersistentStoreRemoteChange, from: coordinator)
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
+        ) { _ in posted.signal() }
+        defer { NotificationCenter.default.removeObserver(token) }
+        try body()
+        posted.wait()
+        let notice = try #require(log.all.first)
+        return (notice.userInfo?[NSStoreUUIDKey] as? String, notice.userInfo?[NSPersistentStoreURLKey] as? URL)
+    }
+
+    @Test func aSavePostsTheStoresUUIDAndURL() throws {  // 257
+        let library = try Library(options: Self.option)
+        let notice = try notice(library.coordinator) {
+            library.context.author("Ada")
+            try library.context.save()
+        }
+        #expect(notice.uuid == library.store.identifier)
+        #expect(notice.url == library.url)
+    }
+
+    @Test func aSaveThroughAnotherCoordinatorIsPostedToo() throws {  // 257
+        let library = try Library(options: Self.option)
+        let other = try library.newStackContext()
+        let notice = try notice(library.coordinator) {
+            other.author("Ada")
+            try other.save()
+        }
+        #expect(notice.url == library.url)
+    }
+
+    /// Posts come in order, so that the second save's would come after one of the first.
+    @Test func withoutTheOptionNothingIsPosted() throws {  // 257
+        let silent = try Library()
+        let loud = try Library(options: Self.option)
+        let log = NotificationLog(.NSPersistentStoreRemoteChange, from: silent.coordinator)
+        silent.context.author("Ada")
+        try silent.context.save()
+        _ = try notice(loud.coordinator) {
+            loud.context.author("Ada")
+            try loud.context.save()
+        }
+        #expect(log.count == 0)
+    }
+
+    @Test func anObserverMayUseTheContextThatSaves() throws {  // 257
+        let library = try Library(options: Self.option)
+        let context = library.context
+        let done = DispatchSemaphore(value: 0)
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreRemoteChange, object: library.coordinator, queue: nil
+        ) { _ in context.performAndWait { _ = done.signal() } }
+        defer { NotificationCenter.default.removeObserver(token) }
+        try context.performAndWait {
+            context.author("Ada")
+            try context.save()
+        }
+        done.wait()
+    }
+
+    @Test func aRemovedStorePostsNothingMore() throws {  // 257
+        let library = try Library(options: Self.option)
+        let other = try library.newStackContext()
+        let log = NotificationLog(.NSPersistentStoreRemoteChange, from: library.coordinator)
+        try library.coordinator.remove(library.store)
+        other.author("Ada")
+        try other.save()
+        let loud = try Library(options: Self.option)
+        _ = try notice(loud.coordinator) {
+            loud.context.author("Ada")
+            try loud.context.save()
+        }
+        #expect(log.count == 0)
+    }
+}

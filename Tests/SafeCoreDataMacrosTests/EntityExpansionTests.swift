@@ -1,0 +1,115 @@
+import MacroTestSupport
+import SwiftSyntax
+import SwiftSyntaxMacros
+import Testing
+
+@testable import SafeCoreDataMacros
+
+/// Expands the macros of the module in a text, as the compiler does for a class whose superclass is `NSManagedObject`.
+func expansion(_ source: String, inheritsEntity: Bool = false) -> MacroExpansion {
+    MacroExpansion(
+        source,
+        macros: [
+            "Entity": EntityMacro.self, "_EntityProperty": EntityPropertyMacro.self, "Attribute": AttributeMacro.self,
+            "Relationship": RelationshipMacro.self, "Transient": TransientMacro.self, "Derived": DerivedMacro.self,
+        ],
+        conformances: inheritsEntity ? [:] : ["Entity": ["EntityObject"]])
+}
+
+struct EntityExpansionTests {
+    private let item = expansion(
+        """
+        @Entity
+        public final class Item: NSManagedObject {
+            public private(set) var itemId: String = UUID().uuidString
+            public var name: String
+            public var count: Int = 0
+            public var note: String?
+            public var items: Set<Other>
+            @Relationship(deleteRule: .cascade, inverse: \\Supplier.items) public var supplier: Supplier?
+            @Derived("items.@count") public var itemCount: Int
+        }
+        """)
+
+    @Test func nothingIsWrong() { #expect(item.problems == []) }
+
+    @Test func aPropertyGetsAccessorsByItsType() {
+        #expect(item.expanded.contains(#"EntityProperties.of(String.self).get(self, "name")"#))
+        #expect(item.expanded.contains(#"EntityProperties.of(String.self).set(newValue, self, "name")"#))
+        #expect(item.expanded.contains("public private(set) var itemId: String"))
+    }
+
+    @Test func aDerivedPropertyIsReadOnly() {
+        #expect(item.expanded.contains(#".get(self, "itemCount")"#))
+        #expect(!item.expanded.contains(#"newValue, self, "itemCount""#))
+    }
+
+    @Test func theInitializerFollowsTheDeclarations() {
+        #expect(
+            item.expanded.contains(
+                """
+                public init(context: NSManagedObjectContext, itemId: String = UUID().uuidString, name: String, count: Int = 0, \
+                note: String? = nil, items: Set<Other> = [], supplier: Supplier? = nil) {
+                """))
+    }
+
+    @Test func theInheritedInitializersSayWhatToCall() {
+        #expect(item.expanded.contains(#"@available(*, unavailable, message: "call Item(context:name:)")"#))
+        #expect(item.expanded.contains("convenience init() {"))
+        #expect(item.expanded.contains("required convenience init(context: NSManagedObjectContext) {"))
+    }
+
+    @Test func theClassDescribesItsEntity() {
+        #expect(item.expanded.contains(#"EntityDeclaration(Item.self, named: "Item")"#))
+        #expect(item.expanded.contains(#"entity.add("count", \Item.count, EntityProperties.of(Int.self), default: 0)"#))
+        #expect(item.expanded.contains(#"entity.add("itemId", \Item.itemId, EntityProperties.of(String.self))"#))
+        #expect(item.expanded.contains("deleteRule: .cascade"))
+        #expect(item.expanded.contains("extension Item: EntityObject {"))
+    }
+
+    @Test func aClassThatMayHaveSubclassesHasInitialValuesForThem() {
+        let base = expansion("@Entity class Base: NSManagedObject { var name: String; var age: Int = 0 }")
+        #expect(base.expanded.contains("struct InitialValues {"))
+        #expect(base.expanded.contains("init(name: String, age: Int = 0) {"))
+        #expect(!item.expanded.contains("InitialValues {"))
+        let sub = expansion("@Entity final class Sub: Base { var size: Int }", inheritsEntity: true)
+        #expect(sub.expanded.contains("init(context: NSManagedObjectContext, inheriting inherited: Base.InitialValues, size: Int) {"))
+        #expect(sub.expanded.contains("override class func describeEntity()"))
+        #expect(!sub.expanded.contains("extension Sub"))
+    }
+
+    @Test func aClassWithAnInitializerOfItsOwnGetsNoOther() {
+        let own = expansion(
+            """
+            @Entity final class Own: NSManagedObject {
+                var name: String
+                init(name: String, in context: NSManagedObjectContext) {
+                    super.init(entity: Self.entity(in: context), insertInto: context)
+                    self.name = name
+                }
+            }
+            """)
+        #expect(own.problems == [])
+        #expect(!own.expanded.contains("init(context: NSManagedObjectContext, name"))
+        #expect(own.expanded.contains("call one of the initializers that Own declares"))
+        #expect(own.expanded.contains("required init(entity: NSEntityDescription"))
+    }
+
+    @Test func anInverseMayBeOfANestedClass() {
+        let item = expansion(
+            "@Entity final class Item: NSManagedObject { @Relationship(inverse: \\Shop.Order.items) var order: Shop.Order? }")
+        #expect(item.problems == [])
+        #expect(item.expanded.contains(#"EntityDeclaration.inverse("items", \Shop.Order.items"#))
+    }
+
+    @Test func aLessVisiblePropertyThatNeedsNoValueIsNoArgument() {
+        let item = expansion("@Entity public final class Item: NSManagedObject { private var a: Int = 0; var c: Int?; public var b: Int }")
+        #expect(item.expanded.contains("public init(context: NSManagedObjectContext, b: Int)"))
+    }
+
+    @Test func theInitializerIsNoMoreVisibleThanItsArguments() {
+        let item = expansion("@Entity public final class Item: NSManagedObject { var a: Other; public var b: Int }")
+        #expect(item.expanded.contains("    init(context: NSManagedObjectContext, a: Other, b: Int)"))
+        #expect(item.expanded.contains("public required init(entity:"))
+    }
+}

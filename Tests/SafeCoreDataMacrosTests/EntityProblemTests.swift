@@ -1,0 +1,71 @@
+import MacroTestSupport
+import Testing
+
+@testable import SafeCoreDataMacros
+
+struct EntityProblemTests {
+    private func problems(_ line: String) -> MacroExpansion {
+        expansion("@Entity final class Item: NSManagedObject {\n    \(line)\n}")
+    }
+
+    @Test(arguments: [
+        ("let name: String", "2:5: a property of an @Entity class needs 'var'", "var name: String"),
+        ("lazy var name: String = \"\"", "2:5: a property of an @Entity class cannot be lazy", "var name: String = \"\""),
+        ("weak var other: Item?", "2:5: a property of an @Entity class cannot be weak", "var other: Item?"),
+        ("var count = 0", "2:9: a property of an @Entity class needs its type", "count: Int = 0"),
+        ("@Managed var name: String", "2:5: @Entity manages this property already", "var name: String"),
+        ("@Attribute(.unique) var name: String { \"\" }", "2:5: @Attribute needs a stored property", "var name: String { \"\" }"),
+        ("@Derived(\"a\") var n: Int { 1 }", "2:5: @Derived needs a stored property", "var n: Int { 1 }"),
+        ("@Relationship var others: Set<Item>?", "2:31: a to-many relationship is never nil", "Set<Item>"),
+        ("var name: String!", "2:15: a property of an @Entity class is either optional or required", "String?"),
+        ("@Derived(\"a\") var n: Int = 1", "2:30: a derived property is computed by the store", "n: Int"),
+    ])
+    func aMistakeIsReportedWithItsRemedy(line: String, problem: String, remedy: String) {
+        let result = problems(line)
+        #expect(result.problems.count == 1, "\(result.problems)")
+        #expect(result.problems.first?.hasPrefix(problem) == true, "\(result.problems)")
+        #expect(result.remedies == [remedy])
+    }
+
+    @Test(arguments: [
+        ("var name = make()", "2:9: a property of an @Entity class needs its type"),
+        ("var a: Int, b: Int", "2:9: declare each property of an @Entity class by itself"),
+        ("var name: String { didSet { } }", "2:24: a property of an @Entity class cannot have observers"),
+        ("var action: () -> Void", "2:17: Core Data cannot store a '() -> Void'"),
+        ("var pair: (Int, Int)?", "2:15: Core Data cannot store a '(Int, Int)'"),
+        ("var anything: Any", "2:19: Core Data cannot store a 'Any'"),
+        ("var value: any Codable", "2:16: Core Data cannot store a 'any Codable'"),
+        ("@Transient var size: Int", "2:20: a transient property is not stored"),
+        ("var children: NSOrderedSet", "2:19: an NSOrderedSet does not say what it holds"),
+        ("@Relationship(inverse: \\Other.a.b) var other: Other?", "2:28: the inverse of a relationship is a key path"),
+    ])
+    func aMistakeWithoutAnObviousRemedyIsReported(line: String, problem: String) {
+        let result = problems(line)
+        #expect(result.problems.count == 1, "\(result.problems)")
+        #expect(result.problems.first?.hasPrefix(problem) == true, "\(result.problems)")
+        #expect(result.remedies.isEmpty)
+    }
+
+    @Test(arguments: [
+        "static let all = 1", "static var count: Int = 0", "var total: Int { 1 }", "class var kind: Int { 1 }",
+        "@Transient var action: (() -> Void)?",
+    ])
+    func whatTheModelDoesNotHoldIsLeftAlone(line: String) {
+        #expect(problems(line).problems == [])
+    }
+
+    @Test func anEntityIsAClassWithASuperclass() {
+        let alone = expansion("@Entity final class Item { var a: Int }")
+        #expect(alone.problems == ["1:21: a class marked @Entity inherits from NSManagedObject or another such class"])
+        #expect(alone.remedies == ["Item: NSManagedObject"])
+        #expect(
+            expansion("@Entity struct Item { var a: Int }").problems == [
+                "1:1: @Entity belongs on a class that inherits from NSManagedObject"
+            ])
+    }
+
+    @Test func aMarkOutsideOfAnEntityIsReported() {
+        let result = expansion("class Item: NSManagedObject { @Attribute(.unique) var a: Int }")
+        #expect(result.problems == ["1:31: @Attribute belongs on a stored property of a class marked @Entity"])
+    }
+}

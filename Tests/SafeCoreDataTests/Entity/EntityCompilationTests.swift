@@ -1,0 +1,129 @@
+import TestSupport
+import Testing
+
+/// What the compiler refuses about `@Entity` classes, on the line of the mistake.
+struct EntityCompilationTests {
+    private let texts = [
+        "Initializers": """
+        import SafeCoreData
+
+        @Entity final class Tool: NSManagedObject {
+            private(set) var number: Int = 1
+            var name: String
+            var price: Decimal
+            @Derived("name") var copy: String
+        }
+
+        @Entity final class Own: NSManagedObject {
+            var name: String
+            init(name: String, in context: NSManagedObjectContext) {
+                super.init(entity: Self.entity(in: context), insertInto: context)
+                self.name = name
+            }
+        }
+
+        func make(in context: NSManagedObjectContext) {
+            _ = Tool(context: context, name: "saw", price: 5)
+            _ = Tool() // error: call Tool(context:name:price:)
+            _ = Tool(context: context) // error: call Tool(context:name:price:)
+            _ = Tool(context: context, name: "saw") // error: missing argument for parameter 'price' in call
+            _ = Own(name: "x", in: context)
+            _ = Own(context: context) // error: call one of the initializers that Own declares
+            _ = Own() // error: call one of the initializers that Own declares
+        }
+
+        func write(_ tool: Tool) {
+            tool.name = "drill"
+            tool.name = nil // error: 'nil' cannot be assigned to type 'String'
+            tool.copy = "x" // error: cannot assign to property: 'copy' is a get-only property
+        }
+        """,
+        "Access": """
+        import SafeCoreData
+
+        func number(_ tool: Tool) {
+            tool.number = 2 // error: cannot assign to property: 'number' setter is inaccessible
+        }
+        """,
+        "Levels": """
+        import SafeCoreData
+
+        @Entity open class OpenBase: NSManagedObject {
+            public var name: String
+            private var code: Int = 7
+            var isMarked: Bool = false
+        }
+
+        @Entity public class Middle: OpenBase {
+            public var other: OpenBase?
+        }
+
+        @Entity public final class Leaf: Middle {
+            public internal(set) var date: Date = .now
+            @Relationship public var many: Set<Leaf>
+        }
+
+        enum Space {
+            @Entity final class Nested: NSManagedObject {
+                var `default`: String
+                @Relationship(inverse: \\Space.Other.nested) var other: Space.Other?
+            }
+
+            @Entity final class Other: NSManagedObject {
+                var nested: Set<Nested>
+                var kind: Kind
+                enum Kind: String { case plain }
+            }
+
+            @Entity fileprivate final class Empty: NSManagedObject {
+                var note: String?
+            }
+        }
+
+        func makeLevels(in context: NSManagedObjectContext) -> String {
+            _ = Space.Empty(context: context)
+            _ = Space.Other(context: context, kind: .plain)
+            let leaf = Leaf(context: context, inheriting: .init(inheriting: .init(name: "x")))
+            let snapshot: Leaf.Snapshot = leaf.snapshot()
+            return snapshot.name
+        }
+        """,
+        "Types": """
+        import SafeCoreData
+
+        struct Opaque {}
+
+        @Entity final class Mistakes: NSManagedObject {
+            let constant: String // error: needs 'var'
+            var inferred = 5 // error: needs its type
+            var opaque: Opaque // error: Core Data cannot store this type
+            var action: () -> Void // error: Core Data cannot store a '() -> Void'
+            @Attribute(.unique) var computed: String { "" } // error: @Attribute needs a stored property
+            var others: Set<Mistakes>? // error: a to-many relationship is never nil, but empty: remove the '?'
+            @Attribute(.sorted) var name: String // error: has no member 'sorted'
+        }
+        """,
+        "Inverses": """
+        import SafeCoreData
+
+        @Entity final class Left: NSManagedObject {
+            var name: String
+            @Relationship(inverse: \\Right.left) var right: Right?
+            @Relationship(inverse: \\Right.text) var wrongType: Right? // error: the inverse must be a relationship
+            @Relationship(inverse: \\Left.right) var wrongClass: Right? // error: the inverse must be a relationship
+            @Relationship(inverse: \\Right.absent) var absent: Right? // error: has no member 'absent' // error: cannot be resolved
+        }
+
+        @Entity final class Right: NSManagedObject {
+            var text: String
+            var left: Left?
+        }
+        """,
+    ]
+
+    @Test func mistakesDoNotCompile() throws {
+        let run = try CompilerRun(texts)
+        #expect(run.missing == [], "\(run.output)")
+        #expect(run.unexpected == [], "\(run.output)")
+    }
+}

@@ -1,0 +1,40 @@
+import TestSupport
+import Testing
+
+/// What the compiler must refuse: the compiler is run on small files, and its messages are compared with marks in them.
+@Suite(.serialized) struct RefusalTests {
+    @Test(arguments: ["6", "5"]) func writingThroughAViewDoesNotCompile(languageMode: String) throws {
+        let run = try CompilerRun(fileNamed: "WritingThroughAView", languageMode: languageMode)
+        #expect(run.missing == [], "\(run.output)")
+        #expect(run.unexpected == [], "\(run.output)")
+        #expect(run.expectedCount == 35)
+    }
+
+    @Test func viewsAreNotSendable() throws {
+        let run = try CompilerRun(fileNamed: "UsingViewsAsSendable")
+        #expect(run.missing == [], "\(run.output)")
+        #expect(run.unexpected == [], "\(run.output)")
+        #expect(run.expectedCount == 5)
+    }
+
+    @Test func sendingViewsAndObjectsToAnotherTaskDoesNotCompile() throws {
+        let run = try CompilerRun(fileNamed: "SendingToAnotherTask")
+        #expect(run.missing == [], "\(run.output)")
+        #expect(run.unexpected == [], "\(run.output)")
+        #expect(run.expectedCount == 6)
+    }
+
+    @Test func lettingObjectsOutOfAWriteDoesNotCompile() throws {
+        let run = try CompilerRun(fileNamed: "LettingObjectsOutOfAWrite")
+        #expect(run.missing == [], "\(run.output)")
+        #expect(run.unexpected == [], "\(run.output)")
+        #expect(run.expectedCount == 12)
+    }
+
+    @Test func lettingViewsOutOfAReadDoesNotCompile() throws {
+        let run = try CompilerRun(fileNamed: "LettingViewsOutOfARead")
+        #expect(run.missing == [], "\(run.output)")
+        #expect(run.unexpected == [], "\(run.output)")
+        #expect(run.expectedCount == 3)
+    }
+}

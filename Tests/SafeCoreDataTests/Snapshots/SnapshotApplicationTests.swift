@@ -1,0 +1,134 @@
+import SafeCoreData
+import TestSupport
+import Testing
+
+struct SnapshotApplicationTests {
+    let stack: EntityStack
+    let context: NSManagedObjectContext
+
+    init() throws {
+        stack = try EntityStack(Article.self)
+        context = stack.context
+    }
+
+    @Test func aSnapshotUpdatesItsObject() throws {
+        let bolt = Article(context: context, name: "Bolt", unitPrice: 1, tags: ["a"])
+        try context.save()
+        var snapshot = bolt.snapshot()
+        snapshot.name = "Screw"
+        snapshot.quality = .good
+        snapshot.tags = ["b"]
+        let other = stack.freshContext()
+        let applied = try other.apply(snapshot)
+        #expect(applied.changedValues().keys.sorted() == ["name", "quality", "tags"])
+        try other.save()
+        #expect(stack.file.rows("SELECT ZNAME, ZQUALITY, ZTAGS FROM ZARTICLE") == [["Screw", "2", #"["b"]"#]])
+    }
+
+    @Test func equalValuesChangeNothing() throws {
+        let vendor = Vendor(context: context, name: "ACME")
+        let bolt = Article(context: context, name: "Bolt", unitPrice: 1, dimensions: Dimensions(width: 1, height: 1), vendor: vendor)
+        _ = Shelf(context: context, label: "top", articles: [bolt])
+        try context.save()
+        let other = stack.freshContext()
+        try other.applyAll([bolt.snapshot(), vendor.snapshot()])
+        #expect(!other.hasChanges)
+    }
+
+    @Test func aNewSnapshotMakesAnObjectWithInitialValues() throws {
+        var snapshot = Article.Snapshot()
+        snapshot.name = "Bolt"
+        snapshot.unitPrice = 2
+        let article = try context.apply(snapshot)
+        try context.save()
+        #expect(article.name == "Bolt")
+        #expect(article.quality == .fair)
+        #expect(article.serial > 0)
+        #expect(try stack.freshContext().all(Article.self).map(\.name) == ["Bolt"])
+    }
+
+    @Test func relatedObjectsAreMadeInAnyOrder() throws {
+        var vendor = Vendor.Snapshot()
+        vendor.name = "ACME"
+        var bolt = Article.Snapshot()
+        (bolt.name, bolt.unitPrice, bolt.vendor) = ("Bolt", 1, vendor.objectID)
+        var nut = Article.Snapshot()
+        (nut.name, nut.unitPrice) = ("Nut", 1)
+        vendor.articles = [bolt.objectID, nut.objectID]
+        let snapshots: [any EntitySnapshot] = [bolt, vendor, nut]
+        try context.applyAll(snapshots)
+        try context.save()
+        let fetched = try #require(try stack.freshContext().all(Vendor.self).first)
+        #expect(Set(fetched.articles.map(\.name)) == ["Bolt", "Nut"])
+        #expect(stack.file.value("SELECT COUNT(*) FROM ZARTICLE") == "2")
+    }
+
+    @Test func aReferenceToNothingChangesNothing() throws {
+        var bolt = Article.Snapshot()
+        (bolt.name, bolt.unitPrice) = ("Bolt", 1)
+        let missing = ObjectReference.new(Vendor.self)
+        bolt.vendor = missing
+        #expect(throws: SnapshotError.unknownObjects([missing])) { try context.apply(bolt) }
+        #expect(!context.hasChanges)
+        #expect(context.insertedObjects.isEmpty)
+    }
+
+    @Test func aReferenceToAnotherClassChangesNothing() throws {
+        let shelf = Shelf(context: context, label: "top")
+        try context.save()
+        var bolt = Article.Snapshot()
+        (bolt.name, bolt.unitPrice, bolt.vendor) = ("Bolt", 1, ObjectReference(shelf))
+        #expect(throws: SnapshotError.wrongClass(property: "vendor", reference: ObjectReference(shelf), expected: "Vendor")) {
+            try context.apply(bolt)
+        }
+        #expect(throws: SnapshotError.self) { try context.apply(Vendor.Snapshot(ObjectReference(shelf))) }
+        #expect(!context.hasChanges)
+    }
+
+    @Test func manySnapshotsAreAppliedAtOnce() throws {
+        let articles = (0..<1000).map { Article(context: context, name: "A\($0)", unitPrice: 1) }
+        try context.save()
+        let snapshots = articles.map { article in
+            var snapshot = article.snapshot(\.stockCount)
+            snapshot.stockCount = 5
+            return snapshot
+        }
+        let other = stack.freshContext()
+        #expect(try other.apply(snapshots).count == 1000)
+        try other.save()
+        #expect(stack.file.value("SELECT COUNT(*) FROM ZARTICLE WHERE ZSTOCKCOUNT = 5") == "1000")
+    }
+
+    @Test func aStoreIsCopiedThroughJSON() throws {
+        let vendor = Vendor(context: context, name: "ACME")
+        let articles = ["Bolt", "Nut"].map { Article(context: context, name: $0, unitPrice: 1, vendor: vendor) }
+        _ = Shelf(context: context, label: "top", articles: [articles[1], articles[0]])
+        try context.save()
+        let graph = vendor.snapshotGraph(depth: 3)
+        #expect(graph.related.count == 3)
+        let text = try JSONEncoder().encode(graph)
+        let decoded = try JSONDecoder().decode(SnapshotGraph<Vendor.Snapshot>.self, from: text)
+        #expect(decoded == graph)
+
+        let copy = try EntityStack(Article.self)
+        let copied = try copy.context.apply(decoded)
+        try copy.context.save()
+        #expect(copied.name == "ACME")
+        let shelf = try #require(try copy.freshContext().all(Shelf.self).first)
+        #expect(shelf.articles.map(\.name) == ["Nut", "Bolt"])
+        #expect(shelf.articles.map { $0.vendor?.name } == ["ACME", "ACME"])
+        #expect(copy.file.value("SELECT COUNT(*) FROM ZARTICLE") == "2")
+    }
+
+    @Test func aGraphEndsAtItsDepth() throws {
+        let vendor = Vendor(context: context, name: "ACME")
+        let bolt = Article(context: context, name: "Bolt", unitPrice: 1, vendor: vendor)
+        let shelf = Shelf(context: context, label: "top", articles: [bolt])
+        try context.save()
+        #expect(vendor.snapshotGraph(depth: 0).related.isEmpty)
+        let graph = vendor.snapshotGraph(depth: 1)
+        #expect(Set(graph.related.keys) == [ObjectReference(bolt)])
+        #expect(graph[ObjectReference(bolt), as: Article.Snapshot.self]?.shelf == ObjectReference(shelf))
+        #expect(graph[ObjectReference(vendor), as: Vendor.Snapshot.self] == vendor.snapshot())
+    }
+}

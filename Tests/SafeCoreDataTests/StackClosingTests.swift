@@ -1,0 +1,142 @@
+import SafeCoreData
+import TestSupport
+import Testing
+
+/// Closing, destroying and replacing a stack's store.
+@Suite struct StackClosingTests {
+    let folder: TemporaryFolder
+    let url: URL
+    let stack: DataStack
+
+    init() throws {
+        folder = try TemporaryFolder()
+        url = folder.file("shop.sqlite")
+        stack = DataStack(model: Shop.model(), store: .file(url))
+    }
+
+    @Test func requestsMadeBeforeClosingAreServedAndLaterOnesFail() async throws {
+        let log = Log()
+        for number in 1...10 {
+            stack.write { context in
+                let item = ShopItem(context: context)
+                item.name = "\(number)"
+            } completion: { result in
+                if case .success = result { log.add("saved") }
+            }
+        }
+        try await stack.close()
+        #expect(log.all == Array(repeating: "saved", count: 10))
+        #expect(SQLiteFile(url).integer("SELECT COUNT(*) FROM ZITEM") == 10)
+        await #expect(throws: DataStackError.closed) { try await stack.write { _ in } }
+        await #expect(throws: DataStackError.closed) { try await stack.read { _ in } }
+        await #expect(throws: DataStackError.closed) { try await stack.opened() }
+    }
+
+    @Test func closingWithRequestsInFlightServesOrRefusesEachOfThem() async throws {
+        let stack = stack
+        try await stack.insertItem("Bolt")
+        let outcomes = await withTaskGroup(of: String.self) { group in
+            for number in 0..<60 {
+                group.addTask {
+                    do {
+                        if number == 30 {
+                            try await stack.close()
+                        } else if number.isMultiple(of: 2) {
+                            _ = try await stack.itemNames()
+                        } else {
+                            try await stack.insertItem("\(number)")
+                        }
+                        return "served"
+                    } catch DataStackError.closed {
+                        return "closed"
+                    } catch {
+                        return "\(error)"
+                    }
+                }
+            }
+            return await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(outcomes.isSubset(of: ["served", "closed"]))
+        #expect(outcomes.contains("served"))
+    }
+
+    @Test func aClosedStackIsOpenedAgain() async throws {
+        try await stack.insertItem("Bolt")
+        #expect(try await stack.itemNames() == ["Bolt"])
+        try await stack.close()
+        try await stack.close()
+        try await stack.reopen()
+        try await stack.reopen()
+        #expect(try await stack.itemNames() == ["Bolt"])
+        try await stack.insertItem("Nut")
+        #expect(try await stack.itemNames() == ["Bolt", "Nut"])
+    }
+
+    @Test func aDestroyedStoreIsEmptyWhenOpenedAgain() async throws {
+        try await stack.insertItem("Bolt")
+        #expect(try await stack.itemNames() == ["Bolt"])
+        try await stack.destroy()
+        await #expect(throws: DataStackError.closed) { try await stack.write { _ in } }
+        try await stack.reopen()
+        #expect(try await stack.itemNames() == [])
+    }
+
+    @Test func aStoreIsReplacedByAnother() async throws {
+        let other = DataStack(model: Shop.model(), store: .file(folder.file("other.sqlite")))
+        try await other.insertItem("Nut")
+        try await other.close()
+        try await stack.insertItem("Bolt")
+        #expect(try await stack.itemNames() == ["Bolt"])
+        try await stack.replaceStore(withCopyOf: folder.file("other.sqlite"))
+        #expect(try await stack.itemNames() == ["Nut"])
+        try await stack.insertItem("Screw")
+        #expect(try itemNames(in: url) == ["Nut", "Screw"])
+        #expect(try itemNames(in: folder.file("other.sqlite")) == ["Nut"])
+    }
+
+    @Test func requestsMadeWhileTheStoreIsReplacedAreServedFromTheNewOne() async throws {
+        let other = DataStack(model: Shop.model(), store: .file(folder.file("other.sqlite")))
+        try await other.insertItem("Nut")
+        try await other.close()
+        let stack = stack
+        let source = folder.file("other.sqlite")
+        let log = Log()
+        let gate = DispatchSemaphore(value: 0)
+        stack.write { _ in
+            gate.wait()
+        } completion: { _ in
+        }
+        async let replaced: Void = stack.replaceStore(withCopyOf: source)
+        gate.signal()
+        try await replaced
+        try await stack.write { context in
+            for item in try context.fetch(NSFetchRequest<ShopItem>(entityName: "Item")) { log.add(item.name) }
+        }
+        #expect(log.all == ["Nut"])
+    }
+
+    @Test func aStoreThatCannotBeReplacedStays() async throws {
+        try await stack.insertItem("Bolt")
+        await #expect(throws: (any Error).self) { try await stack.replaceStore(withCopyOf: folder.file("none.sqlite")) }
+        #expect(try await stack.itemNames() == ["Bolt"])
+        await #expect(throws: DataStackError.noFile) {
+            try await DataStack(model: Shop.model()).replaceStore(withCopyOf: url)
+        }
+    }
+
+    @MainActor @Test func viewsOfAClosedStackDoNotStopTheProgram() async throws {
+        try await stack.write { context in
+            let item = ShopItem(context: context)
+            item.name = "Bolt"
+            let supplier = ShopSupplier(context: context)
+            supplier.name = "ACME"
+            item.supplier = supplier
+        }
+        let views = try await stack.read { try $0.fetch(NSFetchRequest<ShopItem>(entityName: "Item")) }
+        try await stack.close()
+        #expect(views.map(\.name) == [""])
+        #expect(views[0].supplier == nil)
+        #expect(views[0].managedObjectContext == nil)
+        #expect(views[0].description.contains("Item"))
+    }
+}

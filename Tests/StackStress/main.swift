@@ -1,0 +1,28 @@
+import Foundation
+import SafeCoreData
+
+// Reads and writes one stack from many tasks at once, for Thread Sanitizer, and shows that a stack works in programs of every kind.
+//
+//     StackStress concurrent [ROUNDS]     concurrent reads and writes, with the store closed and opened meanwhile
+//     StackStress blocking                a program without async code whose main thread waits
+//
+// Ends with status 0 when what it read is what it wrote.
+
+let arguments = CommandLine.arguments.dropFirst()
+switch arguments.first {
+case "blocking":
+    exit(BlockingProgram.run() ? 0 : 1)
+case "concurrent", nil:
+    let rounds = arguments.dropFirst().first.flatMap { Int($0) } ?? 20
+    for store in Stress.stores() {
+        let stress = Stress(store, rounds: rounds)
+        guard try await stress.run() else {
+            print("\(store): what was read is not what was written")
+            exit(1)
+        }
+    }
+    print("done")
+default:
+    print("unknown mode: \(arguments.joined(separator: " "))")
+    exit(2)
+}
