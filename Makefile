@@ -1,12 +1,13 @@
 # Every target sets up what it needs by itself: `make demo` and `make test` work on a fresh machine with Swift 6.
 
-.PHONY: help setup demo test test-deep bench lint format
+.PHONY: help setup demo example test test-deep bench lint format
 
 SWIFT ?= swift
-SOURCES := $(wildcard Sources Tests Examples Benchmarks Package.swift)
+SOURCES := $(wildcard Sources Tests Examples Plugins Benchmarks Package.swift)
 
 help:
 	@echo 'make demo       build the example application and run it'
+	@echo 'make example    build and run the package whose classes are made of its model'
 	@echo 'make test       run all tests (debug)'
 	@echo 'make test-deep  run all tests with the long ones, in debug and in release, and concurrent work under Thread Sanitizer'
 	@echo 'make bench      run the benchmarks (release)'
@@ -20,10 +21,14 @@ setup:
 demo: setup
 	@Scripts/demo.sh
 
+# A package of its own: it builds the engine for itself, so it is not part of the demo.
+example: setup
+	$(SWIFT) run --package-path Examples/GeneratedModel
+
 test: setup
 	$(SWIFT) test --parallel
 
-test-deep: setup
+test-deep: setup example
 	OPENCOREDATA_DEEP_TESTS=1 $(SWIFT) test --parallel
 	OPENCOREDATA_DEEP_TESTS=1 $(SWIFT) test --parallel -c release -Xswiftc -enable-testing
 	SWIFT=$(SWIFT) Scripts/thread-sanitizer.sh 300

@@ -84,6 +84,7 @@ let package = Package(
         .library(name: "SafeCoreDataTesting", targets: ["SafeCoreDataTesting"]),
         .executable(name: "coredata", targets: ["CoreDataTool"]),
         .executable(name: "inventory", targets: ["Inventory"]),
+        .plugin(name: "GenerateEntities", targets: ["GenerateEntities"]),
     ],
     dependencies: swiftSyntax.packages,
     targets: [
@@ -105,10 +106,12 @@ let package = Package(
         .target(name: "SafeCoreDataTesting", dependencies: ["SafeCoreData"]),
         .target(name: "CoreDataToolKit", dependencies: ["CoreData", "CSQLite"]),
         .executableTarget(name: "CoreDataTool", dependencies: ["CoreDataToolKit"]),
+        .plugin(name: "GenerateEntities", capability: .buildTool(), dependencies: ["CoreDataTool"]),
         .executableTarget(
-            name: "Inventory", dependencies: ["CoreData"], path: "Examples/Inventory",
-            resources: [.copy("Inventory.xcdatamodeld")]),
-        .testTarget(name: "CoreDataToolTests", dependencies: ["CoreDataToolKit", "CoreData", "CSQLite"]),
+            name: "Inventory", dependencies: ["SafeCoreData"], path: "Examples/Inventory"),
+        .testTarget(
+            name: "CoreDataToolTests",
+            dependencies: ["CoreDataToolKit", "CoreData", "SafeCoreData", "CSQLite", "TestSupport"]),
         .executableTarget(name: "Benchmarks", dependencies: ["CoreData", "SafeCoreData", "CSQLite"], path: "Benchmarks"),
         .target(name: "TestSupport", dependencies: ["CoreData", "CSQLite"], path: "Tests/TestSupport"),
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),

@@ -1,6 +1,7 @@
-import Foundation
+import SafeCoreData
 
 /// What the program does for each subcommand: reads the arguments, works on the inventory, prints.
+@MainActor
 struct Commands {
     static let help = """
         Usage: inventory COMMAND … [--store PATH]
@@ -41,42 +42,42 @@ struct Commands {
     }
 
     /// Runs the subcommand.
-    func run() throws {
+    func run() async throws {
         guard let command = operands.first, command != "help" else { return print(Self.help) }
         let names = ["add": 1, "list": 0, "sell": 2, "restock": 2, "search": 1, "delete": 1, "history": 0]
         guard let count = names[command] else { throw InventoryError.usage("There is no command '\(command)'.") }
         guard operands.count == count + 1 else {
             throw InventoryError.usage("'\(command)' takes \(count == 1 ? "one argument" : "\(count) arguments").")
         }
-        let inventory = try Inventory(storeAt: options["--store"]?.last.map { URL(fileURLWithPath: $0) })
+        let inventory = Inventory(storeAt: options["--store"]?.last.map { URL(fileURLWithPath: $0) })
         switch command {
-        case "add": try add(to: inventory)
-        case "sell": try changeStock(in: inventory, sign: -1, "Sold")
-        case "restock": try changeStock(in: inventory, sign: 1, "Restocked")
-        case "search": printTable(try inventory.search(operands[1]))
+        case "add": try await add(to: inventory)
+        case "sell": try await changeStock(in: inventory, sign: -1, "Sold")
+        case "restock": try await changeStock(in: inventory, sign: 1, "Restocked")
+        case "search": printTable(try await inventory.search(operands[1]))
         case "delete":
-            let item = try inventory.item(named: operands[1])
+            let item = try await inventory.item(named: operands[1])
             let name = item.name
-            try inventory.delete(item)
+            try await inventory.delete(item)
             print("Deleted '\(name)'.")
-        case "history": try printHistory(of: inventory)
-        default: printTable(try inventory.items())
+        case "history": try await printHistory(of: inventory)
+        default: printTable(try await inventory.items())
         }
     }
 
-    private func add(to inventory: Inventory) throws {
-        let item = try inventory.add(
+    private func add(to inventory: Inventory) async throws {
+        let item = try await inventory.add(
             name: operands[1], cost: try decimal("--cost"), price: try decimal("--price"),
             stock: try options["--stock"]?.last.map { try Self.count($0, "--stock") } ?? 0,
             suppliers: options["--supplier"] ?? [])
         print("Added '\(item.name)', \(item.stockCount) in stock, with the ID \(item.itemId).")
     }
 
-    private func changeStock(in inventory: Inventory, sign: Int, _ verb: String) throws {
-        let item = try inventory.item(named: operands[1])
+    private func changeStock(in inventory: Inventory, sign: Int, _ verb: String) async throws {
+        let item = try await inventory.item(named: operands[1])
         let count = try Self.count(operands[2], "COUNT")
-        try inventory.changeStock(of: item, by: sign * count)
-        print("\(verb) \(count) of '\(item.name)': \(item.stockCount) in stock.")
+        let stock = try await inventory.changeStock(of: item, by: sign * count)
+        print("\(verb) \(count) of '\(item.name)': \(stock) in stock.")
     }
 
     // MARK: Reading arguments
@@ -100,7 +101,7 @@ struct Commands {
 
     // MARK: Printing
 
-    private func printTable(_ items: [Item]) {
+    private func printTable(_ items: [ReadOnly<Item>]) {
         if items.isEmpty { return print("No items.") }
         var table = TextTable([
             ("Name", .left), ("Stock", .right), ("Cost", .right), ("Price", .right), ("Margin", .right),
@@ -116,9 +117,9 @@ struct Commands {
         print(table.text)
     }
 
-    private func printHistory(of inventory: Inventory) throws {
+    private func printHistory(of inventory: Inventory) async throws {
         var table = TextTable([("Time (UTC)", .left), ("Hook", .left), ("Object", .left), ("What happened", .left)])
-        for entry in try inventory.history() {
+        for entry in try await inventory.history() {
             table.add([entry.date.ISO8601Format(), entry.event, entry.subject, entry.detail])
         }
         print(table.text)

@@ -1,27 +1,25 @@
-import CoreData
+import SafeCoreData
 
 /// The items of a store, and what can be done with them.
+///
+/// What is read comes as read-only views, on the main actor; what is written is written in the background. The compiler
+/// refuses to write through a view, and to let a live object out of a write.
+@MainActor
 struct Inventory {
-    private let context: NSManagedObjectContext
+    private let stack: DataStack
 
     /// Opens the store, making it when there is none.
     ///
-    /// - Parameter url: where the store is; nil for the container's own place in the user's data directory.
-    init(storeAt url: URL?) throws {
-        // Looks for Inventory.xcdatamodeld among the resources of this program.
-        let container = NSPersistentContainer(name: "Inventory")
-        if let url { container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)] }
-        // Descriptions are loaded before the method returns unless they say otherwise.
-        var failure: (any Error)?
-        container.loadPersistentStores { _, error in failure = error ?? failure }
-        if let failure { throw failure }
-        context = container.viewContext
+    /// - Parameter url: where the store is; nil for a place in the user's data directory.
+    init(storeAt url: URL?) {
+        let url = url ?? NSPersistentContainer.defaultDirectoryURL().appendingPathComponent("Inventory.sqlite")
+        stack = DataStack(entities: Item.self, Supplier.self, LogEntry.self, store: .file(url))
     }
 
     // MARK: Finding
 
     /// All items, or those that match a predicate, by name.
-    func items(matching predicate: NSPredicate? = nil) throws -> [Item] {
+    func items(matching predicate: NSPredicate? = nil) async throws -> [ReadOnly<Item>] {
         let request = NSFetchRequest<Item>(entityName: "Item")
         request.predicate = predicate
         request.sortDescriptors = [
@@ -29,14 +27,14 @@ struct Inventory {
         ]
         // Every row of the list shows its suppliers: one fetch for all of them instead of one an item.
         request.relationshipKeyPathsForPrefetching = ["suppliers"]
-        return try context.fetch(request)
+        return try await stack.read { context in try context.fetch(request) }
     }
 
     /// The one item of a name, of the beginning of a name, or of the beginning of an ID.
-    func item(named text: String) throws -> Item {
-        let exact = try items(matching: NSPredicate(format: "name ==[cd] %@", text))
+    func item(named text: String) async throws -> ReadOnly<Item> {
+        let exact = try await items(matching: NSPredicate(format: "name ==[cd] %@", text))
         if exact.count == 1 { return exact[0] }
-        let near = try items(
+        let near = try await items(
             matching: NSPredicate(format: "name BEGINSWITH[cd] %@ OR itemId BEGINSWITH[c] %@", text, text))
         if near.count == 1 { return near[0] }
         if near.isEmpty { throw InventoryError.noItem(text) }
@@ -44,8 +42,8 @@ struct Inventory {
     }
 
     /// The items that a predicate selects, or whose name or supplier holds a text.
-    func search(_ text: String) throws -> [Item] {
-        try items(matching: Self.predicate(for: text))
+    func search(_ text: String) async throws -> [ReadOnly<Item>] {
+        try await items(matching: Self.predicate(for: text))
     }
 
     private static func predicate(for text: String) throws -> NSPredicate {
@@ -57,62 +55,65 @@ struct Inventory {
             if text.contains(where: { "=<>".contains($0) }) {
                 throw InventoryError.badPredicate("\(error.message)\n\(error.rendering)")
             }
-            return NSPredicate(format: "name CONTAINS[cd] %@ OR ANY suppliers.name CONTAINS[cd] %@", text, text)
+            return try NSPredicate.translating(
+                #Predicate<Item> { item in
+                    item.name.localizedStandardContains(text)
+                        || item.suppliers.contains { $0.name.localizedStandardContains(text) }
+                })
         }
     }
 
     // MARK: Changing
 
     /// Adds an item.
-    func add(name: String, cost: Decimal, price: Decimal, stock: Int, suppliers: [String]) throws -> Item {
-        let item = Item(context: context)
-        item.name = name
-        item.unitCost = cost
-        item.unitPrice = price
-        item.stockCount = stock
-        // Core Data keeps the inverse, `Supplier.items`, up to date by itself.
-        item.suppliers = Set(try suppliers.map { try Supplier.named($0, in: context) })
-        try save()
-        return item
+    func add(name: String, cost: Decimal, price: Decimal, stock: Int, suppliers: [String]) async throws -> Item.Snapshot {
+        try await write { context in
+            let item = Item(context: context, name: name, unitCost: cost, unitPrice: price, stockCount: stock)
+            // Core Data keeps the inverse, `Supplier.items`, up to date by itself.
+            item.suppliers = Set(try suppliers.map { try Supplier.named($0, in: context) })
+            // A live object could not leave the write; its values can.
+            return item.snapshot()
+        }
     }
 
     /// Changes how many pieces of an item there are. Validation refuses to go below zero.
-    func changeStock(of item: Item, by count: Int) throws {
-        item.stockCount += count
-        try save()
+    ///
+    /// - Returns: the number of pieces afterwards.
+    func changeStock(of item: ReadOnly<Item>, by count: Int) async throws -> Int {
+        let itemID = item.objectID
+        return try await write { context in
+            let item = try context.object(with: itemID, as: Item.self)
+            item.stockCount += count
+            return item.stockCount
+        }
     }
 
     /// Deletes an item.
-    func delete(_ item: Item) throws {
-        context.delete(item)
-        try save()
+    func delete(_ item: ReadOnly<Item>) async throws {
+        let itemID = item.objectID
+        try await write { context in context.delete(try context.object(with: itemID, as: Item.self)) }
     }
 
-    /// Saves all changes or none, then the notes of the hooks that ran.
-    private func save() throws {
+    /// Saves all changes of a block or none, then the notes of the hooks that ran.
+    private func write<Output: Sendable>(
+        _ body: @escaping @Sendable (WriteContext) throws -> Output
+    ) async throws -> Output {
         do {
-            try Journal.$saving.withValue(context) { try context.save() }
+            let output = try await stack.write(body)
+            try await stack.write { try Journal.shared.writeEntries(in: $0) }
+            return output
         } catch {
-            // A failed save leaves the changes in the context; this program gives them up.
-            context.rollback()
-            Journal.of(context).note("save", subject: "inventory", "refused: \(error.localizedDescription)")
-            try writeJournal()
+            // Nothing of a failed write is left.
+            Journal.shared.note("save", subject: "inventory", "refused: \(error.localizedDescription)")
+            try await stack.write { try Journal.shared.writeEntries(in: $0) }
             throw error
         }
-        try writeJournal()
-    }
-
-    private func writeJournal() throws {
-        try Journal.of(context).writeEntries(in: context)
-        if context.hasChanges { try context.save() }
     }
 
     // MARK: History
 
     /// What the hooks noted, oldest first.
-    func history() throws -> [LogEntry] {
-        let request = NSFetchRequest<LogEntry>(entityName: "LogEntry")
-        request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
-        return try context.fetch(request)
+    func history() async throws -> [ReadOnly<LogEntry>] {
+        try await stack.read { try $0.fetch(LogEntry.self, sortBy: [.ascending(\.number)]) }
     }
 }

@@ -1,34 +1,31 @@
-import CoreData
+import SafeCoreData
 
 /// Something that is kept in stock.
 ///
-/// The properties are those of the entity `Item` in `Inventory.xcdatamodeld`; `@Managed` is what `@NSManaged` is on a Mac.
-/// The methods below are the life-cycle hooks, which Core Data calls; each leaves a note in the context's journal, so that
+/// The class is its own model: `@Entity` makes an entity of it, and an initializer that asks for what a new item must have.
+/// The methods below are the life-cycle hooks, which Core Data calls; each leaves a note in the journal, so that
 /// `inventory history` can show when they run.
+@Entity(indexes: [["name"]])
 final class Item: NSManagedObject {
-    @Managed private(set) var itemId: String
-    @Managed private(set) var dateCreated: Date
-    @Managed private(set) var dateModified: Date
-    @Managed var name: String
-    @Managed var unitCost: Decimal
-    @Managed var unitPrice: Decimal
-    @Managed var stockCount: Int
-    @Managed var suppliers: Set<Supplier>
+    // Initial values are made anew for each object. Whoever reads these values cannot set them.
+    @Attribute(.unique) private(set) var itemId: String = UUID().uuidString
+    private(set) var dateCreated: Date = .now
+    private(set) var dateModified: Date = .now
+    @Attribute(.length(1...)) var name: String
+    @Attribute(.range(0...)) var unitCost: Decimal
+    @Attribute(.range(0...)) var unitPrice: Decimal
+    @Attribute(.range(0...)) var stockCount: Int = 0
+    @Relationship(inverse: \Supplier.items) var suppliers: Set<Supplier>
 
     /// What is left of the price of one piece.
     var margin: Decimal { unitPrice - unitCost }
 
     // MARK: Life cycle
 
-    /// A new object gets what no caller should have to give. Called once in the life of an item, not when it is fetched.
+    /// Called once in the life of an item, not when it is fetched.
     override func awakeFromInsert() {
         super.awakeFromInsert()
-        let now = Date()
-        // Primitive setters: these values belong to the insertion and are no changes of their own.
-        setPrimitiveValue(UUID().uuidString, forKey: "itemId")
-        setPrimitiveValue(now, forKey: "dateCreated")
-        setPrimitiveValue(now, forKey: "dateModified")
-        note("awakeFromInsert", "given its ID")
+        note("awakeFromInsert", "inserted")
     }
 
     /// Called before each save that writes this item.
@@ -67,9 +64,7 @@ final class Item: NSManagedObject {
     }
 
     private func note(_ event: String, _ detail: String) {
-        // After its deletion an item has neither a context nor values any more.
-        guard let context = managedObjectContext ?? Journal.saving else { return }
-        Journal.of(context).note(event, subject: knownName, detail)
+        Journal.shared.note(event, subject: knownName, detail)
     }
 
     /// The name for notes: a new item has none yet, a deleted one none any more.

@@ -1,11 +1,12 @@
-import CoreData
+import SafeCoreData
 
 /// One call of a life-cycle hook, kept in the store so that later runs of the program can show it.
+@Entity
 final class LogEntry: NSManagedObject {
     /// The order of the entries; dates alone could be equal.
-    @Managed var number: Int
-    @Managed var date: Date
-    @Managed var event: String
-    @Managed var subject: String
-    @Managed var detail: String
+    var number: Int
+    var date: Date
+    var event: String
+    var subject: String
+    var detail: String
 }

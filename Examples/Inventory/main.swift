@@ -1,10 +1,10 @@
-// Inventory: a small Core Data program. Start reading at Item.swift (an entity's class with its life-cycle hooks) and
-// Inventory.swift (the stack, fetches and saves); Commands.swift is the terminal's side.
+// Inventory: a small program on SafeCoreData. Start reading at Item.swift (a class that is its own model, with its life-cycle
+// hooks) and Inventory.swift (the stack, reading and writing); Commands.swift is the terminal's side.
 
 import Foundation
 
 do {
-    try Commands(Array(CommandLine.arguments.dropFirst())).run()
+    try await Commands(Array(CommandLine.arguments.dropFirst())).run()
 } catch let error as InventoryError {
     FileHandle.standardError.write(Data("inventory: \(error.localizedDescription)\n".utf8))
     if case .usage = error { exit(64) }

@@ -11,7 +11,8 @@ struct DeclarationCode {
         let kind = entity.isFinal && !entity.inheritsEntity ? "static" : "class"
         let access = entity.isFinal ? entity.access : entity.overrideAccess
         let lines =
-            ["var entity = EntityDeclaration(\(header))"] + entity.properties.map { places.placing(statement(for: $0), at: $0) } + [
+            ["\(entity.properties.isEmpty ? "let" : "var") entity = EntityDeclaration(\(header))"]
+            + entity.properties.map { places.placing(statement(for: $0), at: $0) } + [
                 "return entity"
             ]
         return """

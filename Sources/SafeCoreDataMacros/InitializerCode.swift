@@ -37,10 +37,12 @@ struct InitializerCode {
     private var memberwiseInitializer: DeclSyntax {
         let parameters = ["context: NSManagedObjectContext"] + inheritedParameter + entity.arguments.map(\.parameter)
         let inherited = entity.inheritsEntity ? ["inherited._assign(to: self)"] : []
+        // `init(context:)` alone stands for the inherited one, which is required.
+        let required = isMemberwiseEmpty ? "required " : ""
         let statements = inherited + entity.arguments.map { $0.assignment(to: "self") }
         return """
             /// Makes an object with these values and inserts it into the context.
-            \(raw: entity.initializerAccess.prefix)init(\(raw: parameters.joined(separator: ", "))) {
+            \(raw: entity.initializerAccess.prefix)\(raw: required)init(\(raw: parameters.joined(separator: ", "))) {
                 super.init(entity: Self._entity(in: context), insertInto: nil)
                 _insert(into: context)
                 \(raw: statements.joined(separator: "\n    "))

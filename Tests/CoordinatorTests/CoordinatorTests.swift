@@ -35,7 +35,7 @@ struct CoordinatorTests {
         #expect(error.code == NSPersistentStoreInvalidTypeError)
         #expect(error.localizedDescription.contains("/tmp/x.cloud"))
         // Other tests may have registered types of their own, whose names stand between these.
-        #expect(error.localizedDescription.contains("Known types are InMemory, "))
+        #expect(error.localizedDescription.contains("InMemory, "))
         #expect(error.localizedDescription.contains(", SQLite"))
     }
 

@@ -81,7 +81,7 @@ public struct CompilerRun {
     }
 
     /// Where the modules that the tests were built with are, and the plug-ins for their macros.
-    private static var moduleArguments: [String] {
+    static var moduleArguments: [String] {
         let products = productsFolder
         let sources = testsFolder.deletingLastPathComponent().appendingPathComponent("Sources")
         let folders =

@@ -22,6 +22,11 @@ open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sen
         derivationExpression = DerivationExpression.compiled(NSExpression(format: text))
     }
 
+    /// The text for `derive(from:)` that gives this expression again; nil when there is none.
+    package var derivationText: String? {
+        derivationExpression.flatMap { ModelElementWriter().text(ofDerivation: $0) }
+    }
+
     override func takeState(of other: NSPropertyDescription) {
         super.takeState(of: other)
         guard let other = other as? NSDerivedAttributeDescription else { return }

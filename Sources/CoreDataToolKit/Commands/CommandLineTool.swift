@@ -1,6 +1,6 @@
 import Foundation
 
-/// The `coredata` command: looks into Core Data stores without changing them.
+/// The `coredata` command: looks into Core Data stores without changing them, and makes classes and files of models.
 public struct CommandLineTool {
     /// The exit statuses of the command; usage errors have the number of sysexits.
     public enum Status {
@@ -26,13 +26,14 @@ public struct CommandLineTool {
         columns = environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 >= 20 ? $0 : nil } ?? 120
     }
 
-    private static let subcommands = [InfoCommand.syntax, QueryCommand.syntax]
+    private static let subcommands = [InfoCommand.syntax, QueryCommand.syntax, GenerateCommand.syntax, ModelCommand.syntax]
 
     private static var help: String {
         var text = """
             Usage: coredata COMMAND …
 
-            Looks into Core Data stores (SQLite). A store is never changed, and needs no model file.
+            Looks into Core Data stores (SQLite), and makes classes and files of models. A store is never changed, and needs no
+            model file.
 
 
             """
@@ -84,6 +85,8 @@ public struct CommandLineTool {
             }
             switch name {
             case InfoCommand.syntax.name: try InfoCommand(given).run(output)
+            case GenerateCommand.syntax.name: try GenerateCommand(given).run(output, errors: errors)
+            case ModelCommand.syntax.name: try ModelCommand(given).run(output, errors: errors)
             default: try QueryCommand(given).run(output, errors: errors, columns: columns)
             }
             return Status.success

@@ -62,7 +62,7 @@ public struct EntityDeclaration {
         guard let attribute = kind.describe() as? NSAttributeDescription else { return }
         if let value {
             attribute.defaultValue = kind.modelValue(value)
-            if attribute.isTransient { attribute.isOptional = false }
+            if attribute.isTransient, !(Kind.Value.self is any OptionalValue.Type) { attribute.isOptional = false }
         }
         for option in options { apply(option, to: attribute, named: name) }
         append(attribute, name, keyPath, originalName, versionHashModifier)
@@ -113,7 +113,7 @@ public struct EntityDeclaration {
     /// Adds a relationship with its rules.
     public mutating func addRelationship<Kind: RelationshipKind>(
         _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, inverse: String? = nil,
-        deleteRule: NSDeleteRule = .nullify, minimum: Int = 0, maximum: Int = 0, ordered: Bool? = nil,
+        deleteRule: NSDeleteRule = .nullify, minimum: Int = 0, maximum: Int = 0, optional: Bool? = nil, ordered: Bool? = nil,
         originalName: String? = nil, versionHashModifier: String? = nil
     ) {
         guard let relationship = kind.describe() as? NSRelationshipDescription else { return }
@@ -121,7 +121,7 @@ public struct EntityDeclaration {
         relationship.minCount = minimum
         if relationship.isToMany {
             relationship.maxCount = maximum
-            relationship.isOptional = minimum == 0
+            relationship.isOptional = optional ?? (minimum == 0)
         }
         if let ordered { relationship.isOrdered = ordered }
         relationships.append(
@@ -147,16 +147,5 @@ extension NSAttributeDescription {
         setValidation(
             predicates: validationPredicates + limits.map(\.predicate),
             warnings: validationWarnings + limits.map { NSNumber(value: $0.code) })
-    }
-}
-
-extension NSAttributeType {
-    fileprivate var isNumeric: Bool {
-        switch self {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
-            .doubleAttributeType, .floatAttributeType:
-            true
-        default: false
-        }
     }
 }

@@ -63,7 +63,8 @@ public enum TransientProperty<Value>: AttributeKind {
     public static func modelValue(_ value: Value) -> Any? { value }
 }
 
-private protocol OptionalValue { static var wrappedType: Any.Type { get } }
+/// An optional type, whatever it wraps.
+protocol OptionalValue { static var wrappedType: Any.Type { get } }
 extension Optional: OptionalValue {
     static var wrappedType: Any.Type { Wrapped.self }
 }

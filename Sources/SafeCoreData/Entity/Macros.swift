@@ -76,13 +76,15 @@ public macro Attribute(_ options: AttributeOption..., originalName: String? = ni
 ///   - inverse: the key path of the property that leads back, `\Other.property`.
 ///   - minimum: the least number of objects.
 ///   - maximum: the greatest number; 0 for no limit. Only for relationships with several objects.
+///   - optional: whether a relationship with several objects may be empty; it may when the minimum is 0 unless this is
+///     given. Of a relationship with one object its type says so.
 ///   - ordered: whether the objects have an order; an array or NSOrderedSet has one unless this is given.
 ///   - originalName: the relationship's name in the older model, for migration.
 ///   - versionHashModifier: a text that makes its version hash differ.
 @attached(peer)
 public macro Relationship(
     deleteRule: NSDeleteRule = .nullify, inverse: AnyKeyPath? = nil, minimum: Int = 0, maximum: Int = 0,
-    ordered: Bool? = nil, originalName: String? = nil, versionHashModifier: String? = nil
+    optional: Bool? = nil, ordered: Bool? = nil, originalName: String? = nil, versionHashModifier: String? = nil
 ) = #externalMacro(module: "SafeCoreDataMacros", type: "RelationshipMacro")
 
 /// A property of an `@Entity` class that is kept in memory only. It is optional or has an initial value.

@@ -18,6 +18,21 @@ enum DerivationExpression {
         return expression
     }
 
+    /// The text of which `compiled` makes the stored form, as a person writes it.
+    static func source(of compiled: NSExpression) -> String {
+        guard compiled.expressionType == .function, let path = compiled.arguments?.first,
+            compiled.arguments?.count == 1, path.expressionType == .keyPath
+        else { return compiled.description }
+        switch compiled.function {
+        case "count:": return path.keyPath + ".@count"
+        case "sum:":
+            var parts = path.keyPath.split(separator: ".").map(String.init)
+            parts.insert("@sum", at: max(parts.count - 1, 1))
+            return parts.joined(separator: ".")
+        default: return compiled.description
+        }
+    }
+
     /// The text that goes into the version hash.
     static func text(of expression: NSExpression) -> String {
         let compiled = compiled(expression)

@@ -1,0 +1,49 @@
+import Foundation
+
+// The counterpart of reading: texts of which reading makes the same value.
+extension AttributeTexts {
+    /// The text of a default value; nil when the type has no text for it.
+    func text(ofDefault value: Any) -> String? {
+        switch (type, value) {
+        case (.stringAttributeType, let value as String): value
+        case (.booleanAttributeType, let value as NSNumber): value.boolValue ? "YES" : "NO"
+        case (.UUIDAttributeType, let value as UUID): value.uuidString
+        case (.URIAttributeType, let value as URL): value.absoluteString.isEmpty ? nil : value.absoluteString
+        default: text(ofLimit: value)
+        }
+    }
+
+    /// The text of a number or a date; nil when the type has no text for it.
+    func text(ofLimit value: Any) -> String? {
+        switch (type, value) {
+        case (.dateAttributeType, let value as Date): text(of: value.timeIntervalSinceReferenceDate)
+        case (.integer16AttributeType, let value as NSNumber), (.integer32AttributeType, let value as NSNumber),
+            (.integer64AttributeType, let value as NSNumber):
+            isInteger(value) ? "\(value.int64Value)" : nil
+        case (.doubleAttributeType, let value as NSNumber): value.doubleValue.isFinite ? "\(value.doubleValue)" : nil
+        case (.floatAttributeType, let value as NSNumber): value.floatValue.isFinite ? "\(value.floatValue)" : nil
+        case (.decimalAttributeType, let value as NSNumber): value.decimalValue.isNaN ? nil : "\(value.decimalValue)"
+        default: nil
+        }
+    }
+
+    /// Whether a number, of whatever kind, is one of 64 bits.
+    private func isInteger(_ number: NSNumber) -> Bool {
+        NSNumber(value: number.int64Value) == number || number.decimalValue == Decimal(number.int64Value)
+    }
+
+    private func text(of seconds: Double) -> String? {
+        guard seconds.isFinite else { return nil }
+        return Int64(exactly: seconds).map { "\($0)" } ?? "\(seconds)"
+    }
+}
+
+extension NSAttributeDescription {
+    /// The default value as model files have it; nil when there is none or the type has no text for it.
+    package var defaultValueText: String? {
+        defaultValue.flatMap { AttributeTexts(type: attributeType).text(ofDefault: $0) }
+    }
+
+    /// A number or a date of the attribute's type as model files have it; nil when it is none.
+    package func limitText(_ value: Any) -> String? { AttributeTexts(type: attributeType).text(ofLimit: value) }
+}

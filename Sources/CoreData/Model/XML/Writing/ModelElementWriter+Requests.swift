@@ -1,0 +1,40 @@
+import Predicates
+
+/// Writing fetch requests, predicates and expressions.
+extension ModelElementWriter {
+    mutating func element(of template: FetchRequestTemplate, named name: String, place: String) -> ModelElementText {
+        var element = ModelElementText("fetchRequest")
+        element.add("name", name)
+        element.add("entity", template.entityName)
+        if let predicate = template.predicate { element.add("predicateString", text(of: predicate, place)) }
+        if template.fetchLimit > 0 { element.add("fetchLimit", "\(template.fetchLimit)") }
+        if template.fetchBatchSize > 0 { element.add("fetchBatchSize", "\(template.fetchBatchSize)") }
+        if template.resultType > 0 { element.add("resultType", "\(template.resultType)") }
+        for (attribute, isSet) in [
+            ("includeSubentities", template.includesSubentities),
+            ("includePropertyValues", template.includesPropertyValues),
+            ("includesPendingChanges", template.includesPendingChanges),
+            ("returnObjectsAsFaults", template.returnsObjectsAsFaults),
+        ] where !isSet { element.add(attribute, "NO") }
+        element.add("returnDistinctResults", if: template.returnsDistinctResults)
+        if !template.sortDescriptors.isEmpty { omit(place, "the order of its results has no place in model files.") }
+        if template.fetchOffset > 0 { omit(place, "its fetch offset has no place in model files.") }
+        return checked(element, place)
+    }
+
+    /// The predicate's text; nil, and noted, when reading it would not give the predicate again.
+    mutating func text(of predicate: NSPredicate, _ place: String) -> String? {
+        let text = predicate.predicateFormat
+        if let again = try? NSPredicate.parse(text), again.predicateFormat == text { return text }
+        omit(place, "the predicate '\(text)' cannot be written.")
+        return nil
+    }
+
+    /// The expression as a person writes it; nil when reading it would not give the expression again.
+    func text(ofDerivation expression: NSExpression) -> String? {
+        let compiled = DerivationExpression.compiled(expression)
+        let text = DerivationExpression.source(of: compiled)
+        guard let again = try? NSExpression.parse(text) else { return nil }
+        return DerivationExpression.compiled(again).description == compiled.description ? text : nil
+    }
+}

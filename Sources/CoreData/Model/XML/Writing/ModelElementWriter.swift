@@ -1,0 +1,172 @@
+import Foundation
+
+/// Makes the elements of a `.xcdatamodel`'s `contents` file of a model: the counterpart of `ModelElementReader`.
+struct ModelElementWriter {
+    /// What the file cannot say, in sentences.
+    private(set) var omissions: [String] = []
+
+    mutating func omit(_ place: String, _ problem: String) {
+        omissions.append("\(place): \(problem)")
+    }
+
+    /// Notes characters that were left out of an element.
+    mutating func checked(_ element: ModelElementText, _ place: String) -> ModelElementText {
+        if element.lostCharacters { omit(place, "characters that XML files cannot hold are left out.") }
+        return element
+    }
+
+    mutating func document(of model: NSManagedObjectModel) -> ModelElementText {
+        var root = ModelElementText("model")
+        root.add("type", "com.apple.IDECoreDataModeler.DataModel")
+        root.add("documentVersion", "1.0")
+        // The versions whose form of the file this is.
+        root.add("lastSavedToolsVersion", "22758")
+        root.add("systemVersion", "23E224")
+        root.add("minimumToolsVersion", "Automatic")
+        root.add("sourceLanguage", "Swift")
+        root.add("userDefinedModelVersionIdentifier", identifier(of: model))
+        for entity in model.entities.sorted(by: { Self.ascending($0.name ?? "", $1.name ?? "") }) {
+            root.children.append(element(of: entity))
+        }
+        for (name, template) in model.fetchRequestTemplates.sorted(by: { Self.ascending($0.key, $1.key) }) {
+            root.children.append(element(of: template, named: name, place: "fetch request template '\(name)'"))
+        }
+        for name in model.configurations.sorted(by: Self.ascending) {
+            var configuration = ModelElementText("configuration")
+            configuration.add("name", name)
+            let members = model.entities(forConfigurationName: name) ?? []
+            configuration.children = members.compactMap(\.name).sorted(by: Self.ascending).map { member in
+                var element = ModelElementText("memberEntity")
+                element.add("name", member)
+                return element
+            }
+            root.children.append(checked(configuration, "configuration '\(name)'"))
+        }
+        if model.localizationDictionary?.isEmpty == false {
+            omit("model", "the localized texts belong into .strings files.")
+        }
+        return checked(root, "model")
+    }
+
+    private mutating func identifier(of model: NSManagedObjectModel) -> String? {
+        let identifiers = model.versionIdentifiers.compactMap { $0.base as? String }.sorted(by: Self.ascending)
+        if model.versionIdentifiers.count > min(identifiers.count, 1) {
+            omit("model", "of several version identifiers, or one that is no text, only the first text is written.")
+        }
+        return identifiers.first
+    }
+
+    // MARK: Entities
+
+    private mutating func element(of entity: NSEntityDescription) -> ModelElementText {
+        let name = entity.name ?? ""
+        var element = ModelElementText("entity")
+        element.add("name", name)
+        let className = entity.managedObjectClassName ?? ""
+        element.add("representedClassName", className == "NSManagedObject" ? nil : className)
+        element.add("isAbstract", if: entity.isAbstract)
+        element.add("parentEntity", entity.superentity?.name)
+        element.add("versionHashModifier", entity.versionHashModifier)
+        element.add("elementID", entity.renamingIdentifier == entity.name ? nil : entity.renamingIdentifier)
+        element.add("syncable", "YES")
+        let properties = entity.ownProperties.sorted { first, second in
+            let ranks = (Self.rank(of: first), Self.rank(of: second))
+            return ranks.0 == ranks.1 ? Self.ascending(first.name, second.name) : ranks.0 < ranks.1
+        }
+        for property in properties { element.children.append(self.element(of: property, in: entity)) }
+        for index in entity.indexes { element.children.append(self.element(of: index, in: name)) }
+        let constraints = lists(
+            entity.uniquenessConstraintNames, ("uniquenessConstraints", "uniquenessConstraint", "constraint"))
+        let compounds = lists(
+            entity.compoundIndexes.map { $0.compactMap { $0 as? String ?? ($0 as? NSPropertyDescription)?.name } },
+            ("compoundIndexes", "compoundIndex", "index"))
+        element.children += [constraints, compounds, userInfo(entity.userInfo, name)].compactMap { $0 }
+        if entity.coreSpotlightDisplayNameExpression != nil {
+            omit(name, "the expression for Spotlight's display name is not written.")
+        }
+        return checked(element, name)
+    }
+
+    /// Attributes first, then relationships, then the rest, as Xcode lists them.
+    private static func rank(of property: NSPropertyDescription) -> Int {
+        switch property {
+        case is NSAttributeDescription: 0
+        case is NSRelationshipDescription: 1
+        default: 2
+        }
+    }
+
+    private func lists(_ lists: [[String]], _ names: (outer: String, list: String, item: String)) -> ModelElementText? {
+        guard !lists.isEmpty else { return nil }
+        var outer = ModelElementText(names.outer)
+        outer.children = lists.map { items in
+            var list = ModelElementText(names.list)
+            list.children = items.map { item in
+                var element = ModelElementText(names.item)
+                element.add("value", item)
+                return element
+            }
+            return list
+        }
+        return outer
+    }
+
+    mutating func userInfo(_ info: [AnyHashable: Any]?, _ place: String) -> ModelElementText? {
+        var entries: [(key: String, value: String)] = []
+        for (key, value) in info ?? [:] {
+            if let key = key.base as? String, let value = value as? String {
+                entries.append((key, value))
+            } else {
+                omit(place, "the user information '\(key)' is no text.")
+            }
+        }
+        guard !entries.isEmpty else { return nil }
+        var outer = ModelElementText("userInfo")
+        outer.children = entries.sorted { Self.ascending($0.key, $1.key) }.map { entry in
+            var element = ModelElementText("entry")
+            element.add("key", entry.key)
+            element.add("value", entry.value)
+            return checked(element, place)
+        }
+        return outer
+    }
+
+    // MARK: Indexes
+
+    private mutating func element(of index: NSFetchIndexDescription, in entity: String) -> ModelElementText {
+        let place = "\(entity), index '\(index.name)'"
+        var element = ModelElementText("fetchIndex")
+        element.add("name", index.name)
+        if let predicate = index.partialIndexPredicate {
+            element.add("partialIndexPredicate", text(of: predicate, place))
+        }
+        element.children = index.elements.map { part in
+            var child = ModelElementText("fetchIndexElement")
+            if let expression = part.property as? NSExpressionDescription {
+                let text = expression.expression.flatMap { self.text(ofDerivation: $0) }
+                if text == nil { omit(place, "the expression of an element cannot be written.") }
+                child.add("expression", text)
+                if expression.expressionResultType != .undefinedAttributeType {
+                    child.add("expressionType", Self.typeNames[expression.expressionResultType])
+                }
+            } else {
+                child.add("property", part.propertyName)
+            }
+            child.add("type", part.collationType == .rTree ? "RTree" : "Binary")
+            child.add("order", part.isAscending ? "ascending" : "descending")
+            return child
+        }
+        return checked(element, place)
+    }
+
+    // MARK: Names
+
+    /// The names of attribute types in model files.
+    static let typeNames = Dictionary(
+        ModelElementReader.attributeTypes.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
+
+    /// By UTF-16 code units, which no locale changes.
+    static func ascending(_ first: String, _ second: String) -> Bool {
+        first.utf16.lexicographicallyPrecedes(second.utf16)
+    }
+}

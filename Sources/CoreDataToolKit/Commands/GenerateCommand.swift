@@ -1,0 +1,69 @@
+import CoreData
+
+/// `coredata generate`: Swift classes from a model.
+struct GenerateCommand {
+    static let syntax = CommandSyntax(
+        name: "generate", summary: "Writes a Swift class with @Entity for each entity of a model.",
+        operands: [.init(name: "MODEL", help: "A model (.xcdatamodeld, .xcdatamodel, .momd, .mom), or a store that carries one.")],
+        options: [
+            .init(name: "output", value: "FOLDER", help: "Where the files go, one for each entity; the current folder by default."),
+            .init(name: "file", value: "FILE", help: "Write all classes to this one file instead."),
+            .init(name: "access", value: "LEVEL", help: "public or internal (the default)."),
+            .init(name: "entity", value: "NAME,…", help: "Only these entities."),
+            .init(name: "version", value: "NAME", help: "The version of a model with several; the current one by default."),
+        ],
+        notes: """
+            Files whose text is the same already are left alone, and so is every file that the command did not make. What a class
+            cannot say is named on the standard error.
+
+              coredata generate Shop.xcdatamodeld --output Sources/Shop/Model --access public
+            """)
+
+    private let path: String
+    private let folder: String
+    private let file: String?
+    private let isPublic: Bool
+    private let entities: [String]?
+    private let version: String?
+
+    /// - Throws: `UsageError` for values that make no sense whatever the model.
+    init(_ arguments: CommandSyntax.Arguments) throws(UsageError) {
+        path = arguments.operands[0]
+        version = arguments.values["version"]
+        file = arguments.values["file"]
+        if file != nil, arguments.values["output"] != nil {
+            throw UsageError(message: "Give --output or --file, not both.")
+        }
+        folder = arguments.values["output"] ?? "."
+        switch arguments.values["access"] {
+        case nil, "internal": isPublic = false
+        case "public": isPublic = true
+        case let level?: throw UsageError(message: "There is no access level '\(level)'. Use public or internal.")
+        }
+        entities = arguments.values["entity"].map { list in
+            list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        }
+        if entities?.isEmpty == true { throw UsageError(message: "--entity names no entity.") }
+    }
+
+    func run(_ output: OutputWriter, errors: OutputWriter) throws {
+        let named = try NamedModel(path: path, version: version)
+        let sources = try EntitySources(named.model, from: named.name, entities: entities, isPublic: isPublic)
+        for warning in sources.warnings { try errors.write("warning: \(warning)\n") }
+        if let file {
+            let url = URL(fileURLWithPath: file)
+            try write([sources.joined(named: url.lastPathComponent)], to: url.deletingLastPathComponent().path, output)
+            return
+        }
+        try write(sources.files, to: folder, output)
+        guard entities == nil else { return }
+        for name in GeneratedFolder(path: folder).leftOver(besides: sources.files, firstLine: sources.firstLine) {
+            try errors.write("warning: \(name) is of an entity that the model no longer has.\n")
+        }
+    }
+
+    private func write(_ files: [EntitySources.File], to folder: String, _ output: OutputWriter) throws {
+        let outcomes = try GeneratedFolder(path: folder).write(files)
+        for (file, outcome) in zip(files, outcomes) { try output.write("\(outcome.rawValue) \(file.name)\n") }
+    }
+}

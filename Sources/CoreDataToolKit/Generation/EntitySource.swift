@@ -1,0 +1,167 @@
+import CoreData
+
+/// The Swift class of an entity, as a person would write it with `@Entity`.
+struct EntitySource {
+    let entity: NSEntityDescription
+    let names: ClassNames
+    /// `public ` or nothing.
+    let access: String
+    /// What the class cannot say, in sentences.
+    private(set) var warnings: [String] = []
+
+    init(_ entity: NSEntityDescription, names: ClassNames, isPublic: Bool) {
+        self.entity = entity
+        self.names = names
+        access = isPublic ? "public " : ""
+    }
+
+    var entityName: String { entity.name ?? "" }
+    var className: String { names.name(of: entity) }
+
+    mutating func warn(_ property: String, _ problem: String) {
+        warnings.append("\(entityName).\(property): \(problem).")
+    }
+
+    /// The class. Also finds the warnings.
+    mutating func text() -> String {
+        let own = entity.properties.filter { $0.entity === entity }.sorted { $0.name < $1.name }
+        var members: [String] = []
+        var left: Set<String> = []
+        for property in own {
+            if let problem = problem(of: property) {
+                members.append("    // \(property.name) is not declared: \(problem).")
+                warn(property.name, "\(problem); the class does not declare it")
+                left.insert(property.name)
+            }
+        }
+        for case let attribute as NSAttributeDescription in own where !left.contains(attribute.name) {
+            members.append(declaration(of: attribute))
+        }
+        for case let relationship as NSRelationshipDescription in own where !left.contains(relationship.name) {
+            members.append(declaration(of: relationship))
+        }
+        for property in own where property.userInfo?.isEmpty == false {
+            warn(property.name, "its user information is not in the class")
+        }
+        let header = header(leaving: left)
+        let superclass = entity.superentity.map { names.name(of: $0) } ?? "NSManagedObject"
+        let kind = entity.subentities.isEmpty ? "final class" : "class"
+        let start = "\(header)\n\(access)\(kind) \(className): \(superclass) {"
+        return members.isEmpty ? start + "}\n" : start + "\n" + members.joined(separator: "\n") + "\n}\n"
+    }
+
+    /// Why the class cannot have a property; nil when it can.
+    private func problem(of property: NSPropertyDescription) -> String? {
+        switch property {
+        case let attribute as NSAttributeDescription:
+            switch attribute.attributeType {
+            case .compositeAttributeType: return "a composite attribute has no Swift type"
+            case .objectIDAttributeType: return "an object ID is not stored"
+            case .undefinedAttributeType where !attribute.isTransient: return "the attribute has no type"
+            default: break
+            }
+            if let derived = attribute as? NSDerivedAttributeDescription, derived.derivationText == nil {
+                return "the attribute's derivation cannot be written"
+            }
+        case let relationship as NSRelationshipDescription:
+            if relationship.destinationEntity == nil { return "the relationship has no destination" }
+        case let fetched as NSFetchedPropertyDescription:
+            let request = fetched.fetchRequest
+            let condition = request?.predicate.map { " where \($0.predicateFormat)" } ?? ""
+            let lines = "a fetched property, \(request?.entityName ?? "")\(condition)"
+            return lines.split(whereSeparator: \.isNewline).joined(separator: " ")
+        default: return "a property of the kind \(type(of: property))"
+        }
+        let place = SwiftNames.Place(isSubclass: entity.superentity != nil, isOpen: !entity.subentities.isEmpty)
+        return SwiftNames.problem(ofProperty: property.name, in: place)
+    }
+
+    // MARK: The entity's own marks
+
+    private mutating func header(leaving left: Set<String>) -> String {
+        var arguments: [String] = []
+        if className != entityName { arguments.append(SwiftLiteral.text(entityName)) }
+        if entity.isAbstract { arguments.append("isAbstract: true") }
+        let constraints = constraintNames.filter { !isUniqueMark($0) }
+        if !constraints.isEmpty { arguments.append("uniquenessConstraints: \(SwiftLiteral.lists(constraints))") }
+        let indexes = indexes(leaving: left)
+        if !indexes.isEmpty { arguments.append("indexes: \(SwiftLiteral.lists(indexes))") }
+        if let identifier = entity.renamingIdentifier, identifier != entityName {
+            arguments.append("renamingIdentifier: \(SwiftLiteral.text(identifier))")
+        }
+        if let modifier = entity.versionHashModifier {
+            arguments.append("versionHashModifier: \(SwiftLiteral.text(modifier))")
+        }
+        if entity.userInfo?.isEmpty == false { warnings.append("\(entityName): its user information is not in the class.") }
+        if arguments.isEmpty { return "@Entity" }
+        let line = "@Entity(\(arguments.joined(separator: ", ")))"
+        return line.count <= 100 ? line : "@Entity(\n    \(arguments.joined(separator: ",\n    ")))"
+    }
+
+    private var constraintNames: [[String]] {
+        entity.uniquenessConstraints.map { $0.compactMap { $0 as? String ?? ($0 as? NSPropertyDescription)?.name } }
+    }
+
+    /// Whether a constraint is said by `.unique` on its only attribute.
+    private func isUniqueMark(_ constraint: [String]) -> Bool {
+        guard constraint.count == 1, let attribute = entity.attributesByName[constraint[0]] else { return false }
+        return isMarkedUnique(attribute)
+    }
+
+    func isMarkedUnique(_ attribute: NSAttributeDescription) -> Bool {
+        attribute.entity === entity && !attribute.isTransient && !(attribute is NSDerivedAttributeDescription)
+            && constraintNames.contains([attribute.name]) && problem(of: attribute) == nil
+    }
+
+    /// The indexes that the class can ask for: ascending ones of declared properties.
+    private mutating func indexes(leaving left: Set<String>) -> [[String]] {
+        var lists: [[String]] = []
+        var renamed: [String] = []
+        for index in entity.indexes {
+            let names = index.elements.compactMap(\.propertyName)
+            let isPlain =
+                index.partialIndexPredicate == nil
+                && index.elements.allSatisfy {
+                    $0.isAscending && $0.collationType == .binary && !($0.property is NSExpressionDescription)
+                }
+            guard isPlain, !names.isEmpty, names.count == index.elements.count, left.isDisjoint(with: names) else {
+                warnings.append("\(entityName): the index '\(index.name)' is more than a list of the class's properties.")
+                continue
+            }
+            if lists.contains(names) { continue }
+            lists.append(names)
+            let name = "by" + names.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: "And") + "Index"
+            if name != index.name { renamed.append("\(index.name) (\(name))") }
+        }
+        for property in entity.properties
+        where property.entity === entity && property.isIndexed && !left.contains(property.name) && !lists.contains([property.name]) {
+            let isIndexedBelow = entity.indexes.contains { $0.elements.map(\.propertyName) == [property.name] }
+            if !isIndexedBelow, !(property is NSFetchedPropertyDescription), !hasIndexInSubentity(property) {
+                lists.append([property.name])
+            }
+        }
+        if !renamed.isEmpty {
+            warnings.append(
+                "\(entityName): the class's indexes have names of their own: \(renamed.joined(separator: ", ")).")
+        }
+        return lists
+    }
+
+    private func hasIndexInSubentity(_ property: NSPropertyDescription) -> Bool {
+        var waiting = entity.subentities
+        while let next = waiting.popLast() {
+            if next.indexes.contains(where: { $0.elements.map(\.propertyName) == [property.name] }) { return true }
+            waiting += next.subentities
+        }
+        return false
+    }
+
+    // MARK: Layout
+
+    /// A property with its marks: on one line where that is short enough.
+    func declaration(marks: [String], _ declaration: String) -> String {
+        let line = (marks + [access + declaration]).joined(separator: " ")
+        if line.count <= 116 || marks.isEmpty { return "    " + line }
+        return (marks + [access + declaration]).map { "    " + $0 }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,68 @@
+import CoreData
+
+/// The Swift sources of a model's entities.
+struct EntitySources {
+    /// The source of one class.
+    struct File {
+        let name: String
+        let text: String
+    }
+
+    /// The first line of what the command writes: only files that begin so are ever overwritten.
+    static let mark = "// Made by 'coredata generate'"
+
+    /// One file for each entity, in order of the entities' names.
+    let files: [File]
+    /// What the classes cannot say, in sentences.
+    let warnings: [String]
+    /// The first line of these files.
+    let firstLine: String
+
+    /// - Parameters:
+    ///   - source: the model's name for people.
+    ///   - chosen: the names of the entities wanted; nil for all.
+    /// - Throws: `ToolError` for an entity that the model does not have.
+    init(_ model: NSManagedObjectModel, from source: String, entities chosen: [String]?, isPublic: Bool) throws {
+        let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
+        let known = entities.compactMap(\.name)
+        for name in chosen ?? [] where !known.contains(name) {
+            throw ToolError(
+                "The model '\(source)' has no entity '\(name)'. \(NearNames.advice(for: name, among: known, kind: "entity"))")
+        }
+        let names = ClassNames(entities)
+        var warnings = names.warnings
+        var files: [File] = []
+        let first = "\(Self.mark) from \(source). What is changed here is lost: change the model.\n"
+        for entity in entities where chosen?.contains(entity.name ?? "") ?? true {
+            var entitySource = EntitySource(entity, names: names, isPublic: isPublic)
+            let text = entitySource.text()
+            warnings += entitySource.warnings
+            files.append(
+                File(name: names.name(of: entity) + ".swift", text: first + "\n" + Self.imports + "\n" + text))
+        }
+        if chosen == nil { warnings += Self.modelWarnings(model) }
+        self.files = files
+        self.warnings = warnings
+        firstLine = first
+    }
+
+    private static let imports = "import SafeCoreData\n"
+
+    /// All classes in one file.
+    func joined(named name: String) -> File {
+        let head = firstLine + "\n" + Self.imports
+        return File(name: name, text: head + files.map { "\n" + $0.text.dropFirst(head.count + 1) }.joined())
+    }
+
+    private static func modelWarnings(_ model: NSManagedObjectModel) -> [String] {
+        var warnings: [String] = []
+        if !model.configurations.isEmpty {
+            warnings.append("The classes know no configurations: \(model.configurations.joined(separator: ", ")).")
+        }
+        let templates = model.fetchRequestTemplatesByName.keys.sorted()
+        if !templates.isEmpty {
+            warnings.append("The classes know no fetch request templates: \(templates.joined(separator: ", ")).")
+        }
+        return warnings
+    }
+}

@@ -1,0 +1,86 @@
+import CoreData
+
+/// Values as Swift expressions.
+enum SwiftLiteral {
+    static func text(_ text: String) -> String {
+        var literal = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": literal += "\\\""
+            case "\\": literal += "\\\\"
+            case "\n": literal += "\\n"
+            case "\r": literal += "\\r"
+            case "\t": literal += "\\t"
+            default:
+                switch scalar.properties.generalCategory {
+                case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned:
+                    literal += "\\u{\(String(scalar.value, radix: 16))}"
+                default: literal.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return literal + "\""
+    }
+
+    /// A regular expression, without doubled backslashes where that is possible.
+    static func pattern(_ pattern: String) -> String {
+        let plain = text(pattern)
+        let isRaw = pattern.contains("\\") && !pattern.contains("\"#") && !pattern.contains("\\#")
+        let onlyBackslashes = plain.replacingOccurrences(of: "\\\\", with: "\\") == "\"\(pattern)\""
+        return isRaw && onlyBackslashes ? "#\"\(pattern)\"#" : plain
+    }
+
+    static func list(_ names: [String]) -> String { "[\(names.map(text).joined(separator: ", "))]" }
+
+    static func lists(_ lists: [[String]]) -> String { "[\(lists.map(list).joined(separator: ", "))]" }
+
+    /// The default value of an attribute; nil when Swift's type has no such value.
+    static func defaultValue(of attribute: NSAttributeDescription) -> String? {
+        if attribute.attributeType == .binaryDataAttributeType, let data = attribute.defaultValue as? Data {
+            return data.isEmpty ? "Data()" : "Data(base64Encoded: \"\(data.base64EncodedString())\")!"
+        }
+        guard let text = attribute.defaultValueText else { return nil }
+        switch attribute.attributeType {
+        case .stringAttributeType: return self.text(text)
+        case .booleanAttributeType: return text == "YES" ? "true" : "false"
+        case .UUIDAttributeType: return "UUID(uuidString: \"\(text)\")!"
+        case .URIAttributeType: return "URL(string: \(self.text(text)))!"
+        default: return value(text, type: attribute.attributeType)
+        }
+    }
+
+    /// A number or a date that a model file has in this form; nil when it is beyond Swift's type.
+    static func value(_ text: String, type: NSAttributeType) -> String? {
+        switch type {
+        case .integer16AttributeType: Int16(text) == nil ? nil : text
+        case .integer32AttributeType: Int32(text) == nil ? nil : text
+        case .integer64AttributeType: Int64(text) == nil ? nil : text
+        case .doubleAttributeType, .floatAttributeType: text
+        case .decimalAttributeType: decimal(text)
+        case .dateAttributeType: "Date(timeIntervalSinceReferenceDate: \(text))"
+        default: nil
+        }
+    }
+
+    /// A literal where the compiler makes the same number of it, which it takes for a `Double` on the way.
+    private static func decimal(_ text: String) -> String {
+        if Int64(text) != nil { return text }
+        if let double = Double(text), Decimal(string: text) == Decimal(double), text.contains(".") { return text }
+        return "Decimal(string: \"\(text)\")!"
+    }
+
+    /// A range of values with the ends that are given.
+    static func range(from least: String?, to greatest: String?) -> String {
+        switch (least, greatest) {
+        case (let least?, let greatest?): enclosed(least) + "..." + enclosed(greatest)
+        case (let least?, nil): enclosed(least) + "..."
+        case (nil, let greatest?): "..." + enclosed(greatest)
+        case (nil, nil): "..."
+        }
+    }
+
+    /// Operators beside the dots would be read together with them.
+    private static func enclosed(_ value: String) -> String {
+        value.hasPrefix("-") || value.hasSuffix("!") ? "(\(value))" : value
+    }
+}

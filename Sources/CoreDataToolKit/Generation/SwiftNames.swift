@@ -1,0 +1,71 @@
+/// Names of entities and properties as Swift names.
+enum SwiftNames {
+    /// Whether a text can be a Swift name, in backticks where it is a keyword.
+    static func isIdentifier(_ name: String) -> Bool {
+        guard let first = name.unicodeScalars.first, first == "_" || first.properties.isXIDStart, name != "_" else {
+            return false
+        }
+        return name.unicodeScalars.allSatisfy(\.properties.isXIDContinue)
+    }
+
+    /// The name of a property as it is declared.
+    static func declared(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
+
+    /// Why a property of an `@Entity` class cannot have this name; nil when it can.
+    static func problem(ofProperty name: String, in place: Place) -> String? {
+        if !isIdentifier(name) { return "its name is no Swift name" }
+        if impossible.contains(name) || taken.contains(name) || (place.isSubclass && name == "inherited")
+            || (place.isOpen && name == "object")
+        {
+            return "its name means something else in every managed object"
+        }
+        return nil
+    }
+
+    /// What decides on the names that generated code uses itself.
+    struct Place {
+        /// Whether the class inherits from another of the model.
+        let isSubclass: Bool
+        /// Whether classes of the model inherit from it.
+        let isOpen: Bool
+    }
+
+    /// A type's name that nothing else in the generated code has.
+    static func typeName(from name: String) -> String {
+        var text = String(
+            String.UnicodeScalarView(
+                name.unicodeScalars.map { $0 == "_" || $0.properties.isXIDContinue ? $0 : "_" }))
+        if !isIdentifier(text) { text = "_" + text }
+        return keywords.contains(text) || typesInUse.contains(text) ? text + "Entity" : text
+    }
+
+    // MARK: Lists
+
+    private static let keywords: Set<String> = [
+        "Any", "Protocol", "Self", "Type", "actor", "as", "associatedtype", "async", "await", "break", "case", "catch", "class",
+        "continue", "default", "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate",
+        "for", "func", "guard", "if", "import", "in", "init", "inout", "internal", "is", "let", "nil", "operator",
+        "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return", "self", "static", "struct",
+        "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "var", "where", "while",
+    ]
+
+    /// What no key path can name.
+    private static let impossible: Set<String> = ["Protocol", "Self", "Type", "init", "self", "super"]
+
+    /// Properties of managed objects, and `context`, which every initializer takes.
+    private static let taken: Set<String> = [
+        "classForCoder", "context", "debugDescription", "description", "entity", "faultingState", "hasChanges",
+        "hasPersistentChangedValues", "hash", "hashValue", "isDeleted", "isFault", "isInserted", "isUpdated",
+        "managedObjectContext", "objectID", "objectSpecifier", "snapshot", "superclass",
+    ]
+
+    /// Types and macros that generated classes and what the macro makes of them mention.
+    private static let typesInUse: Set<String> = [
+        "Array", "Attribute", "Bool", "CoreData", "Data", "Date", "Decimal", "Derived", "Double", "Entity",
+        "EntityDeclaration", "EntityObject", "EntityProperties", "EntitySnapshot", "Float", "Foundation", "InitialValues",
+        "Int", "Int16", "Int32", "Int64", "NSManagedObject", "NSManagedObjectContext", "NSObject", "NSOrderedSet", "Object",
+        "ObjectReference", "Optional", "PartialKeyPath", "Relationship", "SafeCoreData", "Set", "Snapshot",
+        "SnapshotProperty", "SnapshotReader", "SnapshotVisitor", "String", "Swift", "Transient", "URL", "UUID", "Value",
+        "Visitor", "WritableKeyPath",
+    ]
+}

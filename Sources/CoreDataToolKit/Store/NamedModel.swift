@@ -1,0 +1,58 @@
+import CoreData
+
+/// A model that a person named: a model file, or a store that carries its model.
+struct NamedModel {
+    let model: NSManagedObjectModel
+    /// The last part of the path.
+    let name: String
+
+    /// Reads the model.
+    ///
+    /// - Parameter version: the version of a bundle with several; nil for the current one.
+    /// - Throws: `ToolError`.
+    init(path: String, version: String?) throws {
+        let url = URL(fileURLWithPath: path)
+        name = url.lastPathComponent
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
+            throw ToolError("There is no file '\(path)'. Check the path.")
+        }
+        if !isFolder.boolValue, Self.isDatabase(url) {
+            model = try Self.modelOfStore(path)
+            return
+        }
+        if isFolder.boolValue, !["xcdatamodeld", "xcdatamodel", "momd"].contains(url.pathExtension) {
+            throw ToolError(
+                "'\(path)' is a folder, but no model. Name a .xcdatamodeld, .xcdatamodel, .momd or .mom, or a store.")
+        }
+        do {
+            model = try NSManagedObjectModel(reading: url, version: version)
+        } catch {
+            throw ToolError("The model '\(path)' cannot be read: \(ErrorText.line(error))")
+        }
+    }
+
+    private static func isDatabase(_ url: URL) -> Bool {
+        guard let handle = try? FileHandle(forReadingFrom: url) else { return false }
+        defer { try? handle.close() }
+        return (try? handle.read(upToCount: 15)) == Data("SQLite format 3".utf8)
+    }
+
+    private static func modelOfStore(_ path: String) throws -> NSManagedObjectModel {
+        let file = try StoreFile(path: path)
+        let contents: StoreContents
+        do {
+            contents = try StoreContents(file, reader: file.reader())
+        } catch let failure as SQLiteReader.Failure {
+            throw StoreContents.error(failure, file)
+        }
+        guard let cache = contents.modelCache, !cache.isEmpty else {
+            throw ToolError("The store '\(path)' carries no model. Name the model file that it was made with.")
+        }
+        do {
+            return try StoreInspection.model(modelCache: cache)
+        } catch {
+            throw ToolError("The model in the store '\(path)' cannot be read: \(ErrorText.line(error))")
+        }
+    }
+}

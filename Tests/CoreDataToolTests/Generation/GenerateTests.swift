@@ -1,0 +1,172 @@
+import CoreData
+import Testing
+
+@testable import CoreDataToolKit
+
+/// What `coredata generate` writes, and what it leaves alone.
+@Suite struct GenerateTests {
+    @Test func theClassesAreWhatAPersonWouldWrite() throws {
+        let folder = try ModelFolder(ModelFolder.shop)
+        let run = folder.generate()
+        #expect(run.status == 0)
+        #expect(run.errors == "")
+        #expect(run.output == "written Article.swift\nwritten Firm.swift\n")
+        #expect(
+            try folder.text("Article.swift") == #"""
+                // Made by 'coredata generate' from Shop.xcdatamodel. What is changed here is lost: change the model.
+
+                import SafeCoreData
+
+                @Entity
+                final class Article: NSManagedObject {
+                    @Attribute(.unique, .length(1...40)) var name: String
+                    @Attribute(originalName: "remark") var note: String?
+                    @Attribute(.range(0...)) var price: Decimal = 0.1
+                    @Relationship(inverse: \Firm.articles) var maker: Firm?
+                }
+
+                """#)
+        #expect(
+            try folder.text("Firm.swift") == #"""
+                // Made by 'coredata generate' from Shop.xcdatamodel. What is changed here is lost: change the model.
+
+                import SafeCoreData
+
+                @Entity("Maker")
+                final class Firm: NSManagedObject {
+                    @Derived("articles.@count") var articleCount: Int
+                    @Relationship(deleteRule: .cascade, optional: false) var articles: [Article]
+                }
+
+                """#)
+    }
+
+    @Test func publicClassesHavePublicProperties() throws {
+        let folder = try ModelFolder(ModelFolder.shop)
+        #expect(folder.generate("--access", "public").status == 0)
+        let text = try folder.text("Firm.swift")
+        #expect(text.contains("\npublic final class Firm: NSManagedObject {\n"))
+        #expect(text.contains(" public var articles: [Article]\n"))
+    }
+
+    @Test func filesThatDoNotChangeKeepTheirDates() throws {
+        let folder = try ModelFolder(ModelFolder.shop)
+        _ = folder.generate()
+        let past = Date(timeIntervalSinceReferenceDate: 1000)
+        for name in ["Article.swift", "Firm.swift"] {
+            try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: folder.file(name).path)
+        }
+        #expect(folder.generate().output == "unchanged Article.swift\nunchanged Firm.swift\n")
+        try folder.draw(ModelFolder.shop.replacingOccurrences(of: "articleCount", with: "numberOfArticles"))
+        #expect(folder.generate().output == "unchanged Article.swift\nwritten Firm.swift\n")
+        let date = try FileManager.default.attributesOfItem(atPath: folder.file("Article.swift").path)[.modificationDate]
+        #expect(date as? Date == past)
+        #expect(try folder.text("Firm.swift").contains("var numberOfArticles: Int"))
+    }
+
+    @Test func theOrderOfTheModelsFileDoesNotMatter() throws {
+        let folder = try ModelFolder(ModelFolder.shop)
+        _ = folder.generate()
+        let entities = ModelFolder.shop.components(separatedBy: "<entity ").dropFirst()
+        try folder.draw(entities.reversed().map { "<entity " + $0 }.joined())
+        #expect(folder.generate().output == "unchanged Article.swift\nunchanged Firm.swift\n")
+    }
+
+    @Test func onlyChosenEntitiesAreWritten() throws {
+        let folder = try ModelFolder(ModelFolder.shop)
+        #expect(folder.generate("--entity", "Maker").output == "written Firm.swift\n")
+        #expect(!FileManager.default.fileExists(atPath: folder.file("Article.swift").path))
+        let run = folder.generate("--entity", "Makr")
+        #expect(run.status == 1)
+        #expect(run.errors.contains("Did you mean 'Maker'?"))
+    }
+
+    @Test func allClassesFitInOneFile() throws {
+        let folder = try ModelFolder(ModelFolder.shop)
+        let file = folder.workplace.folder.appendingPathComponent("Shop.swift")
+        let run = ToolRun(["generate", folder.modelPath, "--file", file.path])
+        #expect(run.output == "written Shop.swift\n")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(text.components(separatedBy: "import SafeCoreData").count == 2)
+        #expect(text.contains("\n}\n\n@Entity(\"Maker\")\nfinal class Firm"))
+    }
+
+    @Test func filesOfOthersAreNotOverwritten() throws {
+        let folder = try ModelFolder(ModelFolder.shop)
+        try FileManager.default.createDirectory(atPath: folder.outputPath, withIntermediateDirectories: true)
+        try Data("final class Firm {}\n".utf8).write(to: folder.file("Firm.swift"))
+        let run = folder.generate()
+        #expect(run.status == 1)
+        #expect(run.errors.contains("Firm.swift' was not made by this command and is not overwritten."))
+        #expect(try folder.text("Firm.swift") == "final class Firm {}\n")
+        #expect(!FileManager.default.fileExists(atPath: folder.file("Article.swift").path))
+    }
+
+    @Test func filesOfEntitiesThatAreGoneAreNamedAndKept() throws {
+        let folder = try ModelFolder(ModelFolder.shop)
+        _ = folder.generate()
+        try folder.draw("<entity name=\"Article\"><attribute name=\"name\" attributeType=\"String\"/></entity>")
+        let run = folder.generate()
+        #expect(run.errors == "warning: Firm.swift is of an entity that the model no longer has.\n")
+        #expect(FileManager.default.fileExists(atPath: folder.file("Firm.swift").path))
+    }
+
+    @Test func whatClassesCannotSayIsNamed() throws {
+        let folder = try ModelFolder(
+            """
+            <entity name="Item" representedClassName="Data">
+                <attribute name="description" optional="YES" attributeType="String"/>
+                <attribute name="place" optional="YES" attributeType="Composite">
+                    <attribute name="x" optional="YES" attributeType="Double"/>
+                </attribute>
+                <attribute name="date" attributeType="Date"/>
+                <fetchedProperty name="newer"><fetchRequest entity="Item" predicateString="date &gt; $FETCH_SOURCE.date"/></fetchedProperty>
+                <fetchIndex name="newest"><fetchIndexElement property="date" type="Binary" order="descending"/></fetchIndex>
+            </entity>
+            <configuration name="Local"><memberEntity name="Item"/></configuration>
+            """)
+        let run = folder.generate()
+        #expect(run.status == 0)
+        let expected = [
+            "Item: its class is named DataEntity, because Data is no free name.",
+            "Item.description: its name means something else in every managed object; the class does not declare it.",
+            "Item.newer: a fetched property, Item where date > $FETCH_SOURCE.date; the class does not declare it.",
+            "Item.place: a composite attribute has no Swift type; the class does not declare it.",
+            "Item: the index 'newest' is more than a list of the class's properties.",
+            "The classes know no configurations: Local.",
+        ]
+        #expect(run.errors == expected.map { "warning: \($0)\n" }.joined())
+        let text = try folder.text("DataEntity.swift")
+        #expect(text.contains("    // newer is not declared: a fetched property, Item where date > $FETCH_SOURCE.date.\n"))
+    }
+
+    @Test func aModelThatAStoreCarriesIsEnough() throws {
+        let folder = try ModelFolder(ModelFolder.shop)
+        let store = folder.workplace.folder.appendingPathComponent("Shop.sqlite")
+        try Shop.make(at: store)
+        let run = ToolRun(["generate", store.path, "--output", folder.outputPath])
+        #expect(run.output == "written Maker.swift\nwritten Product.swift\n")
+        #expect(try folder.text("Product.swift").contains("    @Relationship(inverse: \\Maker.products) var maker: Maker?\n"))
+    }
+
+    @Test func mistakesAreOneLine() throws {
+        let folder = try ModelFolder("<entity name=\"A\"><attribute name=\"x\" attributeType=\"Integer 7\"/></entity>")
+        #expect(
+            ToolRun(["generate", "/nowhere/A.xcdatamodel"]).errors
+                == "coredata: There is no file '/nowhere/A.xcdatamodel'. Check the path.\n")
+        for run in [folder.generate(), ToolRun(["generate", folder.workplace.folder.path])] {
+            #expect(run.status == 1)
+            #expect(run.errors.hasPrefix("coredata: "))
+            #expect(run.errors.split(separator: "\n").count == 1)
+        }
+        try folder.draw(ModelFolder.shop)
+        // A file where the folder should be.
+        let run = ToolRun(["generate", folder.modelPath, "--output", folder.modelPath + "/contents"])
+        #expect(run.status == 1)
+        #expect(run.errors.contains("cannot be written to"))
+        #expect(run.errors.split(separator: "\n").count == 1)
+        for options in [["--access", "private"], ["--file", "a", "--output", "b"], ["--entity", ","]] {
+            #expect(ToolRun(["generate", folder.modelPath] + options).status == 64)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import CoreData
+import TestSupport
+import Testing
+
+@testable import CoreDataToolKit
+
+/// Generated classes compile, and make the model that they were made of.
+@Suite struct GeneratedClassesTests {
+    /// The model that the classes make, as the text of a model file.
+    private func textMadeOfClasses(_ run: ToolRun, in folder: String, _ model: NSManagedObjectModel) throws -> String {
+        let files = run.output.split(separator: "\n").map { line in
+            URL(fileURLWithPath: folder).appendingPathComponent(String(line.drop { $0 != " " }.dropFirst()))
+        }
+        let classes = files.map { $0.deletingPathExtension().lastPathComponent + ".self" }.joined(separator: ", ")
+        let main = """
+            import SafeCoreData
+            print(try NSManagedObjectModel(entities: \(classes)).xcdatamodelContents().text)
+            """
+        let program = try CompiledProgram(files, main: main)
+        #expect(program.complaints == "")
+        return program.output
+    }
+
+    private func read(_ text: String) throws -> NSManagedObjectModel {
+        let workplace = try Workplace()
+        let url = workplace.folder.appendingPathComponent("contents")
+        try Data(text.utf8).write(to: url)
+        return try NSManagedObjectModel(reading: url)
+    }
+
+    @Test func everyKindOfPropertyMakesTheSameModel() throws {
+        let folder = try ModelFolder(EveryKind.model)
+        let run = folder.generate("--access", "public")
+        #expect(run.status == 0)
+        let model = try folder.model()
+        let text = try textMadeOfClasses(run, in: folder.outputPath, model)
+        #expect(try read(text).entityVersionHashesByName == model.entityVersionHashesByName)
+        // Line by line the same, except for defaults that Swift has no literal for.
+        func lines(_ text: String) -> Set<String> {
+            Set(
+                text.replacingOccurrences(of: "representedClassName=\"Program.", with: "representedClassName=\"")
+                    .split(separator: "\n").map(String.init).filter { !$0.contains("computedDefault") && !$0.contains("<model") })
+        }
+        let (found, expected) = (lines(text), lines(try model.xcdatamodelContents().text))
+        #expect(found.subtracting(expected) == [])
+        #expect(expected.subtracting(found) == [])
+        #expect(run.errors == "")
+    }
+
+    private static let isDeep = ProcessInfo.processInfo.environment["OPENCOREDATA_DEEP_TESTS"] == "1"
+
+    private static var fixtures: [String] {
+        let found = FileManager.default.enumerator(at: FixtureStores.folder, includingPropertiesForKeys: nil)
+        var models: [String] = []
+        for case let url as URL in found ?? FileManager.DirectoryEnumerator() where url.pathExtension == "xcdatamodel" {
+            models.append(url.path)
+        }
+        let stores = ["SampleModel2_V1", "SampleModel2_V2"].map { "CoreDataPlus/SampleModel2/Fixtures/\($0).sqlite" }
+        return models.sorted() + stores.map { FixtureStores.folder.appendingPathComponent($0).path }
+    }
+
+    @Test(.enabled(if: FixtureStores.arePresent && isDeep), arguments: fixtures)
+    func modelsOfRealProgramsMakeTheSameModel(_ path: String) throws {
+        let workplace = try Workplace()
+        let run = ToolRun(["generate", path, "--output", workplace.folder.path])
+        #expect(run.status == 0)
+        let model = try NamedModel(path: path, version: nil).model
+        let text = try textMadeOfClasses(run, in: workplace.folder.path, model)
+        #expect(try read(text).entityVersionHashesByName == model.entityVersionHashesByName)
+    }
+}

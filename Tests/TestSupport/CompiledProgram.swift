@@ -1,0 +1,50 @@
+import Foundation
+
+/// A program made of sources that use SafeCoreData, compiled and run beside the tests.
+public struct CompiledProgram {
+    /// What the program printed; empty when it was not built.
+    public let output: String
+    /// What the compiler said; empty when it accepted everything without a word.
+    public let complaints: String
+
+    /// - Parameters:
+    ///   - files: the Swift files of the program besides its main file.
+    ///   - main: the text of the main file.
+    public init(_ files: [URL], main: String) throws {
+        let folder = try TemporaryFolder()
+        let mainFile = folder.file("main.swift")
+        try Data(main.utf8).write(to: mainFile)
+        let program = folder.file("program")
+        let arguments =
+            ["swiftc", "-wmo", "-swift-version", "6", "-module-name", "Program", "-o", program.path] + CompilerRun.moduleArguments
+            + (files + [mainFile]).map(\.path) + (try Self.objects()) + ["-lsqlite3", "-lz"]
+        complaints = try Self.run(URL(fileURLWithPath: "/usr/bin/env"), arguments)
+        output = FileManager.default.isExecutableFile(atPath: program.path) ? try Self.run(program, []) : ""
+    }
+
+    /// The object files of the modules that the tests were built with.
+    private static func objects() throws -> [String] {
+        try ["Predicates", "CoreData", "SafeCoreData"].flatMap { module -> [String] in
+            for suffix in [".build", "-tool.build"] {
+                let folder = CompilerRun.productsFolder.appendingPathComponent(module + suffix)
+                let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+                let objects = files.filter { $0.hasSuffix(".o") }.sorted()
+                if !objects.isEmpty { return objects.map { folder.appendingPathComponent($0).path } }
+            }
+            throw CocoaError(.fileNoSuchFile)
+        }
+    }
+
+    private static func run(_ program: URL, _ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let data = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: data, as: UTF8.self)
+    }
+}
