@@ -90,7 +90,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
-        .systemLibrary(name: "CSwiftRuntime"),
+        .target(name: "CSwiftRuntime", publicHeadersPath: "."),
         .target(name: "Predicates"),
         .target(
             name: "MacroPluginSupport", dependencies: swiftSyntax.macroProducts, swiftSettings: swiftSyntax.swiftSettings,

@@ -183,61 +183,57 @@ extension NSManagedObjectContext {
 
     /// Unique objects for fetched rows, in their order.
     func materialize(_ rows: FetchedRows, store: Int, asFaults: Bool, refreshing: Bool = false) -> [NSManagedObject] {
+        Array(unsafeUninitializedCapacity: rows.rows.count) { buffer, count in
+            count = buffer.count
+            materialize(rows, store: store, asFaults: asFaults, refreshing: refreshing, in: buffer)
+        }
+    }
+
+    /// Initializes a buffer with the unique objects of fetched rows, in their order.
+    ///
+    /// - Parameter buffer: has as many uninitialized places as there are rows.
+    func materialize(
+        _ rows: FetchedRows, store: Int, asFaults: Bool, refreshing: Bool = false,
+        in buffer: UnsafeMutableBufferPointer<NSManagedObject>
+    ) {
         // The rows are read by address: their pages must live until every object has its own reference.
         defer { withExtendedLifetime(rows) {} }
-        guard let modelLayout, let first = rows.rows.first else { return [] }
+        guard let first = rows.rows.first else { return }
+        guard let modelLayout else { preconditionFailure("A context without a model was given rows of a store.") }
         let root = modelLayout.layouts[first.rowLayoutIndex].rootIndex
-        let count = rows.rows.count
-        var objects: [NSManagedObject] = []
-        objects.reserveCapacity(count)
 
         // Look-ups happen under the registry's lock, but objects are made outside of it: their initializers may be anyone's.
-        var existing: [NSManagedObject?] = []
-        registry.withTable(store: store, root: root) { table in
-            guard table.count > 0 else { return }
-            existing.reserveCapacity(count)
-            for row in rows.rows { existing.append(table.find(row.rowKey).flatMap { tryRetain($0) }) }
-        }
-        var lastLayout = modelLayout.layouts[first.rowLayoutIndex]
-        var objectClass = lastLayout.managedObjectClass
+        let (existing, registrationCount) = registeredObjects(of: rows, store: store, root: root)
+        var start = 0
         var madeAny = false
-        for index in 0..<count {
-            let row = rows.rows[index]
-            if !existing.isEmpty, let object = existing[index] {
-                takeOver(row, object, refreshing: refreshing)
-                objects.append(object)
-                continue
-            }
-            if row.rowLayoutIndex != lastLayout.index {
-                lastLayout = modelLayout.layouts[row.rowLayoutIndex]
-                objectClass = lastLayout.managedObjectClass
-            }
-            let object = objectClass.forContext(lastLayout.entity)
-            object.flags.insert(.fault)
-            object.key = row.rowKey
-            object.storeNumber = Int16(truncatingIfNeeded: store)
-            object.committedRow = row
-            object.page = row.rowPage.takeUnretainedValue()
-            object.registry = registry
-            madeAny = true
-            objects.append(object)
+        while start < rows.rows.count {
+            // Rows of one page are of one entity, and their objects retain the same page.
+            let pageWord = rows.rows[start][-1]
+            var end = start + 1
+            while end < rows.rows.count, rows.rows[end][-1] == pageWord { end += 1 }
+            let made = makeObjects(
+                of: rows, start..<end, existing, store: store, refreshing: refreshing, modelLayout, in: buffer)
+            madeAny = madeAny || made
+            start = end
         }
+        let objects = UnsafeBufferPointer(buffer)
         if madeAny {
             registry.withTable(store: store, root: root) { table in
-                table.reserve(table.count + count)
-                for index in 0..<count {
+                if rows.areDistinct, existing.isEmpty, table.registrationCount == registrationCount {
+                    table.insertNew(objects)
+                    return
+                }
+                for index in objects.indices where existing.isEmpty || existing[index] == nil {
                     let object = objects[index]
-                    if existing.isEmpty || existing[index] == nil {
-                        if let twin = table.find(object.key), twin.toOpaque() != Unmanaged.passUnretained(object).toOpaque() {
-                            // The same row twice in one result.
-                            if let twin = tryRetain(twin) {
-                                object.storeNumber = -1
-                                objects[index] = twin
-                                continue
-                            }
+                    if let twin = table.find(object.key), twin.toOpaque() != Unmanaged.passUnretained(object).toOpaque() {
+                        // The same row twice in one result.
+                        if let twin = tryRetain(twin) {
+                            object.storeNumber = -1
+                            buffer[index] = twin
+                            continue
                         }
-                        table.insert(.passUnretained(object), key: object.key)
                     }
+                    table.insert(.passUnretained(object), key: object.key)
                 }
             }
             if retainsRegisteredObjects { retained.formUnion(objects) }
@@ -245,7 +241,63 @@ extension NSManagedObjectContext {
         if !asFaults {
             for object in objects where object.flags.contains(.fault) { fulfill(object) }
         }
-        return objects
+    }
+
+    /// The objects that rows have already, by place; empty when there are none. And how many objects the table had seen then.
+    private func registeredObjects(
+        of rows: FetchedRows, store: Int, root: Int
+    ) -> (objects: ContiguousArray<NSManagedObject?>, registrationCount: Int) {
+        registry.withTable(store: store, root: root) { table in
+            guard table.count > 0 else { return ([], table.registrationCount) }
+            var objects: ContiguousArray<NSManagedObject?> = []
+            objects.reserveCapacity(rows.rows.count)
+            var isAnyRegistered = false
+            for row in rows.rows {
+                let object = table.find(row.rowKey).flatMap { tryRetain($0) }
+                if object != nil { isAnyRegistered = true }
+                objects.append(object)
+            }
+            return (isAnyRegistered ? objects : [], table.registrationCount)
+        }
+    }
+
+    /// Makes the missing objects for rows of one page.
+    ///
+    /// - Returns: whether any object had to be made.
+    private func makeObjects(
+        of rows: FetchedRows, _ range: Range<Int>, _ existing: ContiguousArray<NSManagedObject?>, store: Int,
+        refreshing: Bool, _ modelLayout: ModelLayout, in buffer: UnsafeMutableBufferPointer<NSManagedObject>
+    ) -> Bool {
+        let first = rows.rows[range.lowerBound]
+        let layout = modelLayout.layouts[first.rowLayoutIndex]
+        let objectClass = layout.managedObjectClass
+        // Each new object takes over one reference to the page and one to the registry, and its initializer consumes one
+        // to the entity.
+        let page = first.rowPage
+        let sharedRegistry = Unmanaged.passUnretained(registry)
+        let entity = Unmanaged.passUnretained(layout.entity)
+        page.retain(times: range.count)
+        sharedRegistry.retain(times: range.count)
+        entity.retain(times: range.count)
+        let storeNumber = Int16(truncatingIfNeeded: store)
+        var made = 0
+        for index in range {
+            let row = rows.rows[index]
+            let place = buffer.baseAddress.unsafelyUnwrapped + index
+            if !existing.isEmpty, let object = existing[index] {
+                takeOver(row, object, refreshing: refreshing)
+                place.initialize(to: object)
+                continue
+            }
+            let object = NSManagedObject.makeForContext(objectClass, consuming: entity)
+            object.becomeFault(of: row, store: storeNumber, registry: sharedRegistry)
+            place.initialize(to: object)
+            made += 1
+        }
+        page.release(times: range.count - made)
+        sharedRegistry.release(times: range.count - made)
+        entity.release(times: range.count - made)
+        return made > 0
     }
 
     /// Gives a registered object a newer row if it has none, or when asked to refresh.
@@ -343,7 +395,6 @@ extension NSManagedObjectContext {
         if let row = object.committedRow, row.rowLayoutIndex != object.layout.index, let modelLayout {
             // A fault made through a relationship to a superentity turns out to be of a subentity.
             object.layout = modelLayout.layouts[row.rowLayoutIndex]
-            object.accessorTable = object.layout.accessorTable(for: type(of: object))
         }
         object.row = !object.hasPendingValues ? object.committedRow : nil
         object.flags.insert(.silent)
@@ -364,7 +415,7 @@ extension NSManagedObjectContext {
     // MARK: - Relationships
 
     /// The objects that the store has in a to-many relationship; nil when they could not be read.
-    func relatedObjects(to object: NSManagedObject, slot: Int) -> [NSManagedObject]? {
+    func relatedObjects(to object: NSManagedObject, slot: Int) -> ContiguousArray<NSManagedObject>? {
         guard let store = registry.store(number: Int(object.storeNumber)), let snapshotStore = store.snapshotStore else {
             // The store was removed: what was not loaded reads as empty.
             return []
@@ -372,12 +423,18 @@ extension NSManagedObjectContext {
         do {
             let rows = try snapshotStore.relatedRows(
                 to: object.key, through: object.layout.slots[slot], of: object.layout)
-            return materialize(rows, store: store.number, asFaults: true)
+            return ContiguousArray(unsafeUninitializedCapacity: rows.rows.count) { buffer, count in
+                count = buffer.count
+                materialize(rows, store: store.number, asFaults: true, in: buffer)
+            }
         } catch {
             readFailure = error
             return nil
         }
     }
+
+    /// Whether a row that a store gives may be of an object that was deleted here.
+    var hasUnsavedDeletions: Bool { deleted.count > 0 || !pendingPropagation.isEmpty }
 
     /// Loads the relationships of a key path for many objects, one fetch for each step.
     func prefetch(_ path: ArraySlice<String>, of objects: [NSManagedObject]) throws {
@@ -400,26 +457,47 @@ extension NSManagedObjectContext {
             } else if slot.kind.isToMany {
                 let faults = group.filter { !($0.extras?.toMany(index)?.isLoaded ?? false) }
                 let related = try snapshotStore.relatedRows(toAll: faults.map(\.key), through: slot, of: layout)
-                let members = materialize(related.rows, store: store.number, asFaults: true)
-                destinations += members
-                var membersByOwner: [Int64: ContiguousArray<NSManagedObject>] = [:]
-                membersByOwner.reserveCapacity(faults.count)
-                var start = 0
-                // Rows of one owner usually stand together.
-                while start < members.count {
-                    let owner = related.ownerKeys[start]
-                    var end = start + 1
-                    while end < members.count, related.ownerKeys[end] == owner { end += 1 }
-                    membersByOwner[owner, default: []].append(contentsOf: members[start..<end])
-                    start = end
-                }
-                for object in faults {
-                    let state = object.toManyState(index)
-                    object.mergeLoaded(membersByOwner[object.key] ?? [], into: state)
-                }
+                let members = loadMembers(related, of: faults, slot: index, store: store)
+                if path.count > 1 { for list in members { destinations += list } }
             }
         }
         if path.count > 1, !destinations.isEmpty { try prefetch(path.dropFirst(), of: destinations) }
+    }
+
+    /// Gives many objects the members of a relationship that were fetched for all of them.
+    ///
+    /// - Returns: the members of each object.
+    private func loadMembers(
+        _ related: RelatedRows, of owners: [NSManagedObject], slot: Int, store: NSPersistentStore
+    ) -> [ContiguousArray<NSManagedObject>] {
+        let count = related.rows.rows.count
+        let members = UnsafeMutableBufferPointer<NSManagedObject>.allocate(capacity: count)
+        defer { members.deallocate() }
+        materialize(related.rows, store: store.number, asFaults: true, in: members)
+        var places: [Int64: Int] = [:]
+        places.reserveCapacity(owners.count)
+        for (place, owner) in owners.enumerated() { places[owner.key] = place }
+        var lists = Array(repeating: ContiguousArray<NSManagedObject>(), count: owners.count)
+        var start = 0
+        // Rows of one owner usually stand together: they are moved at once.
+        while start < count {
+            let owner = related.ownerKeys[start]
+            var end = start + 1
+            while end < count, related.ownerKeys[end] == owner { end += 1 }
+            let run = UnsafeMutableBufferPointer(rebasing: members[start..<end])
+            let list = ContiguousArray<NSManagedObject>(unsafeUninitializedCapacity: run.count) { buffer, count in
+                count = buffer.moveInitialize(fromContentsOf: run)
+            }
+            if let place = places[owner] {
+                if lists[place].isEmpty { lists[place] = list } else { lists[place] += list }
+            }
+            start = end
+        }
+        let mayBeDeleted = hasUnsavedDeletions
+        for (place, owner) in owners.enumerated() {
+            owner.mergeLoaded(lists[place], into: owner.toManyState(slot), mayBeDeleted: mayBeDeleted)
+        }
+        return lists
     }
 
     private func prefetchToOne(

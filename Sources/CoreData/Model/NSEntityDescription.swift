@@ -7,8 +7,8 @@ import Foundation
 /// the same object. (developer.apple.com/documentation/coredata/nsentitydescription)
 open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     // Sendable: `tables` is set, under the model's lock, before the model is shared; from then on every setter but that of
-    // `userInfo`, which has a lock, stops the program, so that all other stored values are constant. Weak references are read
-    // atomically by the runtime.
+    // `userInfo`, which has a lock, stops the program, so that all other stored values are constant. The link to the
+    // superentity is Sendable, and `cachedLayout` is set while the layouts are made and cleared when they go.
 
     /// What is computed once the model is in use, and never changes then; nil before.
     private(set) var tables: EntityTables?
@@ -17,12 +17,23 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     weak var owningModel: NSManagedObjectModel?
 
     /// The entity's layout while the model's layouts exist; `ModelLayout` sets and clears it.
-    unowned(unsafe) final var cachedLayout: EntityLayout?
+    final var cachedLayout: EntityLayout? {
+        get { layoutReference?.takeUnretainedValue() }
+        set { layoutReference = newValue.map { .passUnretained($0) } }
+    }
+    /// The layout, unretained.
+    @exclusivity(unchecked) private(set) final var layoutReference: Unmanaged<EntityLayout>?
+
+    /// What others hold of this entity without keeping it alive.
+    final let link = EntityLink()
 
     /// Makes an entity without name or properties whose class is `NSManagedObject`.
     public required override init() {
         super.init()
+        link.lead(to: self)
     }
+
+    deinit { link.clear() }
 
     /// The name, unique in the model.
     open var name: String? {
@@ -94,7 +105,11 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     // MARK: Hierarchy
 
     /// The entity this one inherits from. Set by assigning the other's `subentities`.
-    public private(set) weak var superentity: NSEntityDescription?
+    public private(set) var superentity: NSEntityDescription? {
+        get { superentityLink?.entity }
+        set { superentityLink = newValue?.link }
+    }
+    private var superentityLink: EntityLink?
 
     private var storedSubentities: [NSEntityDescription] = []
 

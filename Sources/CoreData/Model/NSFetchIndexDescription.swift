@@ -10,7 +10,11 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
     var isFrozen = false
 
     /// The entity that lists this index.
-    public internal(set) weak var entity: NSEntityDescription?
+    public internal(set) final var entity: NSEntityDescription? {
+        get { owner?.entity }
+        set { owner = newValue?.link }
+    }
+    private var owner: EntityLink?
 
     /// The index's name, unique in its entity.
     open var name: String {

@@ -7,14 +7,18 @@ import Foundation
 /// (developer.apple.com/documentation/coredata/nspropertydescription)
 open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecked Sendable {
     // Sendable: `isFrozen` is set, under the model's lock, before the model is shared; from then on every setter but that of
-    // `userInfo`, which has a lock, stops the program, so that all other stored values are constant. Weak references are read
-    // atomically by the runtime.
+    // `userInfo`, which has a lock, stops the program, so that all other stored values are constant; the link to the entity is
+    // Sendable.
 
     /// Whether the model is in use, after which nothing in this object changes.
     var isFrozen = false
 
     /// The entity that lists this property as its own.
-    weak var owningEntity: NSEntityDescription?
+    final var owningEntity: NSEntityDescription? {
+        get { owner?.entity }
+        set { owner = newValue?.link }
+    }
+    private var owner: EntityLink?
 
     /// Makes a property without name or entity.
     public required override init() {

@@ -10,9 +10,14 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     }
 
     /// The entity at the other end. Not retained: its model keeps it.
-    open weak var destinationEntity: NSEntityDescription? {
-        willSet { requireEditable("destinationEntity") }
+    open var destinationEntity: NSEntityDescription? {
+        get { destination?.entity }
+        set {
+            requireEditable("destinationEntity")
+            destination = newValue?.link
+        }
     }
+    private var destination: EntityLink?
 
     /// The relationship that leads back. Not retained; both sides must be set.
     open weak var inverseRelationship: NSRelationshipDescription? {

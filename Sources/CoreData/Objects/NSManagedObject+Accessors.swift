@@ -6,43 +6,44 @@ import Foundation
 extension NSManagedObject {
     // MARK: Integers
 
+    @inlinable
     public final func _managedValue(forSlotNamed name: StaticString) -> Int64 {
         if let row {
-            let known = accessorTable.find(name)
-            if known.isFound, known.kind.rawValue <= ValueKind.boolean.rawValue { return Int64(bitPattern: row[known.slot]) }
+            let known = accessorTable.first(name)
+            if known.isInteger { return Int64(bitPattern: row[known.slot]) }
         }
         return readInteger(name)
     }
-    @inline(never)
-    private final func readInteger(_ name: StaticString) -> Int64 {
-        if flags.contains(.fault) {
-            let known = accessorTable.find(name)
-            fireFault(known.isFound ? known.slot : -1)
-            if let row, known.isFound, known.kind.rawValue <= ValueKind.boolean.rawValue {
-                return Int64(bitPattern: row[known.slot])
-            }
-        }
+    @inline(never) @usableFromInline
+    final func readInteger(_ name: StaticString) -> Int64 {
+        let known = accessorTable.find(name)
+        if flags.contains(.fault) { fireFault(known.isFound ? known.slot : -1) }
+        if let row, known.isInteger { return Int64(bitPattern: row[known.slot]) }
         guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: 0) }
         return integerValue(resolved.slot) ?? 0
     }
+    @inlinable
     public final func _managedValue(forSlotNamed name: StaticString) -> Int32 {
         Int32(truncatingIfNeeded: _managedValue(forSlotNamed: name) as Int64)
     }
+    @inlinable
     public final func _managedValue(forSlotNamed name: StaticString) -> Int16 {
         Int16(truncatingIfNeeded: _managedValue(forSlotNamed: name) as Int64)
     }
+    @inlinable
     public final func _managedValue(forSlotNamed name: StaticString) -> Int {
         Int(truncatingIfNeeded: _managedValue(forSlotNamed: name) as Int64)
     }
+    @inlinable
     public final func _managedValue(forSlotNamed name: StaticString) -> Bool {
         if let row {
-            let known = accessorTable.find(name)
-            if known.isFound, known.kind.rawValue <= ValueKind.boolean.rawValue { return row[known.slot] != 0 }
+            let known = accessorTable.first(name)
+            if known.isInteger { return row[known.slot] != 0 }
         }
         return readBool(name)
     }
-    @inline(never)
-    private final func readBool(_ name: StaticString) -> Bool {
+    @inline(never) @usableFromInline
+    final func readBool(_ name: StaticString) -> Bool {
         // A probe must know that a truth value was asked for.
         flags.contains(.probe) ? undeclared(name, default: false) : readInteger(name) != 0
     }
@@ -74,18 +75,23 @@ extension NSManagedObject {
 
     // MARK: Floating point
 
+    @inlinable
     public final func _managedValue(forSlotNamed name: StaticString) -> Double {
         if let row {
-            let known = accessorTable.find(name)
-            if known.isFound, known.kind == .double || known.kind == .float { return Double(bitPattern: row[known.slot]) }
+            let known = accessorTable.first(name)
+            if known.isFloatingPoint { return Double(bitPattern: row[known.slot]) }
         }
         return readDouble(name)
     }
-    @inline(never)
-    private final func readDouble(_ name: StaticString) -> Double {
+    @inline(never) @usableFromInline
+    final func readDouble(_ name: StaticString) -> Double {
+        let known = accessorTable.find(name)
+        if flags.contains(.fault) { fireFault(known.isFound ? known.slot : -1) }
+        if let row, known.isFloatingPoint { return Double(bitPattern: row[known.slot]) }
         guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: 0) }
         return doubleValue(resolved.slot) ?? 0
     }
+    @inlinable
     public final func _managedValue(forSlotNamed name: StaticString) -> Float {
         Float(_managedValue(forSlotNamed: name) as Double)
     }
@@ -140,7 +146,8 @@ extension NSManagedObject {
     private final func string(_ row: RowPointer, _ slot: Int) -> String? {
         // A word of 0 is a nil or an empty text at the start of the heap; every other text is not nil.
         if row[slot] == 0, layout.isNull(row, slot) { return nil }
-        return row.rowPage._withUnsafeGuaranteedRef { String(decoding: $0.bytes(row, slot), as: UTF8.self) }
+        let bytes = row.rowPage._withUnsafeGuaranteedRef { $0.bytes(row, slot) }
+        return String(decoding: bytes, as: UTF8.self)
     }
     @inline(never)
     private final func readString(_ name: StaticString) -> String? {
@@ -255,16 +262,12 @@ extension NSManagedObject {
             if isPrimitive(name) { return primitive(name) ?? [] }
             return [probeDestination(name, Destination.self, isOptional: false)]
         }
-        let members = toManyMembers(resolved.slot).objects
-        var set = Set<Destination>(minimumCapacity: members.count)
-        for member in members {
-            if Swift.type(of: member) == Destination.self {
-                set.insert(unsafeDowncast(member, to: Destination.self))
-            } else if let member = member as? Destination {
-                set.insert(member)
-            }
+        let members = toManySet(resolved.slot)
+        if members.isInstances(of: Destination.self) {
+            // Sets of classes that inherit their hash and their equality from one class are laid out alike.
+            return unsafeBitCast(members.set, to: Set<Destination>.self)
         }
-        return set
+        return Set(members.set.lazy.compactMap { $0 as? Destination })
     }
     public final func _managedValue<Destination: NSManagedObject>(forSlotNamed name: StaticString) -> Set<Destination>? {
         .some(destinations(name))

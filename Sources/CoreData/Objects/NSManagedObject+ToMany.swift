@@ -21,6 +21,14 @@ extension NSManagedObject {
         return state.members
     }
 
+    /// The members of a to-many relationship as a set, loading them if they are still a fault.
+    final func toManySet(_ slot: Int) -> MemberSet {
+        fireFaultIfNeeded(slot)
+        let state = toManyState(slot)
+        if !state.isLoaded { loadMembers(slot, state) }
+        return state.members.set()
+    }
+
     private func loadMembers(_ slot: Int, _ state: ToManyState) {
         state.isLoaded = true
         guard flags.isDisjoint(with: [.inaccessible, .invalid]), let context = registry?.context else { return }
@@ -29,14 +37,14 @@ extension NSManagedObject {
             state.isLoaded = false
             return
         }
-        mergeLoaded(stored, into: state)
+        mergeLoaded(stored, into: state, mayBeDeleted: context.hasUnsavedDeletions)
     }
 
     /// Combines what the store has with pending additions and removals.
-    final func mergeLoaded(_ stored: some Sequence<NSManagedObject>, into state: ToManyState) {
+    final func mergeLoaded(_ stored: ContiguousArray<NSManagedObject>, into state: ToManyState, mayBeDeleted: Bool) {
         state.isLoaded = true
         if state.added.isEmpty && state.removed.isEmpty {
-            if stored.contains(where: { $0.flags.contains(.propagated) }) {
+            if mayBeDeleted, stored.contains(where: { $0.flags.contains(.propagated) }) {
                 state.members.replaceAll(stored.filter { !$0.flags.contains(.propagated) })
             } else {
                 state.members.replaceAll(stored)

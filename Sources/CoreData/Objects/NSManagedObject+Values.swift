@@ -66,8 +66,8 @@ extension NSManagedObject {
             guard flags.contains(.fault) else { return }
         }
         if let committedRow, extrasReference == nil, pendingReference == nil, !accessorTable.hooks.contains(.awakeFromFetch),
-            layout.index == committedRow.rowLayoutIndex,
-            registry?.checksAge == false
+            layout.index == committedRow.rowLayoutIndex, let heldRegistry,
+            !heldRegistry._withUnsafeGuaranteedRef({ $0.checksAge })
         {
             flags.remove(.fault)
             row = committedRow

@@ -56,7 +56,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
                 == Self.insertedInEvent.rawValue
         }
         /// Each access checks the queue (see `ConcurrencyDebug`).
-        static let checked = Flags(rawValue: 1 << 14)
+        static let checked = Flags(rawValue: 1 << 15)
         /// Either of them says that a value cannot just be read.
         static let attention: Flags = [.fault, .checked]
     }
@@ -64,28 +64,58 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
     // Dynamic exclusivity checks are off for the fields that every property access reads: objects are confined to one
     // queue, and no accessor below keeps a field open while it calls other code.
 
+    // What reading needs comes first, so that it lies in one or two cache lines.
+
     /// The committed row when it may be read directly: the object is loaded. Nil for faults and new objects.
-    @exclusivity(unchecked) final var row: RowPointer?
-    /// The committed row whether or not the fault has fired.
-    @exclusivity(unchecked) final var committedRow: RowPointer?
-    /// Keeps `committedRow` alive.
-    @exclusivity(unchecked) final var page: RowPage?
-    /// Unsaved values and which properties changed. Owned: read without counting references by the accessors.
-    @exclusivity(unchecked) final var pendingReference: Unmanaged<PendingValues>?
-    /// Owned, as above.
-    @exclusivity(unchecked) final var extrasReference: Unmanaged<ObjectExtras>?
-    @exclusivity(unchecked) final var registry: ObjectRegistry?
-    // unowned(unsafe): the registry, the page or the extras of an object own the model's layouts.
-    @exclusivity(unchecked) unowned(unsafe) final var layout: EntityLayout
-    /// Primary key; 0 before one is reserved.
-    @exclusivity(unchecked) final var key: Int64 = 0
+    @exclusivity(unchecked) @usableFromInline final var row: RowPointer?
+    /// The layout's table for accessors. Unretained: the registry, the page or the extras of an object own the model's layouts.
+    @exclusivity(unchecked) @usableFromInline final var accessorTable: AccessorTable
     @exclusivity(unchecked) final var flags: Flags = []
     /// Number of the store that holds the object; -1 before it has one.
     @exclusivity(unchecked) final var storeNumber: Int16 = -1
     /// Position in the context's list of inserted, updated or deleted objects.
     @exclusivity(unchecked) final var listIndex: Int32 = -1
-    /// The layout's table for accessors.
-    @exclusivity(unchecked) final var accessorTable: AccessorTable
+    /// The committed row whether or not the fault has fired.
+    @exclusivity(unchecked) final var committedRow: RowPointer?
+    /// Unsaved values and which properties changed. Owned: read without counting references by the accessors.
+    @exclusivity(unchecked) final var pendingReference: Unmanaged<PendingValues>?
+    /// Owned, as above.
+    @exclusivity(unchecked) final var extrasReference: Unmanaged<ObjectExtras>?
+    /// The registry of the object's context: retained by this object.
+    @exclusivity(unchecked) final var heldRegistry: Unmanaged<ObjectRegistry>?
+    /// Keeps `committedRow` alive: retained by this object.
+    @exclusivity(unchecked) final var heldPage: Unmanaged<RowPage>?
+    /// Primary key; 0 before one is reserved.
+    @exclusivity(unchecked) final var key: Int64 = 0
+    /// Place among the registry's waiting objects, guarded by the registry's lock; -1 for an object that does not wait.
+    @exclusivity(unchecked) final var registryPlace: Int32 = -1
+
+    /// Where the object's properties lie.
+    @inline(__always)
+    final var layout: EntityLayout {
+        get { accessorTable.owner._withUnsafeGuaranteedRef { $0 } }
+        set { accessorTable = newValue.accessorTable(for: Swift.type(of: self)) }
+    }
+
+    /// Keeps `committedRow` alive.
+    final var page: RowPage? {
+        get { heldPage?.takeUnretainedValue() }
+        set {
+            let old = heldPage
+            heldPage = newValue.map { .passRetained($0) }
+            old?.release()
+        }
+    }
+
+    /// The registry of the object's context.
+    final var registry: ObjectRegistry? {
+        get { heldRegistry?.takeUnretainedValue() }
+        set {
+            let old = heldRegistry
+            heldRegistry = newValue.map { .passRetained($0) }
+            old?.release()
+        }
+    }
 
     // MARK: - Making objects
 
@@ -97,12 +127,11 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
     @inline(never)
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         // Nobody but this object may want the layouts: they must live until it keeps them.
-        let layouts = entity.cachedLayout == nil ? entity.modelLayouts : nil
+        let layouts = entity.layoutReference == nil ? entity.modelLayouts : nil
         defer { withExtendedLifetime(layouts) {} }
-        layout = entity.resolvedLayout
-        accessorTable = layout.accessorTable
-        flags = layout.initialFlags
+        accessorTable = entity.layoutReference?._withUnsafeGuaranteedRef { $0.accessorTable } ?? entity.resolvedLayout.accessorTable
         super.init()
+        flags = layout.initialFlags
         let isOfEntityClass = Swift.type(of: self) == layout.managedObjectClass
         guard let context else {
             if !isOfEntityClass { accessorTable = layout.accessorTable(for: Swift.type(of: self)) }
@@ -118,6 +147,16 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
             accessorTable = layout.accessorTable(for: Swift.type(of: object))
             context.insertNew(object)
         }
+    }
+
+    /// Makes an object for a context, which gives it its registry, and with it its model, at once. The retained entity is
+    /// consumed.
+    @inline(__always)
+    static func makeForContext(
+        _ objectClass: NSManagedObject.Type, consuming entity: Unmanaged<NSEntityDescription>
+    ) -> NSManagedObject {
+        opencoredata_willMakeObjectForContext()
+        return objectClass.init(entity: entity.takeRetainedValue(), insertInto: nil)
     }
 
     /// Makes an object for a context, which gives it its registry, and with it its model, at once.
@@ -146,9 +185,24 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
     open func _setInitialValues() {}
 
     deinit {
-        registry?.forget(self)
+        if let heldRegistry {
+            heldRegistry._withUnsafeGuaranteedRef { $0.forget(self) }
+            heldRegistry.release()
+        }
+        heldPage?.release()
         pendingReference?.release()
         extrasReference?.release()
+    }
+
+    /// Makes a new object the fault of a fetched row. The row's page and the registry were retained for it.
+    @inline(__always)
+    final func becomeFault(of row: RowPointer, store: Int16, registry: Unmanaged<ObjectRegistry>) {
+        flags.insert(.fault)
+        key = row.rowKey
+        storeNumber = store
+        committedRow = row
+        heldPage = row.rowPage
+        heldRegistry = registry
     }
 
     /// Unsaved values of stored properties, in memory form; in a new object a missing slot has its default value.
@@ -263,9 +317,13 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
     final var permanentKey: Int64 { key }
 
     public final override func isEqual(_ object: Any?) -> Bool {
-        // Managed objects are equal when they are the same; a cast of every candidate would cost more than the comparison.
         guard let object else { return false }
-        return self === object as AnyObject
+        if Swift.type(of: object) == Swift.type(of: self) {
+            // Sets compare often, and a cast costs more: an `Any` that holds an object has the reference in its first word.
+            let reference = withUnsafeBytes(of: object) { $0.load(as: UInt.self) }
+            return reference == UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
+        }
+        return (object as? NSManagedObject) === self
     }
 
     public final override var hash: Int {

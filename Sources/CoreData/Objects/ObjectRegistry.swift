@@ -17,6 +17,9 @@ final class UnfairLock: Sendable {
 ///
 /// The registry does not keep objects alive; an object leaves it in its `deinit`, under the registry's lock, whatever
 /// thread releases it last. Looking an object up costs a lock and about one memory access.
+///
+/// Objects that a fetch has made wait in a list until somebody looks for an object of their table. Most are never looked
+/// for, and one that goes before leaves the list in constant time.
 final class ObjectRegistry: @unchecked Sendable {
     // Sendable: `state` is behind the mutex; `contextReference` is written once when the context goes.
 
@@ -27,9 +30,16 @@ final class ObjectRegistry: @unchecked Sendable {
             var object: Unmanaged<NSManagedObject>?
         }
 
-        private(set) var entries: UnsafeMutablePointer<Entry>
-        private(set) var mask: Int
-        private(set) var count = 0
+        private var entries: UnsafeMutablePointer<Entry>
+        private var mask: Int
+        private var entryCount = 0
+        /// Registered objects that are not among the entries yet; nil for those that went meanwhile.
+        private var waiting: ContiguousArray<Unmanaged<NSManagedObject>?> = []
+        private var waitingCount = 0
+        /// How many objects were ever registered: tells whether somebody else has registered any meanwhile.
+        private(set) var registrationCount = 0
+
+        var count: Int { entryCount + waitingCount }
 
         init(capacity: Int) {
             entries = .allocate(capacity: capacity)
@@ -45,7 +55,8 @@ final class ObjectRegistry: @unchecked Sendable {
         }
 
         @inline(__always)
-        func find(_ key: Int64) -> Unmanaged<NSManagedObject>? {
+        mutating func find(_ key: Int64) -> Unmanaged<NSManagedObject>? {
+            if !waiting.isEmpty { takeInWaiting() }
             var index = start(key)
             while let object = entries[index].object {
                 if entries[index].key == key { return object }
@@ -54,9 +65,53 @@ final class ObjectRegistry: @unchecked Sendable {
             return nil
         }
 
-        @inline(__always)
+        /// Registers an object, in the place of one that has the same key.
         mutating func insert(_ object: Unmanaged<NSManagedObject>, key: Int64) {
-            if (count + 1) * 3 > (mask + 1) * 2 { reserve(count + 1) }
+            if !waiting.isEmpty { takeInWaiting() }
+            registrationCount += 1
+            put(object, key: key)
+        }
+
+        /// Registers objects whose keys are not in the table.
+        mutating func insertNew(_ objects: UnsafeBufferPointer<NSManagedObject>) {
+            if waiting.count > 64, waiting.count > waitingCount * 4 { closeGaps() }
+            if waiting.isEmpty { waiting.reserveCapacity(objects.count) }
+            guard let first = objects.baseAddress else { return }
+            // References as they are: no retain and release for each.
+            let references = UnsafeRawPointer(first).assumingMemoryBound(to: Unmanaged<NSManagedObject>.self)
+            for index in 0..<objects.count {
+                let place = Int32(truncatingIfNeeded: waiting.count)
+                references[index]._withUnsafeGuaranteedRef { $0.registryPlace = place }
+                waiting.append(references[index])
+            }
+            waitingCount += objects.count
+            registrationCount += objects.count
+        }
+
+        private mutating func closeGaps() {
+            waiting.removeAll { $0 == nil }
+            for place in waiting.indices {
+                waiting[place]?._withUnsafeGuaranteedRef { $0.registryPlace = Int32(truncatingIfNeeded: place) }
+            }
+        }
+
+        /// Puts waiting objects among the entries.
+        @inline(never)
+        private mutating func takeInWaiting() {
+            let objects = waiting
+            waiting = []
+            reserve(entryCount + waitingCount)
+            waitingCount = 0
+            for case let object? in objects {
+                // An object in its deinit on another thread waits for the lock: its fields are still there.
+                put(object, key: object._withUnsafeGuaranteedRef { $0.key })
+                object._withUnsafeGuaranteedRef { $0.registryPlace = -1 }
+            }
+        }
+
+        @inline(__always)
+        private mutating func put(_ object: Unmanaged<NSManagedObject>, key: Int64) {
+            if (entryCount + 1) * 3 > (mask + 1) * 2 { reserve(entryCount + 1) }
             var index = start(key)
             while entries[index].object != nil {
                 if entries[index].key == key {
@@ -66,27 +121,42 @@ final class ObjectRegistry: @unchecked Sendable {
                 index = (index + 1) & mask
             }
             entries[index] = Entry(key: key, object: object)
-            count += 1
+            entryCount += 1
         }
 
+        /// Makes room for a number of objects.
         mutating func reserve(_ wanted: Int) {
             var capacity = mask + 1
             while capacity * 2 < wanted * 3 { capacity *= 2 }
             guard capacity > mask + 1 else { return }
-            var grown = Table(capacity: capacity)
-            for index in 0...mask {
-                if let object = entries[index].object { grown.insert(object, key: entries[index].key) }
+            let (oldEntries, oldMask) = (entries, mask)
+            entries = .allocate(capacity: capacity)
+            entries.initialize(repeating: Entry(key: 0, object: nil), count: capacity)
+            mask = capacity - 1
+            entryCount = 0
+            for index in 0...oldMask {
+                if let object = oldEntries[index].object { put(object, key: oldEntries[index].key) }
             }
-            self = grown
+            oldEntries.deallocate()
         }
 
-        mutating func remove(_ object: Unmanaged<NSManagedObject>, key: Int64) {
-            var index = start(key)
-            while let entry = entries[index].object, entry.toOpaque() != object.toOpaque() {
+        mutating func remove(_ object: NSManagedObject) {
+            let place = Int(object.registryPlace)
+            // The place is compared: it would be that of another table if the object's entity had changed to one elsewhere.
+            if place >= 0, place < waiting.count, waiting[place]?.toOpaque() == Unmanaged.passUnretained(object).toOpaque() {
+                waiting[place] = nil
+                object.registryPlace = -1
+                waitingCount -= 1
+                if waitingCount == 0 { waiting.removeAll(keepingCapacity: waiting.count <= 1024) }
+                return
+            }
+            let address = Unmanaged.passUnretained(object).toOpaque()
+            var index = start(object.key)
+            while let entry = entries[index].object, entry.toOpaque() != address {
                 index = (index + 1) & mask
             }
             guard entries[index].object != nil else { return }
-            count -= 1
+            entryCount -= 1
             var gap = index
             var next = (gap + 1) & mask
             while entries[next].object != nil {
@@ -100,13 +170,26 @@ final class ObjectRegistry: @unchecked Sendable {
             }
             entries[gap] = Entry(key: 0, object: nil)
         }
+
+        /// All objects that can still be retained.
+        func appendObjects(to result: inout [NSManagedObject]) {
+            for index in 0...mask {
+                if let entry = entries[index].object, let object = tryRetain(entry) { result.append(object) }
+            }
+            for case let entry? in waiting {
+                if let object = tryRetain(entry) { result.append(object) }
+            }
+        }
+
+        /// Lets go of all objects.
+        func forgetPlaces() {
+            for case let entry? in waiting { entry._withUnsafeGuaranteedRef { $0.registryPlace = -1 } }
+        }
     }
 
     /// A table in a box, so that a dictionary can hold it.
     final class TableBox {
         @exclusivity(unchecked) var table = Table(capacity: 32)
-
-        func remove(_ object: Unmanaged<NSManagedObject>, key: Int64) { table.remove(object, key: key) }
     }
 
     private struct State {
@@ -220,8 +303,7 @@ final class ObjectRegistry: @unchecked Sendable {
         guard object.storeNumber >= 0 else { return }
         lock.lock()
         defer { lock.unlock() }
-        state.existingBox(store: Int(object.storeNumber), root: object.layout.rootIndex)?
-            .remove(.passUnretained(object), key: object.key)
+        state.existingBox(store: Int(object.storeNumber), root: object.layout.rootIndex)?.table.remove(object)
     }
 
     /// Gives the block exclusive access to one table, for many look-ups and insertions at once.
@@ -238,13 +320,7 @@ final class ObjectRegistry: @unchecked Sendable {
         defer { lock.unlock() }
         var result: [NSManagedObject] = []
         for boxes in state.tables {
-            for case let box? in boxes where box.table.count > 0 {
-                for index in 0...box.table.mask {
-                    if let entry = box.table.entries[index].object, let object = tryRetain(entry) {
-                        result.append(object)
-                    }
-                }
-            }
+            for case let box? in boxes where box.table.count > 0 { box.table.appendObjects(to: &result) }
         }
         return result
     }
@@ -255,6 +331,7 @@ final class ObjectRegistry: @unchecked Sendable {
         lock.lock()
         state.storeTokens.merge(formerTokens) { known, _ in known }
         for store in stores { state.storeTokens[store.number] = store.token }
+        for case let box? in state.tables.joined() { box.table.forgetPlaces() }
         state.tables = []
         lock.unlock()
     }

@@ -104,6 +104,29 @@ struct FetchedRows: @unchecked Sendable {
     // Sendable: rows are immutable, and their pages are retained beside them.
     var rows: ContiguousArray<RowPointer> = []
     var pages: [RowPage] = []
+    /// Whether no two of the rows have the same key.
+    var areDistinct = false
+
+    init() {}
+
+    init(rows: ContiguousArray<RowPointer>, pages: [RowPage]) {
+        self.rows = rows
+        self.pages = pages
+    }
+
+    /// All rows of pages, page after page.
+    init(pagesInOrder pages: [RowPage]) {
+        self.pages = pages
+        let count = pages.reduce(0) { $0 + $1.rowCount }
+        rows = ContiguousArray(unsafeUninitializedCapacity: count) { buffer, initialized in
+            for page in pages {
+                for index in 0..<page.rowCount {
+                    buffer.initializeElement(at: initialized, to: page.row(at: index))
+                    initialized += 1
+                }
+            }
+        }
+    }
 }
 
 /// Rows found through a relationship, each with the key of the row it belongs to.

@@ -62,6 +62,12 @@ extension NSExpression {
         return path.text
     }
 
+    /// The key path of a key path expression that starts from the evaluated object; `nil` for every other expression.
+    public var keyPathFromEvaluatedObject: String? {
+        guard case .keyPath(nil, let path) = body else { return nil }
+        return path.text
+    }
+
     /// The name of a function: `sum:`, `add:to:`; of a method, its selector.
     public var function: String {
         guard case .function(let call) = body else { missing("function") }

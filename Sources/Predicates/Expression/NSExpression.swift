@@ -28,10 +28,11 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     /// An expression that is always the given value. `NSNull` stands for `nil`.
     public init(forConstantValue obj: Any?) {
         let value = KeyValue.unwrapped(obj)
-        if let bound = value as? [NSExpression], !bound.isEmpty {
+        let comparable = ComparableValue(value)
+        if case .collection = comparable, let bound = value as? [NSExpression], !bound.isEmpty {
             body = .constant(value, .object(BoundExpressions(expressions: bound)))
         } else {
-            body = .constant(value, ComparableValue(value))
+            body = .constant(value, comparable)
         }
         height = 1
     }
@@ -136,7 +137,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
 
     static func wrapping(_ value: Any) -> NSExpression {
-        value as? NSExpression ?? NSExpression(forConstantValue: value)
+        if ComparableValue.isPlain(type(of: value)) { return NSExpression(forConstantValue: value) }
+        return value as? NSExpression ?? NSExpression(forConstantValue: value)
     }
 
     // MARK: Text, equality, copying

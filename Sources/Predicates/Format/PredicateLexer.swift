@@ -17,7 +17,7 @@ struct PredicateLexer {
     mutating func tokens() throws(PredicateFormatError) -> [PredicateToken] {
         var result: [PredicateToken] = []
         while true {
-            while let character = current, character.properties.isWhitespace { position += 1 }
+            while let character = current, character.isSpace { position += 1 }
             let start = position
             guard let character = current else {
                 result.append(PredicateToken(kind: .end, offset: start))
@@ -34,6 +34,14 @@ struct PredicateLexer {
     }
 
     private func text(_ range: Range<Int>) -> String {
+        if characters[range].allSatisfy(\.isASCII) {
+            return String(unsafeUninitializedCapacity: range.count) { bytes in
+                for (place, character) in characters[range].enumerated() {
+                    bytes[place] = UInt8(truncatingIfNeeded: character.value)
+                }
+                return range.count
+            }
+        }
         var text = String.UnicodeScalarView()
         text.append(contentsOf: characters[range])
         return String(text)
@@ -102,27 +110,32 @@ struct PredicateLexer {
 
     // MARK: Signs
 
-    private static let pairs: Set<String> = [
-        "==", "=>", ">=", "=<", "<=", "!=", "<>", "&&", "||", "**",
-    ]
-    private static let singles: Set<Unicode.Scalar> = [
-        "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",", ".", "+", "-", "*", "/",
-    ]
+    private static func isPair(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> Bool {
+        switch (first, second) {
+        case ("=", "="), ("=", ">"), (">", "="), ("=", "<"), ("<", "="), ("!", "="), ("<", ">"), ("&", "&"), ("|", "|"), ("*", "*"):
+            true
+        default: false
+        }
+    }
+
+    private static func isSign(_ character: Unicode.Scalar) -> Bool {
+        switch character {
+        case "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",", ".", "+", "-", "*", "/": true
+        default: false
+        }
+    }
 
     private mutating func symbol() throws(PredicateFormatError) -> String {
         let first = characters[position]
-        if let second = peek(1) {
-            let pair = String(first) + String(second)
-            if PredicateLexer.pairs.contains(pair) {
-                position += 2
-                return pair
-            }
+        if let second = peek(1), PredicateLexer.isPair(first, second) {
+            position += 2
+            return text(position - 2..<position)
         }
-        guard PredicateLexer.singles.contains(first) else {
+        guard PredicateLexer.isSign(first) else {
             throw error("\"\(first)\" has no meaning in a predicate", at: position)
         }
         position += 1
-        return String(first)
+        return text(position - 1..<position)
     }
 
     // MARK: Strings
@@ -233,6 +246,11 @@ struct PredicateLexer {
 
 extension Unicode.Scalar {
     fileprivate var isASCIIDigit: Bool { self >= "0" && self <= "9" }
-    fileprivate var startsName: Bool { self == "_" || properties.isIDStart }
-    fileprivate var continuesName: Bool { self == "_" || properties.isIDContinue }
+    private var isASCIILetter: Bool { (self >= "a" && self <= "z") || (self >= "A" && self <= "Z") }
+    // The tables of properties are asked for what is not ASCII only: they take longer than all the rest.
+    fileprivate var isSpace: Bool { isASCII ? self == " " || (value >= 9 && value <= 13) : properties.isWhitespace }
+    fileprivate var startsName: Bool { isASCII ? isASCIILetter || self == "_" : properties.isIDStart }
+    fileprivate var continuesName: Bool {
+        isASCII ? isASCIILetter || isASCIIDigit || self == "_" : properties.isIDContinue
+    }
 }

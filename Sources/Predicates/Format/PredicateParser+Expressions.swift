@@ -144,6 +144,7 @@ extension PredicateParser {
             return NSExpression(forConstantValue: value)
         case .value(let value):
             advance()
+            if let value, ComparableValue.isPlain(type(of: value)) { return NSExpression(forConstantValue: value) }
             if value is NSPredicate {
                 throw error("a predicate was given where a value was expected", at: token.offset)
             }

@@ -274,6 +274,12 @@ extension PredicateToken {
     /// Keywords are written in any case.
     func isKeyword(_ keyword: String) -> Bool {
         guard case .identifier(let name, isEscaped: false) = kind else { return false }
-        return name.utf8.count == keyword.utf8.count && name.uppercased() == keyword
+        guard name.utf8.count == keyword.utf8.count else { return false }
+        // Keywords are ASCII: a small letter differs from its capital in one bit.
+        for (letter, capital) in zip(name.utf8, keyword.utf8) {
+            let isSmall = letter >= 0x61 && letter <= 0x7a
+            if (isSmall ? letter ^ 0x20 : letter) != capital { return false }
+        }
+        return true
     }
 }

@@ -10,6 +10,11 @@ struct ParsedKeyPath: Hashable, Sendable {
 
     init(_ text: String) {
         self.text = text
+        // One key is by far the most frequent path.
+        if !text.isEmpty, !text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "@") }) {
+            steps = [.key(text)]
+            return
+        }
         steps = text.split(separator: ".").map { part in
             if part.hasPrefix("@"), let known = CollectionOperator(rawValue: String(part.dropFirst())) {
                 return .collectionOperator(known)

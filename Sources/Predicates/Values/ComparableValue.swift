@@ -37,6 +37,12 @@ enum ComparableValue {
         return nil
     }
 
+    /// Whether values of a type are neither collections nor objects nor Optionals: then no cast to one has to be tried.
+    static func isPlain(_ type: Any.Type) -> Bool {
+        type == String.self || type == Int.self || type == Double.self || type == Bool.self || type == Date.self
+            || type == Int64.self || type == Int32.self || type == Int16.self || type == Decimal.self || type == UUID.self
+    }
+
     private static func rare(_ value: Any) -> ComparableValue {
         if type(of: value) is NSObject.Type, let object = value as? NSObject { return foundation(object) }
         if type(of: value) == AnyHashable.self { return ComparableValue((value as! AnyHashable).base) }

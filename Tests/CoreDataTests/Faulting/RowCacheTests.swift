@@ -173,4 +173,25 @@ final class CachedOwner: NSManagedObject {
             fromRemoteContextSave: [NSUpdatedObjectsKey: [item.objectID]], into: [context])
         #expect(item.name == "new")
     }
+
+    @Test func anOldRowDoesNotComeBackWhenANewerOneGoes() throws {
+        let item = try #require(try context.fetch(request()).first)
+        // Looks for the row, and finds the one that the fetch left.
+        #expect(try stack.newContext().existingObject(with: item.objectID).value(forKey: "name") as? String == "old")
+        do {
+            let other = stack.coordinator.newContext()
+            let same = try #require(try other.existingObject(with: item.objectID) as? CachedItem)
+            same.name = "new"
+            try other.save()
+        }
+        // The other context and its row are gone, the first context's row is not.
+        #expect(item.name == "old")
+        #expect(try stack.newContext().existingObject(with: item.objectID).value(forKey: "name") as? String == "new")
+    }
+
+    @Test func rowsOfAFetchThatIsGoneAreReadAgain() throws {
+        let identifier = try #require(try context.fetch(request()).first?.objectID)
+        changeRow()
+        #expect(try stack.newContext().existingObject(with: identifier).value(forKey: "name") as? String == "new")
+    }
 }

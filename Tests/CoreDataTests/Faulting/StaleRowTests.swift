@@ -44,6 +44,23 @@ import Testing
         #expect(cache.snapshot(for: 1) == nil)
     }
 
+    @Test func aRowThatNobodyLookedForDoesNotComeBackWhenTheSavedOneGoes() {
+        let read = row(version: 1)
+        cache.insert(read, readAt: cache.generation)
+        // Gone at once, as above.
+        cache.insert(row(version: 2))
+        #expect(cache.snapshot(for: 1) == nil)
+        withExtendedLifetime(read) {}
+    }
+
+    @Test func aDeletedRowDoesNotComeBackFromTheRowsThatNobodyLookedFor() {
+        let read = row(version: 1)
+        cache.insert(read, readAt: cache.generation)
+        cache.remove(1)
+        #expect(cache.snapshot(for: 1) == nil)
+        withExtendedLifetime(read) {}
+    }
+
     @Test func writersThatFollowEachOtherSeeEachOthersRowsWhileOthersRead() async throws {
         let library = try Library(.sqlite)
         let context = library.context

@@ -56,6 +56,8 @@ final class CompositeItem: NSManagedObject {
     private static var predicates: [(NSPredicate, [String])] {
         [
             (NSPredicate(format: "size.width > 5"), ["wide"]),
+            (NSPredicate(format: "size.width > 100"), []),
+            (NSPredicate(format: "size.height > 100"), []),
             (NSPredicate(format: "size.unit.symbol == 'cm' AND size.width == 9"), ["wide"]),
             (NSPredicate(format: "size.unit.symbol BEGINSWITH 'c'"), ["narrow", "wide"]),
             (NSPredicate(format: "size.unit.symbol ==[c] 'CM'"), ["narrow", "wide"]),

@@ -40,6 +40,7 @@ extension SQLGenerator {
         switch expression.expressionType {
         case .constantValue:
             let value = try constant(expression.constantValue, like: other, context)
+            othersOfConstants.append(other)
             return SQLTerm(
                 text: SQLText("?", [value]), isNull: value.isNull, canBeNull: value.isNull)
         case .evaluatedObject:

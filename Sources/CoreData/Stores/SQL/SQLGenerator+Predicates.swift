@@ -212,6 +212,11 @@ extension SQLGenerator {
 
     /// The least string that is greater than every string with a prefix, in the order of UTF-8; nil when there is none.
     static func upperBound(ofPrefix prefix: String) -> String? {
+        if let last = prefix.utf8.last, last < 0x7f {
+            var bytes = Array(prefix.utf8)
+            bytes[bytes.count - 1] += 1
+            return String(decoding: bytes, as: UTF8.self)
+        }
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {
             let next = last.value == 0xd7ff ? 0xe000 : last.value + 1

@@ -10,6 +10,8 @@ final class SQLGenerator {
     private var aliasCount = 0
     /// Finds a result column by name, while conditions and orders are made that may name one.
     var resultColumn: ((String) -> SQLTerm?)?
+    /// What each constant of the statement is compared with, in order.
+    var othersOfConstants: [SQLTerm?] = []
 
     init(mapping: SQLMapping, store: any SnapshotStore) {
         self.mapping = mapping

@@ -104,17 +104,7 @@ final class RowDecoder {
                 } else {
                     page.setBytes(row, slot, bytes, Int(sqlite3_column_bytes(statement, step.column)))
                 }
-            case .keyAndEntity:
-                let value = sqlite3_column_int64(statement, step.column)
-                let word = Int(truncatingIfNeeded: step.entityWord)
-                if value == 0, sqlite3_column_type(statement, step.column) == SQLITE_NULL {
-                    page.setNull(row, slot)
-                    row[word] = 0
-                } else {
-                    row[slot] = UInt64(bitPattern: value)
-                    let number = step.entityColumn >= 0 ? sqlite3_column_int64(statement, step.entityColumn) : -1
-                    row[word] = UInt64(destination(number, Int(step.fallbackLayout)))
-                }
+            case .keyAndEntity: decodeKeyAndEntity(statement, step, row, page)
             case .external:
                 decodeExternal(statement, step.column, slot, row, page)
             }
@@ -130,6 +120,22 @@ final class RowDecoder {
         return layouts[named].isKind(of: layouts[declared]) ? named : declared
     }
 
+    @inline(never)
+    private func decodeKeyAndEntity(_ statement: OpaquePointer, _ step: Step, _ row: RowPointer, _ page: RowPage) {
+        let value = sqlite3_column_int64(statement, step.column)
+        let slot = Int(truncatingIfNeeded: step.slot)
+        let word = Int(truncatingIfNeeded: step.entityWord)
+        if value == 0, sqlite3_column_type(statement, step.column) == SQLITE_NULL {
+            page.setNull(row, slot)
+            row[word] = 0
+        } else {
+            row[slot] = UInt64(bitPattern: value)
+            let number = step.entityColumn >= 0 ? sqlite3_column_int64(statement, step.entityColumn) : -1
+            row[word] = UInt64(destination(number, Int(step.fallbackLayout)))
+        }
+    }
+
+    @inline(never)
     private func decodeDecimal(
         _ statement: OpaquePointer, _ column: Int32, _ slot: Int, _ row: RowPointer, _ page: RowPage
     ) {

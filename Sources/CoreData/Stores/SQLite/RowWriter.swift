@@ -162,7 +162,7 @@ final class RowWriter {
                     case .integer, .reference: sqlite3_bind_int64(handle, parameter, Int64(bitPattern: word))
                     case .double: sqlite3_bind_double(handle, parameter, Double(bitPattern: word))
                     case .text:
-                        bindText(heap.map { $0 + Int(word >> 32) }, Int(word & 0xffff_ffff), handle, parameter)
+                        bindText(heap + Int(word >> 32), Int(word & 0xffff_ffff), handle, parameter)
                     case .bytes:
                         statement.bind(UnsafeRawBufferPointer(builder.page.bytes(row, slot)), at: parameter)
                     case .externalBytes:

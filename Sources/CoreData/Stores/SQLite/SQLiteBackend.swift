@@ -12,6 +12,10 @@ final class SQLiteBackend: Sendable {
     let tracksHistory: Bool
     /// By layout index, then by whether subentities are included. The lock guards the table of plans.
     private let plans: Mutex<[[SelectPlan?]]>
+    /// Guards the table of plans for relationships.
+    let relatedRowsPlans = Mutex<[RelatedRowsPlanKey: RelatedRowsPlan]>([:])
+    /// By layout index: statements of fetches that were made before, oldest first. The lock guards the table.
+    let fetchStatements: Mutex<[[FetchStatement]]>
     /// The next free key of each table, by layout index of its root, once it was compared with the real keys. The lock
     /// guards the set.
     let checkedKeys = Mutex<Set<Int>>([])
@@ -28,6 +32,7 @@ final class SQLiteBackend: Sendable {
         self.columns = columns
         self.tracksHistory = tracksHistory
         self.rowCaches = rowCaches
+        fetchStatements = Mutex(Array(repeating: [], count: mapping.layouts.layouts.count))
         plans = Mutex(Array(repeating: [nil, nil], count: mapping.layouts.layouts.count))
     }
 

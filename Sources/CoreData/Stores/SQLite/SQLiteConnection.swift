@@ -26,8 +26,8 @@ final class SQLiteConnection: @unchecked Sendable {
     /// An error that a function of ours wants to be reported instead of SQLite's.
     var pendingFailure: SQLiteError?
 
-    private var statements: [String: SQLiteStatement] = [:]
-    private var uses: UInt64 = 0
+    @exclusivity(unchecked) private var statements: [String: SQLiteStatement] = [:]
+    @exclusivity(unchecked) private var uses: UInt64 = 0
     private static let maximumStatements = 128
 
     struct AffectedRow: Hashable {
@@ -125,6 +125,30 @@ final class SQLiteConnection: @unchecked Sendable {
         }
         statement.bind(arguments)
         while try statement.step() { try body(statement) }
+    }
+
+    /// Runs one statement with arguments and lets `body` step through its rows.
+    func read(_ sql: String, _ arguments: [PropertyValue], _ body: (SQLiteStatement) throws -> Void) throws {
+        let statement = try statement(sql)
+        statement.isInUse = true
+        defer {
+            statement.reset()
+            statement.isInUse = false
+        }
+        statement.bind(arguments)
+        try body(statement)
+    }
+
+    /// Runs one statement whose only argument is a key, and lets `body` step through its rows.
+    func read(_ sql: String, _ key: Int64, _ body: (SQLiteStatement) throws -> Void) throws {
+        let statement = try statement(sql)
+        statement.isInUse = true
+        defer {
+            statement.reset()
+            statement.isInUse = false
+        }
+        statement.bind(key, at: 1)
+        try body(statement)
     }
 
     /// Runs one statement with arguments and no results.

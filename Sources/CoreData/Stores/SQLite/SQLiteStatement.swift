@@ -12,9 +12,9 @@ final class SQLiteStatement {
     /// For decoders that were made for this statement's columns.
     var decoder: AnyObject?
     /// Whether someone is stepping it: then the cache must not hand it out.
-    var isInUse = false
+    @exclusivity(unchecked) var isInUse = false
     /// When the statement was last taken from the cache.
-    var lastUse: UInt64 = 0
+    @exclusivity(unchecked) var lastUse: UInt64 = 0
 
     init(_ sql: String, on connection: SQLiteConnection) throws {
         var handle: OpaquePointer?

@@ -7,22 +7,55 @@ extension SQLiteStore {
         let backend = try backend()
         if plan.shape == .dictionaries { return .dictionaries(try fetchDictionaries(plan, backend)) }
         let generator = SQLGenerator(mapping: backend.mapping, store: self)
+        if let (statement, arguments) = backend.fetchStatement(for: plan, generator) {
+            return try run(SQLText(statement.sql, arguments), plan, statement.entity, backend)
+        }
         let entity = try generator.entity(plan.entity)
+        let query = try query(plan, entity, generator, backend)
+        if let statement = FetchStatement(
+            plan, entity: entity, query: query, others: generator.othersOfConstants, generator)
+        {
+            backend.keep(statement)
+        }
+        return try run(query, plan, entity, backend)
+    }
+
+    /// The SQL of a fetch.
+    private func query(
+        _ plan: StoreFetch, _ entity: SQLEntity, _ generator: SQLGenerator, _ backend: SQLiteBackend
+    ) throws -> SQLText {
         let scope = generator.newScope(entity)
         let environment = SQLEnvironment(scope: scope)
         let condition = try plan.predicate.map { try generator.condition($0, in: environment) }
         let order = plan.shape == .count ? SQLText("") : try generator.order(plan.sortDescriptors, in: scope)
         let source = generator.source(scope, where: [condition], includesSubentities: plan.includesSubentities)
         let limits = Self.limits(plan)
+        switch plan.shape {
+        case .rows, .dictionaries:
+            let columns = backend.selectPlan(entity, includesSubentities: plan.includesSubentities).columns
+            return ("SELECT " + columns) + source + order + limits
+        case .references:
+            return "SELECT \(Self.isSingle(plan, entity) ? "0" : "t0.Z_ENT"), t0.Z_PK" + source + order + limits
+        case .count:
+            return limits.sql.isEmpty
+                ? "SELECT COUNT(*)" + source : "SELECT COUNT(*) FROM (SELECT 1" + source + limits + ")"
+        }
+    }
 
+    /// Whether all rows are of one entity.
+    private static func isSingle(_ plan: StoreFetch, _ entity: SQLEntity) -> Bool {
+        !plan.includesSubentities || entity.layout.familyIndexes.count == 1
+    }
+
+    private func run(
+        _ query: SQLText, _ plan: StoreFetch, _ entity: SQLEntity, _ backend: SQLiteBackend
+    ) throws -> StoreFetchResult {
         switch plan.shape {
         case .rows:
             let select = backend.selectPlan(entity, includesSubentities: plan.includesSubentities)
-            let query = "SELECT " + select.columns + source + order + limits
-            return .rows(try readRows(query, select, backend, expected: plan.limit > 0 ? plan.limit : 256))
+            return .rows(try readRows(query, select, backend, expected: plan.limit > 0 ? plan.limit : 64))
         case .references:
-            let isSingle = !plan.includesSubentities || entity.layout.familyIndexes.count == 1
-            let query = "SELECT \(isSingle ? "0" : "t0.Z_ENT"), t0.Z_PK" + source + order + limits
+            let isSingle = Self.isSingle(plan, entity)
             var references: [RowReference] = []
             try backend.pool.read { connection in
                 try connection.query(query.sql, query.arguments) { row in
@@ -40,9 +73,6 @@ extension SQLiteStore {
             }
             return .references(references)
         case .count:
-            let query =
-                limits.sql.isEmpty
-                ? "SELECT COUNT(*)" + source : "SELECT COUNT(*) FROM (SELECT 1" + source + limits + ")"
             let count = try backend.pool.read { try $0.integer(query.sql, query.arguments) }
             return .count(Int(count ?? 0))
         case .dictionaries:
@@ -58,7 +88,7 @@ extension SQLiteStore {
         return SQLText(" LIMIT ? OFFSET ?", [limit, .integer(Int64(plan.offset))])
     }
 
-    /// Runs a query for whole rows and publishes them.
+    /// Runs a query for whole rows, each of them once, and publishes them.
     private func readRows(
         _ query: SQLText, _ select: SelectPlan, _ backend: SQLiteBackend, expected: Int
     ) throws -> FetchedRows {
@@ -66,15 +96,10 @@ extension SQLiteStore {
         let generation = cache.generation
         return try backend.pool.read { connection in
             var collector = RowCollector(select, expectedRows: expected)
-            let statement = try connection.statement(query.sql)
-            statement.isInUse = true
-            defer {
-                statement.reset()
-                statement.isInUse = false
-            }
-            statement.bind(query.arguments)
-            try collector.readAll(statement)
-            return collector.finish(in: cache, readAt: generation)
+            try connection.read(query.sql, query.arguments) { try collector.readAll($0) }
+            var rows = collector.finish(in: cache, readAt: generation)
+            rows.areDistinct = true
+            return rows
         }
     }
 
@@ -109,70 +134,37 @@ extension SQLiteStore {
 
     func relatedRows(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) throws -> FetchedRows {
         let backend = try backend()
-        let query = try relatedQuery(slot, of: entity, backend, condition: "= ?")
-        return try readRows(SQLText(query.sql, [.integer(key)]), query.select, backend, expected: 16)
+        let plan = try backend.relatedRowsPlan(slot, of: entity, ofMany: false)
+        let cache = backend.rowCache(of: plan.select.entity.layout)
+        let generation = cache.generation
+        return try backend.pool.read { connection in
+            var collector = RowCollector(plan.select, expectedRows: plan.expectedRows)
+            try connection.read(plan.sql, key) { try collector.readAll($0) }
+            var rows = collector.finish(in: cache, readAt: generation)
+            // A join table may list a row twice in a damaged file.
+            rows.areDistinct = plan.isInverse
+            plan.noteRows(rows.rows.count)
+            return rows
+        }
     }
 
     func relatedRows(toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout) throws -> RelatedRows {
         if keys.isEmpty { return RelatedRows() }
         let backend = try backend()
-        let query = try relatedQuery(slot, of: entity, backend, condition: "IN (SELECT value FROM json_each(?))")
-        let cache = backend.rowCache(of: query.select.entity.layout)
+        let plan = try backend.relatedRowsPlan(slot, of: entity, ofMany: true)
+        let cache = backend.rowCache(of: plan.select.entity.layout)
         let generation = cache.generation
         return try backend.pool.read { connection in
-            var related = RelatedRows()
-            var collector = RowCollector(query.select, expectedRows: keys.count)
-            try connection.query(query.sql, [.string(SQLList.json(keys))]) { row in
+            var collector = RowCollector(plan.select, expectedRows: keys.count)
+            try connection.read(plan.sql, [.string(SQLList.json(keys))]) { statement in
                 // The owner's key stands behind the columns of the row.
-                let owner = row.int64(sqlite3_column_count(row.handle) - 1)
-                if collector.append(row) { related.ownerKeys.append(owner) }
+                try collector.readAll(statement, ownerColumn: sqlite3_column_count(statement.handle) - 1)
             }
+            var related = RelatedRows()
             related.rows = collector.finish(in: cache, readAt: generation)
+            related.rows.areDistinct = plan.isInverse
+            related.ownerKeys = collector.ownerKeys
             return related
-        }
-    }
-
-    /// A query for destination rows whose last column is the owner's key.
-    private func relatedQuery(
-        _ slot: PropertySlot, of entity: EntityLayout, _ backend: SQLiteBackend, condition: String
-    ) throws -> (sql: String, select: SelectPlan) {
-        let owner = try backend.entity(entity)
-        guard slot.destinationIndex >= 0, let destination = backend.mapping.entities[slot.destinationIndex] else {
-            throw CoreDataErrors.make(
-                .coreData,
-                "The destination of '\(slot.name)' of entity '\(entity.name)' is not kept in this store.")
-        }
-        let select = backend.selectPlan(destination, includesSubentities: true)
-        let table = SQLSchema.identifier(destination.table.name)
-        if let column = owner.columns[slot.index], slot.kind == .toOne {
-            let key = SQLSchema.identifier(column.name)
-            return (
-                "SELECT \(select.columns), o.Z_PK FROM \(SQLSchema.identifier(owner.table.name)) o JOIN \(table) t0 "
-                    + "ON o.\(key) = t0.Z_PK WHERE o.Z_PK \(condition)", select
-            )
-        }
-        switch owner.toMany[slot.index] {
-        case .inverse(let column, _, let isOrdered)?:
-            let key = "t0." + SQLSchema.identifier(column.name)
-            var order = ""
-            if isOrdered, let position = column.orderColumn {
-                order = " ORDER BY \(key), t0.\(SQLSchema.identifier(position)), t0.Z_PK"
-            }
-            return ("SELECT \(select.columns), \(key) FROM \(table) t0 WHERE \(key) \(condition)\(order)", select)
-        case .join(let join, let isFirst)?:
-            let key = "j." + SQLSchema.identifier(join.ownerColumn(isFirst: isFirst))
-            let link = "j." + SQLSchema.identifier(join.destinationColumn(isFirst: isFirst))
-            var order = ""
-            if let position = join.orderColumn(isFirst: isFirst) {
-                order = " ORDER BY \(key), j.\(SQLSchema.identifier(position)), t0.Z_PK"
-            }
-            return (
-                "SELECT \(select.columns), \(key) FROM \(SQLSchema.identifier(join.name)) j JOIN \(table) t0 "
-                    + "ON \(link) = t0.Z_PK WHERE \(key) \(condition)\(order)", select
-            )
-        case nil:
-            throw CoreDataErrors.make(
-                .coreData, "'\(slot.name)' of entity '\(entity.name)' is no stored relationship.")
         }
     }
 }

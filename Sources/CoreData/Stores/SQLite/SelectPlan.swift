@@ -1,11 +1,12 @@
 import CSQLite
 import Foundation
+import Synchronization
 
 /// The result columns of a statement that reads whole rows of an entity and, perhaps, its subentities.
 ///
 /// The first three columns are always entity number (or 0), key and version.
 final class SelectPlan: @unchecked Sendable {
-    // Sendable: never changed after `init`; decoders are read-only.
+    // Sendable: never changed after `init`, but for a number that is atomic; decoders are read-only.
 
     let entity: SQLEntity
     /// `t0.Z_ENT, t0.Z_PK, t0.Z_OPT, …` for alias `t0`.
@@ -15,6 +16,15 @@ final class SelectPlan: @unchecked Sendable {
     /// By layout index.
     private let decoders: [RowDecoder?]
     private let mapping: SQLMapping
+    /// How many bytes the texts and blobs of a row took in the last result, so that the next one's pages fit.
+    private let lastHeapBytes = Atomic<Int>(0)
+
+    var heapBytesPerRow: Int { lastHeapBytes.load(ordering: .relaxed) }
+
+    func noteHeap(bytes: Int, rows: Int) {
+        // An eighth more, for rows differ.
+        lastHeapBytes.store(bytes / rows + bytes / rows / 8 + 1, ordering: .relaxed)
+    }
 
     init(
         entity: SQLEntity, includesSubentities: Bool, mapping: SQLMapping, externalFiles: ExternalFiles?,
@@ -56,33 +66,48 @@ final class SelectPlan: @unchecked Sendable {
 
 /// Collects rows of one hierarchy, each in pages of its own entity.
 struct RowCollector {
-    private var builders: [Int: RowPageBuilder] = [:]
     private let plan: SelectPlan
     private let expectedRows: Int
-    private(set) var rows: ContiguousArray<RowPointer> = []
+    /// For a plan of one entity: the rows of its pages are the result.
+    private var only: RowPageBuilder?
+    /// By layout index, for a plan of several entities.
+    private var builders: ContiguousArray<RowPageBuilder?> = []
+    /// The rows of a plan of several entities, in order.
+    private var mixedRows: ContiguousArray<RowPointer> = []
+    /// What stands in the owner column, by row.
+    private(set) var ownerKeys: ContiguousArray<Int64> = []
 
     init(_ plan: SelectPlan, expectedRows: Int) {
         self.plan = plan
         self.expectedRows = expectedRows
     }
 
+    private func makeBuilder(_ layout: EntityLayout) -> RowPageBuilder {
+        RowPageBuilder(layout: layout, expectedRows: expectedRows, heapBytesPerRow: plan.heapBytesPerRow)
+    }
+
     /// Reads all rows of a bound statement.
-    mutating func readAll(_ statement: SQLiteStatement) throws {
-        let handle = statement.handle
-        if let decoder = plan.only {
-            let index = decoder.layout.index
-            var builder =
-                builders.removeValue(forKey: index)
-                ?? RowPageBuilder(layout: decoder.layout, expectedRows: expectedRows)
-            defer { builders[index] = builder }
+    ///
+    /// - Parameter ownerColumn: a column that holds the key of each row's owner; -1 when there is none.
+    mutating func readAll(_ statement: SQLiteStatement, ownerColumn: Int32 = -1) throws {
+        guard let decoder = plan.only else {
             while try statement.step() {
-                let row = builder.appendRow(
-                    key: sqlite3_column_int64(handle, 1), version: sqlite3_column_int64(handle, 2))
-                decoder.decode(handle, into: row, of: builder.page)
-                rows.append(row)
+                if append(statement), ownerColumn >= 0 { ownerKeys.append(statement.int64(ownerColumn)) }
             }
-        } else {
-            while try statement.step() { append(statement) }
+            return
+        }
+        let handle = statement.handle
+        var builder = only ?? makeBuilder(decoder.layout)
+        defer { only = builder }
+        var hasRow = try statement.step()
+        while hasRow {
+            let page = builder.pageWithRoom()
+            repeat {
+                let row = page.appendRow(key: sqlite3_column_int64(handle, 1), version: sqlite3_column_int64(handle, 2))
+                decoder.decode(handle, into: row, of: page)
+                if ownerColumn >= 0 { ownerKeys.append(sqlite3_column_int64(handle, ownerColumn)) }
+                hasRow = try statement.step()
+            } while hasRow && page.hasRoom
         }
     }
 
@@ -91,14 +116,16 @@ struct RowCollector {
     @discardableResult
     mutating func append(_ statement: SQLiteStatement) -> Bool {
         let handle = statement.handle
-        guard let decoder = plan.only ?? plan.decoder(forEntityNumber: sqlite3_column_int64(handle, 0)) else {
-            return false
+        if let decoder = plan.only {
+            if only == nil { only = makeBuilder(decoder.layout) }
+            _ = only?.append(handle, decoder)
+            return true
         }
-        let row = builders[
-            decoder.layout.index, default: RowPageBuilder(layout: decoder.layout, expectedRows: expectedRows)
-        ]
-        .append(handle, decoder)
-        rows.append(row)
+        guard let decoder = plan.decoder(forEntityNumber: sqlite3_column_int64(handle, 0)) else { return false }
+        let index = decoder.layout.index
+        while builders.count <= index { builders.append(nil) }
+        if builders[index] == nil { builders[index] = makeBuilder(decoder.layout) }
+        if let row = builders[index]?.append(handle, decoder) { mixedRows.append(row) }
         return true
     }
 
@@ -113,11 +140,13 @@ struct RowCollector {
 
     /// The rows, for someone who publishes them later or never.
     mutating func finishUnpublished() -> FetchedRows {
-        var pages: [RowPage] = []
-        for index in builders.keys.sorted() {
-            if var builder = builders[index] { pages += builder.finish() }
+        var pages: [RowPage] = only?.finish() ?? []
+        for index in builders.indices { pages += builders[index]?.finish() ?? [] }
+        let fetched = plan.only == nil ? FetchedRows(rows: mixedRows, pages: pages) : FetchedRows(pagesInOrder: pages)
+        if !fetched.rows.isEmpty {
+            plan.noteHeap(bytes: pages.reduce(0) { $0 + $1.heapCount }, rows: fetched.rows.count)
         }
-        return FetchedRows(rows: rows, pages: pages)
+        return fetched
     }
 }
 

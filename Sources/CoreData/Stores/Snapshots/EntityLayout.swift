@@ -154,6 +154,8 @@ final class EntityLayout: @unchecked Sendable {
         if !validatedSlots.isEmpty { hooks.insert(.validation) }
         accessorTable = AccessorTable(expectedCount: slots.count, hooks: hooks)
         tableOfOtherClasses = AccessorTable(expectedCount: slots.count, hooks: .all)
+        accessorTable.setOwner(self)
+        tableOfOtherClasses.setOwner(self)
     }
 
     deinit {
@@ -206,86 +208,6 @@ final class EntityLayout: @unchecked Sendable {
         accessorTable.insert(entry)
         tableOfOtherClasses.insert(entry)
         return entry
-    }
-}
-
-/// A table from the addresses of property name literals to slots: a few instructions for each access.
-///
-/// An accessor's literal has one address for the life of the program. Entries are single atomic words, and writing one
-/// twice gives the same word. The owner, an `EntityLayout`, frees the table; objects copy the pointer.
-struct AccessorTable: @unchecked Sendable {
-    // Sendable: the mask never changes, and entries are atomic.
-
-    /// The literal's address in the upper 48 bits, the slot in 11 bits, the kind in 5; 0 for none.
-    struct Entry {
-        let bits: UInt64
-
-        @inline(__always)
-        init(bits: UInt64) { self.bits = bits }
-
-        init(_ literal: StaticString, slot: Int, kind: ValueKind) {
-            bits = AccessorTable.address(literal) << 16 | UInt64(slot) << 5 | UInt64(kind.rawValue)
-        }
-
-        @inline(__always) var isFound: Bool { bits != 0 }
-        @inline(__always) var slot: Int { Int(truncatingIfNeeded: bits >> 5) & 0x7ff }
-        // The low five bits were written from a ValueKind's raw value.
-        @inline(__always) var kind: ValueKind { unsafeBitCast(UInt8(truncatingIfNeeded: bits & 31), to: ValueKind.self) }
-    }
-
-    /// The mask in the lower half and the hooks in the upper one; then the entries.
-    private let words: UnsafeMutablePointer<Atomic<UInt64>>
-
-    /// What must be called for an object with this table.
-    @inline(__always) var hooks: ObjectHooks {
-        ObjectHooks(rawValue: UInt8(truncatingIfNeeded: words[0].load(ordering: .relaxed) >> 32))
-    }
-
-    init(expectedCount: Int, hooks: ObjectHooks) {
-        var capacity = 16
-        while capacity < expectedCount * 8 { capacity *= 2 }
-        words = .allocate(capacity: capacity + 1)
-        words.initialize(to: Atomic(UInt64(capacity - 1) | UInt64(hooks.rawValue) << 32))
-        for position in 1...capacity { (words + position).initialize(to: Atomic(0)) }
-    }
-
-    func deallocate() {
-        words.deinitialize(count: mask + 2)
-        words.deallocate()
-    }
-
-    @inline(__always)
-    private var mask: Int { Int(UInt32(truncatingIfNeeded: words[0].load(ordering: .relaxed))) }
-
-    @inline(__always)
-    fileprivate static func address(_ literal: StaticString) -> UInt64 {
-        // A literal of one character may be a scalar instead of a pointer; such accessors are resolved by name each time.
-        literal.hasPointerRepresentation ? UInt64(UInt(bitPattern: literal.utf8Start)) : 0
-    }
-
-    @inline(__always)
-    func find(_ literal: StaticString) -> Entry {
-        let address = Self.address(literal)
-        let mask = mask
-        var position = Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 40) & mask
-        var probes = 0
-        while probes < 4 {
-            let bits = words[position + 1].load(ordering: .relaxed)
-            if bits >> 16 == address { return Entry(bits: bits) }
-            position = (position + 1) & mask
-            probes += 1
-        }
-        return Entry(bits: 0)
-    }
-
-    func insert(_ entry: Entry) {
-        let address = entry.bits >> 16
-        // With an empty table every accessor takes the way that checks the queue.
-        guard address != 0, entry.slot < 0x7ff, !ConcurrencyDebug.isOn else { return }
-        let mask = mask
-        var position = Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 40) & mask
-        for _ in 0..<3 where words[position + 1].load(ordering: .relaxed) != 0 { position = (position + 1) & mask }
-        words[position + 1].store(entry.bits, ordering: .relaxed)
     }
 }
 

@@ -103,6 +103,10 @@ enum PropertyConversion {
     /// The innermost value of nested optionals.
     static func unwrapped(_ value: Any?) -> Any? {
         guard let value else { return nil }
+        // A mirror takes longer than everything else that happens to a value.
+        let type = type(of: value)
+        if type == String.self || type == Int.self || type == Double.self || type == Bool.self || type == Date.self { return value }
+        if type is AnyClass { return value }
         let mirror = Mirror(reflecting: value)
         guard mirror.displayStyle == .optional else { return value }
         return unwrapped(mirror.children.first?.value)

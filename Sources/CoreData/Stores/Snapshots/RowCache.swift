@@ -1,4 +1,3 @@
-import CSwiftRuntime
 import Foundation
 import Synchronization
 
@@ -6,12 +5,96 @@ import Synchronization
 ///
 /// The cache does not keep pages alive: objects do, and a page leaves the cache when it goes. Looking a row up costs one
 /// lock and about one memory access.
+///
+/// Published pages wait in a list until somebody looks for a row: most fetched rows are never looked for, and a page that
+/// goes before, when there are no older ones, has cost nothing.
 final class RowCache: Sendable {
     /// Open addressing with linear probing; a row carries its own key, so an entry is one word.
     private struct Table: ~Copyable {
         var entries: UnsafeMutablePointer<RowPointer?>
         var mask: Int
         var count = 0
+        /// Published pages whose rows are not among the entries yet, in order; nil for pages that went meanwhile.
+        private var waiting: ContiguousArray<Unmanaged<RowPage>?> = []
+        /// The first place of `waiting` that may hold a page.
+        private var head = 0
+        private var waitingCount = 0
+        private var batch = 0
+
+        /// Publishes pages that have no row in common.
+        mutating func publish(_ pages: [RowPage]) {
+            if waiting.count > 64, waiting.count > (waitingCount + pages.count) * 4 { closeGaps() }
+            batch += 1
+            for page in pages {
+                // A page that is published again counts as the newest.
+                if page.cachePlace >= 0 { waiting[page.cachePlace] = nil } else { waitingCount += 1 }
+                page.cachePlace = waiting.count
+                page.cacheBatch = batch
+                waiting.append(.passUnretained(page))
+            }
+        }
+
+        private mutating func closeGaps() {
+            waiting.removeAll { $0 == nil }
+            head = 0
+            for place in waiting.indices { waiting[place]?._withUnsafeGuaranteedRef { $0.cachePlace = place } }
+        }
+
+        /// Puts the rows of waiting pages among the entries.
+        @inline(__always)
+        mutating func takeInWaiting() {
+            if !waiting.isEmpty { takeInWaiting(before: .max) }
+        }
+
+        /// Puts the rows of the waiting pages that were published before a batch among the entries.
+        @inline(never)
+        private mutating func takeInWaiting(before end: Int) {
+            while head < waiting.count {
+                if let page = waiting[head] {
+                    // A page in its deinit on another thread waits for the lock: its rows are still there.
+                    let isEarlier = page._withUnsafeGuaranteedRef { $0.cacheBatch < end }
+                    guard isEarlier else { return }
+                    page._withUnsafeGuaranteedRef { takeIn($0) }
+                    waiting[head] = nil
+                    waitingCount -= 1
+                }
+                head += 1
+            }
+            waiting.removeAll(keepingCapacity: waiting.count <= 64)
+            head = 0
+        }
+
+        private mutating func takeIn(_ page: RowPage) {
+            page.cachePlace = -1
+            page.isInCache = true
+            grow(toHold: count + page.rowCount)
+            for index in 0..<page.rowCount { insert(page.row(at: index)) }
+        }
+
+        /// Removes all rows of a page.
+        mutating func forget(_ page: RowPage) {
+            if page.cachePlace >= 0 {
+                // Its rows would have taken the places of older ones, which must not come to light again.
+                takeInWaiting(before: page.cacheBatch)
+                waiting[page.cachePlace] = nil
+                page.cachePlace = -1
+                waitingCount -= 1
+                if waitingCount == 0 {
+                    waiting.removeAll(keepingCapacity: waiting.count <= 64)
+                    head = 0
+                }
+                guard count > 0 else { return }
+                for index in 0..<page.rowCount {
+                    let row = page.row(at: index)
+                    remove(row.rowKey) { $0.rowVersion <= row.rowVersion }
+                }
+            } else if page.isInCache {
+                for index in 0..<page.rowCount {
+                    let row = page.row(at: index)
+                    remove(row.rowKey) { $0 == row }
+                }
+            }
+        }
 
         init(capacity: Int) {
             entries = .allocate(capacity: capacity)
@@ -56,11 +139,15 @@ final class RowCache: Sendable {
             var capacity = mask + 1
             while capacity < wanted * 2 { capacity *= 2 }
             guard capacity > mask + 1 else { return }
-            var grown = Table(capacity: capacity)
-            for index in 0...mask {
-                if let row = entries[index] { grown.insert(row) }
+            let (oldEntries, oldMask) = (entries, mask)
+            entries = .allocate(capacity: capacity)
+            entries.initialize(repeating: nil, count: capacity)
+            mask = capacity - 1
+            count = 0
+            for index in 0...oldMask {
+                if let row = oldEntries[index] { insert(row) }
             }
-            self = grown
+            oldEntries.deallocate()
         }
 
         /// Removes the entry of `key` if `matches` says so, closing the gap (no tombstones).
@@ -105,6 +192,7 @@ final class RowCache: Sendable {
     /// The cached row with its page retained, or nil.
     func snapshot(for key: Int64) -> Snapshot? {
         table.withLock { guarded in
+            guarded.table.takeInWaiting()
             guard let row = guarded.table.find(key) else { return nil }
             // The page may be in its deinit, waiting for this lock in `forget`: then it must not be retained.
             guard let page = tryRetain(row.rowPage) else { return nil }
@@ -116,14 +204,15 @@ final class RowCache: Sendable {
     var generation: Int { table.withLock { $0.generation } }
 
     /// Publishes rows that were read from the store, unless something was saved or removed since the read began: what was read
-    /// may be older than that, and no version tells so where the newer row has left the cache.
+    /// may be older than that, and no version tells so where the newer row has left the cache. O(number of pages).
     func insert(_ pages: [RowPage], readAt generation: Int) {
         table.withLock { guarded in
+            // Refused pages do not wait either: what waits is as good as what was put among the entries.
             if guarded.generation == generation { publish(pages, in: &guarded.table) }
         }
     }
 
-    /// Publishes all rows of sealed pages, replacing older snapshots of the same rows.
+    /// Publishes all rows of sealed pages, replacing older snapshots of the same rows. O(number of pages).
     func insert(_ pages: [RowPage]) {
         table.withLock { guarded in
             guarded.generation += 1
@@ -133,16 +222,14 @@ final class RowCache: Sendable {
 
     private func publish(_ pages: [RowPage], in table: inout Table) {
         for page in pages { page.cache = self }
-        table.grow(toHold: table.count + pages.reduce(0) { $0 + $1.rowCount })
-        for page in pages {
-            for index in 0..<page.rowCount { table.insert(page.row(at: index)) }
-        }
+        table.publish(pages)
     }
 
     /// Removes a row that is deleted or known to be stale.
     func remove(_ key: Int64) {
         table.withLock { guarded in
             guarded.generation += 1
+            guarded.table.takeInWaiting()
             guarded.table.remove(key) { _ in true }
         }
     }
@@ -151,18 +238,14 @@ final class RowCache: Sendable {
     func removeAll() {
         table.withLock { guarded in
             guarded.generation += 1
+            guarded.table.takeInWaiting()
             guarded.table = Table(capacity: 64)
         }
     }
 
     /// Removes the rows of a page that is about to be freed.
     func forget(_ page: RowPage) {
-        table.withLock { guarded in
-            for index in 0..<page.rowCount {
-                let row = page.row(at: index)
-                guarded.table.remove(row.rowKey) { $0 == row }
-            }
-        }
+        table.withLock { $0.table.forget(page) }
     }
 }
 
@@ -175,13 +258,4 @@ enum KeyHash {
         let group = UInt64(bitPattern: key) >> 3
         return Int(truncatingIfNeeded: (group &* 0x9E37_79B9_7F4A_7C15) >> 32) << 3 | Int(truncatingIfNeeded: key & 7)
     }
-}
-
-/// Retains an object unless its deinitialisation has begun.
-///
-/// The memory must be valid at the call: the caller holds the lock that the object's deinit takes before it frees itself.
-/// This is the runtime entry point that `weak` references use; it is part of the Swift ABI.
-func tryRetain<Object: AnyObject>(_ reference: Unmanaged<Object>) -> Object? {
-    guard let retained = swift_tryRetain(reference.toOpaque()) else { return nil }
-    return Unmanaged<Object>.fromOpaque(retained).takeRetainedValue()
 }

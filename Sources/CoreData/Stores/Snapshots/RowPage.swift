@@ -11,6 +11,7 @@ import Foundation
 ///      …  null bitmap, one bit for each stored slot
 ///
 /// The pointer is valid while its page lives. Rows never change once their page is sealed.
+@usableFromInline
 typealias RowPointer = UnsafeMutablePointer<UInt64>
 
 extension UnsafeMutablePointer where Pointee == UInt64 {
@@ -34,40 +35,69 @@ extension UnsafeMutablePointer where Pointee == UInt64 {
 /// fetched row costs no allocation of its own.
 final class RowPage: @unchecked Sendable {
     // Sendable: every stored property is written by the builder before `seal()`, on the thread that made the page, and
-    // only read afterwards. `cache` is set once, before the page is published under the cache's lock.
+    // only read afterwards. `cache` is set when the page is published, under the cache's lock, which guards `cachePlace`,
+    // `cacheBatch` and `isInCache` too.
 
     let layout: EntityLayout
     @exclusivity(unchecked) private(set) var rowCount = 0
     let capacity: Int
     private let rows: UnsafeMutablePointer<UInt64>
-    @exclusivity(unchecked) private(set) var heap: UnsafeMutablePointer<UInt8>?
+    @exclusivity(unchecked) private(set) var heap: UnsafeMutablePointer<UInt8>
     @exclusivity(unchecked) private(set) var heapCount = 0
-    @exclusivity(unchecked) private var heapCapacity = 0
+    @exclusivity(unchecked) private var heapCapacity: Int
+    /// Whether the heap outgrew the block of the rows and has a block of its own.
+    @exclusivity(unchecked) private var hasOwnHeap = false
     private let strideInWords: Int
+    private let wordCount: Int
+    private let bitmapWords: Int
+    /// The second header word of a row of version 0.
+    private let layoutBits: UInt64
     /// The row cache that lists rows of this page; it is told when the page goes.
-    var cache: RowCache?
+    @exclusivity(unchecked) var cache: RowCache?
+    /// The place among the cache's waiting pages; -1 for a page that does not wait.
+    @exclusivity(unchecked) var cachePlace = -1
+    /// Which publication the page belongs to, while it waits.
+    @exclusivity(unchecked) var cacheBatch = 0
+    /// Whether the rows were put into the cache's table.
+    @exclusivity(unchecked) var isInCache = false
     /// When the rows were read or saved.
     let time = ReadTime.now()
     /// The batch that an object loads its row with, in the page without rows that it has until then.
     let batch: FetchBatch?
 
-    init(layout: EntityLayout, capacity: Int, batch: FetchBatch? = nil) {
+    /// - Parameters:
+    ///   - heapBytes: how many bytes texts and blobs are likely to take together.
+    ///   - batch: for a page without rows, what loads them.
+    init(layout: EntityLayout, capacity: Int, heapBytes: Int = 0, batch: FetchBatch? = nil) {
         self.layout = layout
         self.capacity = capacity
         self.batch = batch
         strideInWords = layout.rowStrideInWords
-        rows = .allocate(capacity: strideInWords * capacity)
+        wordCount = layout.wordCount
+        bitmapWords = layout.bitmapWords
+        layoutBits = UInt64(layout.index) << 32
+        let words = strideInWords * capacity
+        let heapWords = (heapBytes + 7) / 8
+        // Rows, and behind them the heap.
+        rows = .allocate(capacity: words + heapWords)
+        heap = UnsafeMutableRawPointer(rows + words).assumingMemoryBound(to: UInt8.self)
+        heapCapacity = heapWords * 8
     }
 
     deinit {
         cache?.forget(self)
         rows.deallocate()
-        heap?.deallocate()
+        if hasOwnHeap { heap.deallocate() }
     }
 
-    var isFull: Bool { rowCount == capacity }
+    /// Whether the page takes another row: it is not full, and its heap has not become larger than pages should be.
+    @inline(__always)
+    var hasRoom: Bool { rowCount < capacity && heapCount <= Self.maximumHeapBytes }
+
+    private static var maximumHeapBytes: Int { 4 * 1024 * 1024 }
 
     /// The row at `index`, in order of insertion.
+    @inline(__always)
     func row(at index: Int) -> RowPointer {
         rows + (index * strideInWords + RowPointer.headerWords)
     }
@@ -77,10 +107,10 @@ final class RowPage: @unchecked Sendable {
     func appendRow(key: Int64, version: Int64) -> RowPointer {
         let row = self.row(at: rowCount)
         row[-3] = UInt64(bitPattern: key)
-        row[-2] = UInt64(UInt32(truncatingIfNeeded: version)) | UInt64(layout.index) << 32
+        row[-2] = UInt64(UInt32(truncatingIfNeeded: version)) | layoutBits
         row[-1] = UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
-        var word = layout.wordCount
-        while word < layout.wordCount + layout.bitmapWords {
+        var word = wordCount
+        while word < wordCount + bitmapWords {
             row[word] = 0
             word += 1
         }
@@ -91,14 +121,19 @@ final class RowPage: @unchecked Sendable {
     @inline(__always)
     func setNull(_ row: RowPointer, _ slot: Int) {
         row[slot] = 0
-        row[layout.wordCount + slot >> 6] |= 1 << UInt64(slot & 63)
+        row[wordCount + slot >> 6] |= 1 << UInt64(slot & 63)
+    }
+
+    @inline(__always)
+    func isNull(_ row: RowPointer, _ slot: Int) -> Bool {
+        row[wordCount + slot >> 6] & (1 << UInt64(slot & 63)) != 0
     }
 
     /// Copies bytes into the heap and lets the slot's word refer to them.
     @inline(__always)
     func setBytes(_ row: RowPointer, _ slot: Int, _ bytes: UnsafeRawPointer?, _ count: Int) {
         if heapCount + count > heapCapacity { growHeap(by: count) }
-        if let bytes, count > 0, let heap {
+        if let bytes, count > 0 {
             (heap + heapCount).update(from: bytes.assumingMemoryBound(to: UInt8.self), count: count)
         }
         // 32 bits each: SQLite limits a value to 2^31 - 1 bytes, and a builder starts a new page long before 4 GiB.
@@ -106,13 +141,15 @@ final class RowPage: @unchecked Sendable {
         heapCount += count
     }
 
+    @inline(never)
     private func growHeap(by count: Int) {
-        let needed = max(heapCount + count, heapCapacity * 2, capacity == 1 ? 64 : 4096)
+        // The rows so far tell how long the texts are likely to become.
+        let likely = rowCount == 0 ? 0 : min((heapCount + count) / rowCount * (capacity - rowCount), 1 << 16)
+        let needed = max(heapCount + count + likely, heapCapacity * 2, capacity < 16 ? 64 : 1024)
         let grown = UnsafeMutablePointer<UInt8>.allocate(capacity: needed)
-        if let heap {
-            grown.update(from: heap, count: heapCount)
-            heap.deallocate()
-        }
+        grown.update(from: heap, count: heapCount)
+        if hasOwnHeap { heap.deallocate() }
+        hasOwnHeap = true
         heap = grown
         heapCapacity = needed
     }
@@ -121,9 +158,8 @@ final class RowPage: @unchecked Sendable {
     @inline(__always)
     func bytes(_ row: RowPointer, _ slot: Int) -> UnsafeBufferPointer<UInt8> {
         let word = row[slot]
-        return UnsafeBufferPointer(start: heap.map { $0 + Int(word >> 32) }, count: Int(word & 0xffff_ffff))
+        return UnsafeBufferPointer(start: heap + Int(word >> 32), count: Int(word & 0xffff_ffff))
     }
-
 }
 
 /// A committed row together with the page that keeps it alive.
@@ -150,7 +186,7 @@ struct Snapshot: @unchecked Sendable {
 
     @inline(__always)
     func isNull(_ slot: Int) -> Bool {
-        row[page.layout.wordCount + slot >> 6] & (1 << UInt64(slot & 63)) != 0
+        page.isNull(row, slot)
     }
 
     func string(_ slot: Int) -> String {

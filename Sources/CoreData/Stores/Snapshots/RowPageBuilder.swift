@@ -11,28 +11,44 @@ struct RowPageBuilder {
     private var nextCapacity: Int
 
     private static let maximumPageBytes = 64 * 1024
-    private static let maximumHeapBytes = 4 * 1024 * 1024
 
-    /// - Parameter expectedRows: how many rows are likely; 1 makes a page of one row.
-    init(layout: EntityLayout, expectedRows: Int = 16) {
+    /// - Parameters:
+    ///   - expectedRows: how many rows are likely; 1 makes a page of one row.
+    ///   - heapBytesPerRow: how many bytes the texts and blobs of a row are likely to take.
+    init(layout: EntityLayout, expectedRows: Int = 16, heapBytesPerRow: Int = 0) {
         self.layout = layout
-        let limit = max(1, Self.maximumPageBytes / (layout.rowStrideInWords * 8))
-        nextCapacity = max(1, min(expectedRows, limit))
-        page = RowPage(layout: layout, capacity: nextCapacity)
+        nextCapacity = max(1, min(expectedRows, Self.limit(layout)))
+        page = RowPage(layout: layout, capacity: nextCapacity, heapBytes: Self.heapBytes(nextCapacity, heapBytesPerRow))
+    }
+
+    /// How many rows a page holds at most.
+    private static func limit(_ layout: EntityLayout) -> Int {
+        max(1, maximumPageBytes / (layout.rowStrideInWords * 8))
+    }
+
+    private static func heapBytes(_ rowCount: Int, _ bytesPerRow: Int) -> Int {
+        min(rowCount * bytesPerRow, maximumPageBytes)
     }
 
     /// Starts a row; all its values must then be set.
     @inline(__always)
     mutating func appendRow(key: Int64, version: Int64) -> RowPointer {
-        if page.isFull || page.heapCount > Self.maximumHeapBytes { turnPage() }
-        return page.appendRow(key: key, version: version)
+        pageWithRoom().appendRow(key: key, version: version)
+    }
+
+    /// A page that can take at least one more row.
+    @inline(__always)
+    mutating func pageWithRoom() -> RowPage {
+        if !page.hasRoom { turnPage() }
+        return page
     }
 
     private mutating func turnPage() {
         finished.append(page)
-        let limit = max(1, Self.maximumPageBytes / (layout.rowStrideInWords * 8))
-        nextCapacity = min(max(nextCapacity * 4, 16), limit)
-        page = RowPage(layout: layout, capacity: nextCapacity)
+        nextCapacity = min(max(nextCapacity * 4, 16), Self.limit(layout))
+        page = RowPage(
+            layout: layout, capacity: nextCapacity,
+            heapBytes: Self.heapBytes(nextCapacity, page.heapCount / max(1, page.rowCount) * 9 / 8))
     }
 
     /// Sets a stored slot to a value that is already in the store's form (no `.object`, no `.custom`).

@@ -1,0 +1,31 @@
+import Synchronization
+
+/// A reference to an entity that does not keep it alive: what properties, indexes and subentities hold of their entity.
+///
+/// A `weak` reference would serve, but it gives its target a side table, through which every later retain and release of
+/// the target has to go, and each managed object that is made retains and releases its entity.
+final class EntityLink: Sendable {
+    private struct Target: @unchecked Sendable {
+        // Sendable: entities are.
+        var entity: Unmanaged<NSEntityDescription>?
+    }
+
+    /// Guards the target: the entity's deinit takes the lock to clear it before the entity is freed.
+    private let target = Mutex(Target())
+
+    /// The entity, nil once its deinitialisation has begun.
+    var entity: NSEntityDescription? {
+        target.withLock { $0.entity.flatMap { tryRetain($0) } }
+    }
+
+    /// Called by the entity's initializer.
+    func lead(to entity: NSEntityDescription) {
+        let reference = Target(entity: .passUnretained(entity))
+        target.withLock { $0 = reference }
+    }
+
+    /// Called by the entity's deinit.
+    func clear() {
+        target.withLock { $0.entity = nil }
+    }
+}
