@@ -183,7 +183,9 @@ extension NSManagedObjectContext {
 
     /// Unique objects for fetched rows, in their order.
     func materialize(_ rows: FetchedRows, store: Int, asFaults: Bool, refreshing: Bool = false) -> [NSManagedObject] {
-        Array(unsafeUninitializedCapacity: rows.rows.count) { buffer, count in
+        // As below: no elements, no initializer.
+        if rows.rows.isEmpty { return [] }
+        return Array(unsafeUninitializedCapacity: rows.rows.count) { buffer, count in
             count = buffer.count
             materialize(rows, store: store, asFaults: asFaults, refreshing: refreshing, in: buffer)
         }
@@ -423,6 +425,8 @@ extension NSManagedObjectContext {
         do {
             let rows = try snapshotStore.relatedRows(
                 to: object.key, through: object.layout.slots[slot], of: object.layout)
+            // An initializer for no elements would write to the storage that all empty arrays share.
+            if rows.rows.isEmpty { return [] }
             return ContiguousArray(unsafeUninitializedCapacity: rows.rows.count) { buffer, count in
                 count = buffer.count
                 materialize(rows, store: store.number, asFaults: true, in: buffer)

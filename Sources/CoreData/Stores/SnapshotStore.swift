@@ -118,6 +118,11 @@ struct FetchedRows: @unchecked Sendable {
     init(pagesInOrder pages: [RowPage]) {
         self.pages = pages
         let count = pages.reduce(0) { $0 + $1.rowCount }
+        // An initializer for no elements would write to the storage that all empty arrays share.
+        if count == 0 {
+            rows = []
+            return
+        }
         rows = ContiguousArray(unsafeUninitializedCapacity: count) { buffer, initialized in
             for page in pages {
                 for index in 0..<page.rowCount {

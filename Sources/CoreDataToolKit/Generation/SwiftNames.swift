@@ -63,7 +63,8 @@ enum SwiftNames {
     private static let typesInUse: Set<String> = [
         "Array", "Attribute", "Bool", "CoreData", "Data", "Date", "Decimal", "Derived", "Double", "Entity",
         "EntityDeclaration", "EntityObject", "EntityProperties", "EntitySnapshot", "Float", "Foundation", "InitialValues",
-        "Int", "Int16", "Int32", "Int64", "NSManagedObject", "NSManagedObjectContext", "NSObject", "NSOrderedSet", "Object",
+        "Int", "Int16", "Int32", "Int64", "NSArray", "NSDictionary", "NSEntityDescription", "NSManagedObject", "NSManagedObjectContext",
+        "NSNumber", "NSObject", "NSOrderedSet", "NSSet", "NSString", "Object",
         "ObjectReference", "Optional", "PartialKeyPath", "Relationship", "SafeCoreData", "Set", "Snapshot",
         "SnapshotProperty", "SnapshotReader", "SnapshotVisitor", "String", "Swift", "Transient", "URL", "UUID", "Value",
         "Visitor", "WritableKeyPath",

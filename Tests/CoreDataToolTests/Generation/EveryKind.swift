@@ -89,5 +89,9 @@ enum EveryKind {
                 inverseName="switch" inverseEntity="Everything"/>
         </entity>
         <entity name="Alone" representedClassName="Alone"/>
+        <entity name="Empty" representedClassName="Empty" isAbstract="YES"/>
+        <entity name="Filled" representedClassName="Filled" parentEntity="Empty">
+            <attribute name="name" attributeType="String"/>
+        </entity>
         """
 }
