@@ -16,10 +16,10 @@ public struct CompiledProgram {
         try Data(main.utf8).write(to: mainFile)
         let program = folder.file("program")
         let arguments =
-            ["swiftc", "-wmo", "-swift-version", "6", "-module-name", "Program", "-o", program.path] + CompilerRun.moduleArguments
+            ["-wmo", "-swift-version", "6", "-module-name", "Program", "-o", program.path] + CompilerRun.moduleArguments
             + (files + [mainFile]).map(\.path) + (try Self.objects()) + ["-lsqlite3", "-lz"]
-        complaints = try Self.run(URL(fileURLWithPath: "/usr/bin/env"), arguments)
-        output = FileManager.default.isExecutableFile(atPath: program.path) ? try Self.run(program, []) : ""
+        complaints = try ProgramRun.swiftc(arguments).output
+        output = FileManager.default.isExecutableFile(atPath: program.path) ? try ProgramRun(program, []).output : ""
     }
 
     /// The object files of the modules that the tests were built with.
@@ -33,18 +33,5 @@ public struct CompiledProgram {
             }
             throw CocoaError(.fileNoSuchFile)
         }
-    }
-
-    private static func run(_ program: URL, _ arguments: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = program
-        process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: data, as: UTF8.self)
     }
 }

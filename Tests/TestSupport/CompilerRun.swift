@@ -59,16 +59,7 @@ public struct CompilerRun {
     // MARK: The compiler
 
     private static func compile(_ arguments: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["swiftc", "-wmo", "-diagnostic-style=llvm"] + moduleArguments + arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: data, as: UTF8.self)
+        try ProgramRun.swiftc(["-wmo", "-diagnostic-style=llvm"] + moduleArguments + arguments).output
     }
 
     /// The folder that the tests were built into, with the package's programs and modules.

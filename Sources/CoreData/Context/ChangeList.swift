@@ -49,9 +49,6 @@ struct ChangeList {
         for case let object? in slots { result.append(object) }
         return result
     }
-
-    /// The same objects as an array, for callers that want one.
-    var array: [NSManagedObject] { Array(objects) }
 }
 
 extension ContiguousArray where Element == NSManagedObject {

@@ -24,17 +24,7 @@ enum DictionaryResults {
         let names = Set((fetch.columns?.properties ?? []).compactMap(Self.name))
         let descriptors = fetch.sortDescriptors
         if !descriptors.isEmpty, descriptors.allSatisfy({ names.contains($0.key ?? "") }) {
-            let sorted = rows.map { NSDictionary(dictionary: $0) }.enumerated().sorted { first, second in
-                for descriptor in descriptors {
-                    switch descriptor.compare(first.element, to: second.element) {
-                    case .orderedAscending: return true
-                    case .orderedDescending: return false
-                    case .orderedSame: continue
-                    }
-                }
-                return first.offset < second.offset
-            }
-            result = sorted.map { rows[$0.offset] }
+            result = descriptors.order(of: rows.map { NSDictionary(dictionary: $0) }).map { rows[$0] }
         }
         if fetch.columns?.isDistinct == true {
             var seen: Set<NSDictionary> = []

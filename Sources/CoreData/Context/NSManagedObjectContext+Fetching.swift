@@ -605,16 +605,7 @@ extension NSManagedObjectContext {
 
     func sorted(_ objects: [NSManagedObject], _ descriptors: [NSSortDescriptor]) -> [NSManagedObject] {
         // Stable, so that equal objects keep the store's order.
-        objects.enumerated().sorted { first, second in
-            for descriptor in descriptors {
-                switch descriptor.compare(first.element, to: second.element) {
-                case .orderedAscending: return true
-                case .orderedDescending: return false
-                case .orderedSame: continue
-                }
-            }
-            return first.offset < second.offset
-        }.map(\.element)
+        descriptors.order(of: objects).map { objects[$0] }
     }
 
     // MARK: - Other shapes

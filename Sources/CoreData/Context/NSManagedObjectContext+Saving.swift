@@ -24,9 +24,7 @@ extension NSManagedObjectContext {
         NotificationCenter.default.post(name: Self.willSaveObjectsNotification, object: self, userInfo: nil)
         processPendingChanges()
         try callWillSave()
-        let objects = SavedObjects(
-            inserted: inserted.objects, updated: updated.objects, deleted: deleted.objects.filter { $0.flags.isDisjoint(with: .rowIsGone) },
-            inaccessible: deleted.objects.filter { !$0.flags.isDisjoint(with: .rowIsGone) })
+        let objects = pendingObjects(inaccessible: deleted.objects.filter { !$0.flags.isDisjoint(with: .rowIsGone) })
         try validate(objects)
         let outcome = try write(objects, coordinator)
         finish(outcome)
@@ -61,6 +59,13 @@ extension NSManagedObjectContext {
         var deleted: ContiguousArray<NSManagedObject>
         /// Objects whose row was gone already: nothing to write.
         var inaccessible: ContiguousArray<NSManagedObject>
+    }
+
+    /// All pending changes whose rows are there to be written.
+    private func pendingObjects(inaccessible: ContiguousArray<NSManagedObject>) -> SavedObjects {
+        SavedObjects(
+            inserted: inserted.objects, updated: updated.objects,
+            deleted: deleted.objects.filter { $0.flags.isDisjoint(with: .rowIsGone) }, inaccessible: inaccessible)
     }
 
     private func callWillSave() throws {
@@ -158,11 +163,7 @@ extension NSManagedObjectContext {
                     markUnsaved(objects)
                     throw error
                 }
-                objects =
-                    remaining?()
-                    ?? SavedObjects(
-                        inserted: inserted.objects, updated: updated.objects,
-                        deleted: deleted.objects.filter { $0.flags.isDisjoint(with: .rowIsGone) }, inaccessible: objects.inaccessible)
+                objects = remaining?() ?? pendingObjects(inaccessible: objects.inaccessible)
                 try validate(objects)
             } catch {
                 markUnsaved(objects)

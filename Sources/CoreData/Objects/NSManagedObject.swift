@@ -313,9 +313,6 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
         return registry?.context
     }
 
-    /// The key of a row of the store: permanent, or reserved for the save that is going on.
-    final var permanentKey: Int64 { key }
-
     public final override func isEqual(_ object: Any?) -> Bool {
         guard let object else { return false }
         if Swift.type(of: object) == Swift.type(of: self) {

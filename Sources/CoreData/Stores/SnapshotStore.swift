@@ -69,7 +69,7 @@ struct StoreFetch {
     var shape = Shape.rows
     /// How dictionary results are made; nil for other shapes.
     var columns: DictionaryColumns?
-    /// Prepared substitutions for the statement's plan; unused by stores that do not keep plans.
+    /// The request itself; custom incremental stores get it.
     var request: AnyObject?
     /// The context that fetches; custom incremental stores get it.
     var context: NSManagedObjectContext?

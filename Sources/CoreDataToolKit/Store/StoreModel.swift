@@ -41,9 +41,6 @@ struct StoreModel {
         for entity in model.entities { entity.managedObjectClassName = "NSManagedObject" }
     }
 
-    /// Whether the names of the properties are guesses.
-    var isInferred: Bool { origin == .tables }
-
     private static func cachedModel(_ contents: StoreContents, _ warnings: inout [String]) -> NSManagedObjectModel? {
         guard let cache = contents.modelCache, !cache.isEmpty else { return nil }
         do {

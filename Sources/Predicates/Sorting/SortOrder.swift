@@ -12,22 +12,10 @@ enum SortOrder {
     ///
     /// Reads each object's values once, unless a descriptor is of a subclass, which may compare in its own way.
     static func sorted(_ objects: [Any], by descriptors: [NSSortDescriptor]) -> [Any] {
-        guard !descriptors.isEmpty else { return objects }
-        guard descriptors.allSatisfy({ type(of: $0) == NSSortDescriptor.self }) else {
-            return objects.sorted { left, right in
-                isBefore(descriptors) { _, descriptor in descriptor.compare(left, to: right) }
-            }
-        }
-        let values = descriptors.map { descriptor in objects.map { descriptor.sortValue(of: $0) } }
-        let order = objects.indices.sorted { left, right in
-            isBefore(descriptors) { index, descriptor in
-                descriptor.order(values[index][left], values[index][right])
-            }
-        }
-        return order.map { objects[$0] }
+        descriptors.order(of: objects).map { objects[$0] }
     }
 
-    private static func isBefore(
+    fileprivate static func isBefore(
         _ descriptors: [NSSortDescriptor], _ compare: (Int, NSSortDescriptor) -> ComparisonResult
     ) -> Bool {
         for (index, descriptor) in descriptors.enumerated() {
@@ -38,5 +26,23 @@ enum SortOrder {
             }
         }
         return false
+    }
+}
+
+extension [NSSortDescriptor] {
+    /// The positions of objects in the order of the descriptors; see `SortOrder.sorted(_:by:)`.
+    package func order(of objects: [Any]) -> [Int] {
+        guard !isEmpty else { return Array<Int>(objects.indices) }
+        guard allSatisfy({ type(of: $0) == NSSortDescriptor.self }) else {
+            return objects.indices.sorted { left, right in
+                SortOrder.isBefore(self) { _, descriptor in descriptor.compare(objects[left], to: objects[right]) }
+            }
+        }
+        let values = map { descriptor in objects.map { descriptor.sortValue(of: $0) } }
+        return objects.indices.sorted { left, right in
+            SortOrder.isBefore(self) { index, descriptor in
+                descriptor.order(values[index][left], values[index][right])
+            }
+        }
     }
 }

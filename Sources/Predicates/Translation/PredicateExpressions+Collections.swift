@@ -11,20 +11,10 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
 extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
         if let elements = translation.constant(sequence)?.value as? LHS.Output {
-            return .predicate(NSCompoundPredicate(orPredicateWithSubpredicates: try tests(elements, &translation)))
+            return .predicate(NSCompoundPredicate(orPredicateWithSubpredicates: try translation.tests(test, of: variable, in: elements)))
         }
         let matches = try translation.subquery(sequence, variable.key, test)
         return .predicate(matches.appending("@count").compared(.greaterThan, 0))
-    }
-
-    /// The test of each known element.
-    private func tests(_ elements: LHS.Output, _ translation: inout PredicateTranslation) throws -> [NSPredicate] {
-        var tests: [NSPredicate] = []
-        for element in elements {
-            translation.bind(variable, toKnown: element)
-            tests.append(try translation.predicate(test))
-        }
-        return tests
     }
 
     func text(with text: inout ExpressionText) -> String { text.closure(sequence, "contains", variable.key, test) }
@@ -33,20 +23,10 @@ extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
 extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
         if let elements = translation.constant(sequence)?.value as? LHS.Output {
-            return .predicate(NSCompoundPredicate(andPredicateWithSubpredicates: try tests(elements, &translation)))
+            return .predicate(NSCompoundPredicate(andPredicateWithSubpredicates: try translation.tests(test, of: variable, in: elements)))
         }
         let failures = try translation.subquery(sequence, variable.key, test, negated: true)
         return .predicate(failures.appending("@count").compared(.equalTo, 0))
-    }
-
-    /// The test of each known element.
-    private func tests(_ elements: LHS.Output, _ translation: inout PredicateTranslation) throws -> [NSPredicate] {
-        var tests: [NSPredicate] = []
-        for element in elements {
-            translation.bind(variable, toKnown: element)
-            tests.append(try translation.predicate(test))
-        }
-        return tests
     }
 
     func text(with text: inout ExpressionText) -> String { text.closure(sequence, "allSatisfy", variable.key, test) }

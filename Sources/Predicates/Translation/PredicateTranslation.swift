@@ -82,6 +82,18 @@ struct PredicateTranslation {
         bindings[variable] = value
     }
 
+    /// A test with its variable standing for each of some known elements in turn.
+    mutating func tests<Elements: Sequence>(
+        _ test: Any, of variable: PredicateExpressions.Variable<Elements.Element>, in elements: Elements
+    ) throws -> [NSPredicate] {
+        var tests: [NSPredicate] = []
+        for element in elements {
+            bind(variable, toKnown: element)
+            tests.append(try predicate(test))
+        }
+        return tests
+    }
+
     /// The value of a part that does not depend on the object; nil for every other part.
     func constant(_ expression: Any) -> Constant? {
         guard let expression = expression as? any PredicateExpression else { return nil }

@@ -15,16 +15,6 @@ extension NativeProperty: SnapshotKind {
     @inlinable @inline(__always)
     public static func _value(_ stored: Value) -> Value { stored }
 
-    public static func _encode(
-        _ stored: Value, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws {
-        try container.encode(stored, forKey: key)
-    }
-
-    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Value {
-        try container.decode(Value.self, forKey: key)
-    }
-
     public static func _assign(
         _ stored: Value, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
     ) {
@@ -46,16 +36,6 @@ extension OptionalNativeProperty: SnapshotKind {
 
     @inlinable @inline(__always)
     public static func _value(_ stored: Wrapped?) -> Wrapped? { stored }
-
-    public static func _encode(
-        _ stored: Wrapped?, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws {
-        try container.encode(stored, forKey: key)
-    }
-
-    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Wrapped? {
-        try container.decode(Wrapped?.self, forKey: key)
-    }
 
     public static func _assign(
         _ stored: Wrapped?, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
@@ -86,12 +66,6 @@ extension RawProperty: SnapshotKind {
             preconditionFailure("\(stored) stands for no \(Value.self): declare the property optional, or correct the store.")
         }
         return value
-    }
-
-    public static func _encode(
-        _ stored: Value.RawValue, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws {
-        try container.encode(stored, forKey: key)
     }
 
     public static func _decode(
@@ -128,12 +102,6 @@ extension OptionalRawProperty: SnapshotKind {
 
     @inlinable @inline(__always)
     public static func _value(_ stored: Wrapped.RawValue?) -> Wrapped? { stored.flatMap { Wrapped(rawValue: $0) } }
-
-    public static func _encode(
-        _ stored: Wrapped.RawValue?, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws {
-        try container.encode(stored, forKey: key)
-    }
 
     public static func _decode(
         _ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey

@@ -1,5 +1,13 @@
 // Relationships: a snapshot keeps references.
 
+extension SnapshotKind where Stored == ObjectReference? {
+    public static func _references(_ stored: ObjectReference?) -> [ObjectReference] { stored.map { [$0] } ?? [] }
+}
+
+extension SnapshotKind where Stored == [ObjectReference] {
+    public static func _references(_ stored: [ObjectReference]) -> [ObjectReference] { stored }
+}
+
 extension ToOneProperty: SnapshotKind {
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> ObjectReference? {
         get(object, name).map { ObjectReference($0) }
@@ -9,20 +17,6 @@ extension ToOneProperty: SnapshotKind {
     }
     public static func _stored(_ value: ObjectReference?) -> ObjectReference? { value }
     public static func _value(_ stored: ObjectReference?) -> ObjectReference? { stored }
-
-    public static func _encode(
-        _ stored: ObjectReference?, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws {
-        try container.encode(stored, forKey: key)
-    }
-
-    public static func _decode(
-        _ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws -> ObjectReference? {
-        try container.decode(ObjectReference?.self, forKey: key)
-    }
-
-    public static func _references(_ stored: ObjectReference?) -> [ObjectReference] { stored.map { [$0] } ?? [] }
 
     public static func _assign(
         _ stored: ObjectReference?, _ object: NSManagedObject, _ name: StaticString,
@@ -42,20 +36,6 @@ extension RequiredToOneProperty: SnapshotKind {
     }
     public static func _stored(_ value: ObjectReference?) -> ObjectReference? { value }
     public static func _value(_ stored: ObjectReference?) -> ObjectReference? { stored }
-
-    public static func _encode(
-        _ stored: ObjectReference?, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws {
-        try container.encode(stored, forKey: key)
-    }
-
-    public static func _decode(
-        _ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws -> ObjectReference? {
-        try container.decode(ObjectReference?.self, forKey: key)
-    }
-
-    public static func _references(_ stored: ObjectReference?) -> [ObjectReference] { stored.map { [$0] } ?? [] }
 
     public static func _assign(
         _ stored: ObjectReference?, _ object: NSManagedObject, _ name: StaticString,
@@ -85,12 +65,6 @@ extension ToManyProperty: SnapshotKind {
         try container.encode(stored.sorted { $0.description < $1.description }, forKey: key)
     }
 
-    public static func _decode(
-        _ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws -> Set<ObjectReference> {
-        try container.decode(Set<ObjectReference>.self, forKey: key)
-    }
-
     public static func _references(_ stored: Set<ObjectReference>) -> [ObjectReference] { Array(stored) }
 
     public static func _assign(
@@ -114,20 +88,6 @@ extension OrderedProperty: SnapshotKind {
     public static func _stored(_ value: [ObjectReference]) -> [ObjectReference] { value }
     public static func _value(_ stored: [ObjectReference]) -> [ObjectReference] { stored }
 
-    public static func _encode(
-        _ stored: [ObjectReference], _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws {
-        try container.encode(stored, forKey: key)
-    }
-
-    public static func _decode(
-        _ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws -> [ObjectReference] {
-        try container.decode([ObjectReference].self, forKey: key)
-    }
-
-    public static func _references(_ stored: [ObjectReference]) -> [ObjectReference] { stored }
-
     public static func _assign(
         _ stored: [ObjectReference], _ object: NSManagedObject, _ name: StaticString,
         _ objects: [ObjectReference: NSManagedObject]
@@ -148,20 +108,6 @@ extension OrderedSetProperty: SnapshotKind {
     }
     public static func _stored(_ value: [ObjectReference]) -> [ObjectReference] { value }
     public static func _value(_ stored: [ObjectReference]) -> [ObjectReference] { stored }
-
-    public static func _encode(
-        _ stored: [ObjectReference], _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws {
-        try container.encode(stored, forKey: key)
-    }
-
-    public static func _decode(
-        _ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws -> [ObjectReference] {
-        try container.decode([ObjectReference].self, forKey: key)
-    }
-
-    public static func _references(_ stored: [ObjectReference]) -> [ObjectReference] { stored }
 
     public static func _assign(
         _ stored: [ObjectReference], _ object: NSManagedObject, _ name: StaticString,

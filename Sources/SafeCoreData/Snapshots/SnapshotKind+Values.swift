@@ -6,16 +6,6 @@ extension DecimalNumberProperty: SnapshotKind {
     public static func _stored(_ value: NSDecimalNumber) -> Decimal { value.decimalValue }
     public static func _value(_ stored: Decimal) -> NSDecimalNumber { NSDecimalNumber(decimal: stored) }
 
-    public static func _encode(
-        _ stored: Decimal, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws {
-        try container.encode(stored, forKey: key)
-    }
-
-    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Decimal {
-        try container.decode(Decimal.self, forKey: key)
-    }
-
     public static func _assign(
         _ stored: Decimal, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
     ) {
@@ -30,16 +20,6 @@ extension OptionalDecimalNumberProperty: SnapshotKind {
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Decimal? { row._decimal(name) }
     public static func _stored(_ value: NSDecimalNumber?) -> Decimal? { value?.decimalValue }
     public static func _value(_ stored: Decimal?) -> NSDecimalNumber? { stored.map { NSDecimalNumber(decimal: $0) } }
-
-    public static func _encode(
-        _ stored: Decimal?, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws {
-        try container.encode(stored, forKey: key)
-    }
-
-    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Decimal? {
-        try container.decode(Decimal?.self, forKey: key)
-    }
 
     public static func _assign(
         _ stored: Decimal?, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
@@ -110,59 +90,30 @@ extension OptionalCodedProperty: SnapshotKind {
 }
 
 // A snapshot has the bytes that the transformer made: the values themselves need not be able to cross threads.
-extension TransformableProperty: SnapshotKind {
-    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data? { TransformedBytes.get(object, name) }
-    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data? { row._data(name) }
-    public static func _stored(_ value: Data?) -> Data? { value }
-    public static func _value(_ stored: Data?) -> Data? { stored }
-
-    public static func _encode(
-        _ stored: Data?, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws {
-        try container.encode(stored, forKey: key)
-    }
-
-    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Data? {
-        try container.decode(Data?.self, forKey: key)
-    }
-
-    public static func _assign(
-        _ stored: Data?, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
-    ) {
-        TransformedBytes.set(stored, object, name)
-    }
-}
-
-extension OptionalTransformableProperty: SnapshotKind {
-    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data? { TransformedBytes.get(object, name) }
-    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data? { row._data(name) }
-    public static func _stored(_ value: Data?) -> Data? { value }
-    public static func _value(_ stored: Data?) -> Data? { stored }
-
-    public static func _encode(
-        _ stored: Data?, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws {
-        try container.encode(stored, forKey: key)
-    }
-
-    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Data? {
-        try container.decode(Data?.self, forKey: key)
-    }
-
-    public static func _assign(
-        _ stored: Data?, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
-    ) {
-        TransformedBytes.set(stored, object, name)
-    }
-}
-
-/// The bytes of a transformable attribute's value.
-private enum TransformedBytes {
-    static func get(_ object: NSManagedObject, _ name: StaticString) -> Data? {
+extension SnapshotKind where Stored == Data?, SnapshotValue == Data?, Self: TransformableKind {
+    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data? {
         try? object.transformedData(forKey: name.description)
     }
+    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data? { row._data(name) }
+    public static func _stored(_ value: Data?) -> Data? { value }
+    public static func _value(_ stored: Data?) -> Data? { stored }
 
-    static func set(_ data: Data?, _ object: NSManagedObject, _ name: StaticString) {
-        object.setTransformedData(data, forKey: name.description)
+    public static func _assign(
+        _ stored: Data?, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
+    ) {
+        object.setTransformedData(stored, forKey: name.description)
     }
+}
+
+/// The kinds of properties whose values a transformer turns into bytes.
+public protocol TransformableKind: EntityPropertyKind {}
+
+extension TransformableProperty: SnapshotKind, TransformableKind {
+    public typealias Stored = Data?
+    public typealias SnapshotValue = Data?
+}
+
+extension OptionalTransformableProperty: SnapshotKind, TransformableKind {
+    public typealias Stored = Data?
+    public typealias SnapshotValue = Data?
 }

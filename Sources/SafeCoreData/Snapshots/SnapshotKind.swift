@@ -40,6 +40,19 @@ extension SnapshotKind {
     public static func _references(_ stored: Stored) -> [ObjectReference] { [] }
 }
 
+// Most kinds are encoded as they are kept.
+extension SnapshotKind where Stored: Codable {
+    public static func _encode(
+        _ stored: Stored, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws {
+        try container.encode(stored, forKey: key)
+    }
+
+    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Stored {
+        try container.decode(Stored.self, forKey: key)
+    }
+}
+
 /// The key of a property in an encoded snapshot.
 public struct SnapshotKey: CodingKey, ExpressibleByStringLiteral, Sendable {
     public let stringValue: String

@@ -139,16 +139,7 @@ struct MemoryDictionaries {
     }
 
     private func sorted(_ results: [[String: Any]]) -> [[String: Any]] {
-        results.enumerated().sorted { first, second in
-            for descriptor in plan.sortDescriptors {
-                switch descriptor.compare(first.element, to: second.element) {
-                case .orderedAscending: return true
-                case .orderedDescending: return false
-                case .orderedSame: continue
-                }
-            }
-            return first.offset < second.offset
-        }.map(\.element)
+        plan.sortDescriptors.order(of: results).map { results[$0] }
     }
 }
 

@@ -26,14 +26,7 @@ final class SQLGenerator {
     func newScope(_ entity: SQLEntity) -> SQLScope { SQLScope(alias: newAlias(), entity: entity) }
 
     /// The mapping of an entity that a request names.
-    func entity(_ layout: EntityLayout) throws -> SQLEntity {
-        guard let entity = mapping.entity(layout) else {
-            throw CoreDataErrors.make(
-                .coreData,
-                "The entity '\(layout.name)' is not kept in this store. Check the store's configuration.")
-        }
-        return entity
-    }
+    func entity(_ layout: EntityLayout) throws -> SQLEntity { try mapping.requiredEntity(layout) }
 
     /// The condition that limits a table's rows to an entity; nil when the table holds no others.
     func entityCondition(_ entity: SQLEntity, alias: String, includesSubentities: Bool) -> String? {

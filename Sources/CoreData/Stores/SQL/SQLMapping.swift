@@ -55,6 +55,16 @@ final class SQLMapping: @unchecked Sendable {
 
     func entity(_ layout: EntityLayout) -> SQLEntity? { entities[layout.index] }
 
+    /// The mapping of an entity that the store must have.
+    func requiredEntity(_ layout: EntityLayout) throws -> SQLEntity {
+        guard let entity = entity(layout) else {
+            throw CoreDataErrors.make(
+                .coreData,
+                "The entity '\(layout.name)' is not kept in this store. Check the store's configuration.")
+        }
+        return entity
+    }
+
     /// The layout of a row by its entity number; nil for a number the store's model does not know.
     @inline(__always)
     func layoutIndex(forNumber number: Int64) -> Int? {

@@ -51,12 +51,5 @@ final class SQLiteBackend: Sendable {
     func rowCache(of layout: EntityLayout) -> RowCache { rowCaches[layout.rootIndex] }
 
     /// The mapping of an entity.
-    func entity(_ layout: EntityLayout) throws -> SQLEntity {
-        guard let entity = mapping.entity(layout) else {
-            throw CoreDataErrors.make(
-                .coreData,
-                "The entity '\(layout.name)' is not kept in this store. Check the store's configuration.")
-        }
-        return entity
-    }
+    func entity(_ layout: EntityLayout) throws -> SQLEntity { try mapping.requiredEntity(layout) }
 }

@@ -117,37 +117,36 @@ final class SQLiteConnection: @unchecked Sendable {
 
     /// Runs one statement with arguments and gives each row to `body`.
     func query(_ sql: String, _ arguments: [PropertyValue] = [], _ body: (SQLiteStatement) throws -> Void) throws {
-        let statement = try statement(sql)
-        statement.isInUse = true
-        defer {
-            statement.reset()
-            statement.isInUse = false
+        try read(sql, arguments) { statement in
+            while try statement.step() { try body(statement) }
         }
-        statement.bind(arguments)
-        while try statement.step() { try body(statement) }
     }
 
     /// Runs one statement with arguments and lets `body` step through its rows.
     func read(_ sql: String, _ arguments: [PropertyValue], _ body: (SQLiteStatement) throws -> Void) throws {
-        let statement = try statement(sql)
-        statement.isInUse = true
-        defer {
-            statement.reset()
-            statement.isInUse = false
+        try withStatement(sql) { statement in
+            statement.bind(arguments)
+            try body(statement)
         }
-        statement.bind(arguments)
-        try body(statement)
     }
 
     /// Runs one statement whose only argument is a key, and lets `body` step through its rows.
     func read(_ sql: String, _ key: Int64, _ body: (SQLiteStatement) throws -> Void) throws {
+        try withStatement(sql) { statement in
+            statement.bind(key, at: 1)
+            try body(statement)
+        }
+    }
+
+    /// Keeps a statement out of the cache's hands while it is stepped.
+    @inline(__always)
+    private func withStatement(_ sql: String, _ body: (SQLiteStatement) throws -> Void) throws {
         let statement = try statement(sql)
         statement.isInUse = true
         defer {
             statement.reset()
             statement.isInUse = false
         }
-        statement.bind(key, at: 1)
         try body(statement)
     }
 

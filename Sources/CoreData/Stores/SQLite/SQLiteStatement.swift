@@ -9,8 +9,6 @@ final class SQLiteStatement {
     let sql: String
     private unowned let connection: SQLiteConnection
 
-    /// For decoders that were made for this statement's columns.
-    var decoder: AnyObject?
     /// Whether someone is stepping it: then the cache must not hand it out.
     @exclusivity(unchecked) var isInUse = false
     /// When the statement was last taken from the cache.

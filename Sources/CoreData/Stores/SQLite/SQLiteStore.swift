@@ -217,15 +217,6 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         try replaceMetadata(metadata, at: url)
     }
 
-    /// Writes the metadata now if it changed since it was read or written.
-    func writeMetadata() throws {
-        let backend = try backend()
-        try backend.pool.write { connection in
-            try connection.transaction(.immediate) { try self.writeChangedMetadata(connection) }
-        }
-        metadataWasWritten()
-    }
-
     /// Writes changed metadata as a part of the current transaction.
     func writeChangedMetadata(_ connection: SQLiteConnection) throws {
         guard opening.withLock({ $0.isMetadataChanged }), let metadata else { return }

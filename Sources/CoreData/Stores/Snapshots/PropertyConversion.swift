@@ -94,7 +94,7 @@ enum PropertyConversion {
             guard let attribute = slot.attribute else { return .null }
             return .data(try Transformation.data(from: custom.value, attribute: attribute))
         case .object(let object):
-            return .reference(RowReference(key: object.permanentKey, layoutIndex: object.layout.index))
+            return .reference(RowReference(key: object.key, layoutIndex: object.layout.index))
         default:
             return value
         }
