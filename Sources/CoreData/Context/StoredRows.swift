@@ -129,10 +129,21 @@ public final class _StoredRows {
     public func _row(at index: Int) -> _StoredRow { _StoredRow(rows.rows[index], source: .passUnretained(source)) }
 }
 
-/// What names a row in every context and process.
-package struct StoredRowIdentity {
+/// What the identities of all rows of an entity in a store have in common.
+package final class RowOrigin: Sendable {
+    /// The store's UUID.
     package let store: String
     package let entityName: String
+
+    package init(store: String, entityName: String) {
+        self.store = store
+        self.entityName = entityName
+    }
+}
+
+/// What names a row in every context and process.
+package struct StoredRowIdentity {
+    package let origin: RowOrigin
     /// The key, where that is what the row's URI has.
     package let key: Int64
     /// What the URI has instead, for stores with references of their own.
@@ -142,8 +153,9 @@ package struct StoredRowIdentity {
 /// What the rows of one fetch share.
 private final class StoredRowSource {
     private let store: NSPersistentStore
-    private let uuid: String
     private let model: ModelLayout
+    /// By layout index; one for each layout of the model.
+    private let origins: [RowOrigin]
     private let hasPlainKeys: Bool
     /// Rows found through to-many relationships: by layout and slot, then by the key of the owner.
     private var relationships: [Int: [Int64: [RowReference]]] = [:]
@@ -151,7 +163,8 @@ private final class StoredRowSource {
     init(store: NSPersistentStore, model: ModelLayout) {
         self.store = store
         self.model = model
-        uuid = store.token.uuid
+        let uuid = store.token.uuid
+        origins = model.layouts.map { RowOrigin(store: uuid, entityName: $0.name) }
         hasPlainKeys = !(store is NSIncrementalStore) && !(store is NSAtomicStore)
     }
 
@@ -159,7 +172,7 @@ private final class StoredRowSource {
 
     func identity(key: Int64, layout: EntityLayout) -> StoredRowIdentity {
         StoredRowIdentity(
-            store: uuid, entityName: layout.name, key: key,
+            origin: origins[layout.index], key: key,
             text: hasPlainKeys ? nil : store.referenceText(forKey: key, of: layout))
     }
 

@@ -8,15 +8,17 @@ public struct ObjectReference: Hashable, Sendable {
         case text(String)
     }
 
-    /// The name of the object's entity.
-    public let entityName: String
-    /// The UUID of its store; empty for an object that was never saved.
-    let store: String
+    /// Shared by the references to objects of one entity that were read together.
+    private let origin: RowOrigin
     let local: Local
 
+    /// The name of the object's entity.
+    public var entityName: String { origin.entityName }
+    /// The UUID of its store; empty for an object that was never saved.
+    var store: String { origin.store }
+
     init(entityName: String, store: String, local: Local) {
-        self.entityName = entityName
-        self.store = store
+        origin = RowOrigin(store: store, entityName: entityName)
         self.local = local
     }
 
@@ -31,8 +33,7 @@ public struct ObjectReference: Hashable, Sendable {
     }
 
     init(_ identity: StoredRowIdentity) {
-        entityName = identity.entityName
-        store = identity.store
+        origin = identity.origin
         local = identity.text.map { Local(text: $0) } ?? .key(identity.key)
     }
 
@@ -48,9 +49,18 @@ public struct ObjectReference: Hashable, Sendable {
             .split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let name = String(parts[1]).removingPercentEncoding, !name.isEmpty, !parts[2].isEmpty
         else { return nil }
-        entityName = name
-        store = String(parts[0])
-        local = Local(text: String(parts[2]))
+        self.init(entityName: name, store: String(parts[0]), local: Local(text: String(parts[2])))
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.local == right.local
+            && (left.origin === right.origin || (left.entityName == right.entityName && left.store == right.store))
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(local)
+        hasher.combine(entityName)
+        hasher.combine(store)
     }
 
     /// The object's URI, as `NSManagedObjectID.uriRepresentation()` gives it.

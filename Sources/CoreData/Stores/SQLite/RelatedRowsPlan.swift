@@ -6,14 +6,20 @@ final class RelatedRowsPlan: Sendable {
     let select: SelectPlan
     /// Whether the rows are found by their own foreign key, so that none belongs to two owners.
     let isInverse: Bool
+    /// The slot of each row that holds its owner's key; nil when that is the last column of the result.
+    let ownerSlot: Int?
     /// How many rows the last owner had.
     private let lastCount = Atomic<Int>(16)
 
-    init(sql: String, select: SelectPlan, isInverse: Bool) {
+    init(sql: String, select: SelectPlan, isInverse: Bool, ownerSlot: Int? = nil) {
         self.sql = sql
         self.select = select
         self.isInverse = isInverse
+        self.ownerSlot = ownerSlot
     }
+
+    /// Where the key of each row's owner stands.
+    var owner: RowCollector.OwnerKey { ownerSlot.map { .slot($0) } ?? .lastColumn }
 
     /// How many rows one owner is likely to have.
     var expectedRows: Int { lastCount.load(ordering: .relaxed) }
@@ -24,14 +30,11 @@ final class RelatedRowsPlan: Sendable {
 }
 
 extension SQLiteBackend {
-    /// A plan for destination rows whose last column is the owner's key, made at first use.
-    ///
-    /// - Parameter ofMany: whether the statement takes a JSON text of many owners' keys, or one key.
-    func relatedRowsPlan(_ slot: PropertySlot, of entity: EntityLayout, ofMany: Bool) throws -> RelatedRowsPlan {
-        let key = RelatedRowsPlanKey(layoutIndex: entity.index, slot: slot.index, ofMany: ofMany)
+    /// A plan for the destination rows of some owners, made at first use.
+    func relatedRowsPlan(_ slot: PropertySlot, of entity: EntityLayout, _ owners: OwnerKeys) throws -> RelatedRowsPlan {
+        let key = RelatedRowsPlanKey(layoutIndex: entity.index, slot: slot.index, owners: owners)
         if let known = relatedRowsPlans.withLock({ $0[key] }) { return known }
-        let plan = try makeRelatedRowsPlan(
-            slot, of: entity, condition: ofMany ? "IN (SELECT value FROM json_each(?))" : "= ?")
+        let plan = try makeRelatedRowsPlan(slot, of: entity, condition: owners.condition)
         relatedRowsPlans.withLock { $0[key] = plan }
         return plan
     }
@@ -60,9 +63,15 @@ extension SQLiteBackend {
             if isOrdered, let position = column.orderColumn {
                 order = " ORDER BY \(key), t0.\(SQLSchema.identifier(position)), t0.Z_PK"
             }
-            return RelatedRowsPlan(
-                sql: "SELECT \(select.columns), \(key) FROM \(table) t0 WHERE \(key) \(condition)\(order)", select: select,
-                isInverse: true)
+            let rows = "FROM \(table) t0 WHERE \(key) \(condition)\(order)"
+            if select.only != nil {
+                let ownerSlot = slot.inverseSlot(in: destination.layout)
+                if ownerSlot >= 0 {
+                    return RelatedRowsPlan(
+                        sql: "SELECT \(select.columns) \(rows)", select: select, isInverse: true, ownerSlot: ownerSlot)
+                }
+            }
+            return RelatedRowsPlan(sql: "SELECT \(select.columns), \(key) \(rows)", select: select, isInverse: true)
         case .join(let join, let isFirst)?:
             let key = "j." + SQLSchema.identifier(join.ownerColumn(isFirst: isFirst))
             let link = "j." + SQLSchema.identifier(join.destinationColumn(isFirst: isFirst))
@@ -81,9 +90,42 @@ extension SQLiteBackend {
     }
 }
 
-/// Names a plan: the owner's entity, the relationship, and how many owners there are.
+/// How a statement is told the owners whose rows it reads.
+enum OwnerKeys: Hashable, Sendable {
+    /// One key.
+    case one
+    /// A JSON text of keys.
+    case list
+    /// The first and the last of keys without a gap.
+    case range
+
+    var condition: String {
+        switch self {
+        case .one: "= ?"
+        case .list: "IN (SELECT value FROM json_each(?))"
+        case .range: "BETWEEN ? AND ?"
+        }
+    }
+
+    /// Keys as ranges without gaps, in ascending order; nil for keys that are too scattered for reading them so to be faster.
+    static func ranges(of keys: [Int64]) -> [ClosedRange<Int64>]? {
+        var ranges: [ClosedRange<Int64>] = []
+        let mostRanges = keys.count / 8
+        for key in keys.sorted() {
+            if let last = ranges.last, last.upperBound == key || last.upperBound == key &- 1 {
+                ranges[ranges.count - 1] = last.lowerBound...key
+            } else {
+                if ranges.count == mostRanges { return nil }
+                ranges.append(key...key)
+            }
+        }
+        return ranges
+    }
+}
+
+/// Names a plan: the owner's entity, the relationship, and how owners are told.
 struct RelatedRowsPlanKey: Hashable, Sendable {
     let layoutIndex: Int
     let slot: Int
-    let ofMany: Bool
+    let owners: OwnerKeys
 }

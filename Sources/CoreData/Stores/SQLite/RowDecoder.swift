@@ -29,7 +29,8 @@ final class RowDecoder {
     }
 
     let layout: EntityLayout
-    private let steps: UnsafeMutableBufferPointer<Step>
+    private let steps: UnsafeMutablePointer<Step>
+    private let stepCount: Int
     private let mapping: SQLMapping
     private let externalFiles: ExternalFiles?
 
@@ -63,7 +64,8 @@ final class RowDecoder {
         let present = Set(list.map { Int($0.slot) })
         absent = (0..<layout.storedCount).filter { !present.contains($0) }
         steps = .allocate(capacity: list.count)
-        _ = steps.initialize(from: list)
+        steps.initialize(from: list, count: list.count)
+        stepCount = list.count
     }
 
     private let absent: [Int]
@@ -71,43 +73,53 @@ final class RowDecoder {
     deinit { steps.deallocate() }
 
     /// Fills a new row from the statement's current one.
+    ///
+    /// What needs more than one question about a column asks for the column's value once: each `sqlite3_column` function finds
+    /// the column and clears the connection's errors anew. A value of a column may be read while no other thread uses
+    /// the connection: connections are opened without a mutex of their own, and each is with one thread at a time.
     @inline(__always)
     func decode(_ statement: OpaquePointer, into row: RowPointer, of page: RowPage) {
-        for step in steps {
-            let slot = Int(truncatingIfNeeded: step.slot)
-            switch step.kind {
+        var step = steps
+        let end = steps + stepCount
+        while step != end {
+            let slot = Int(truncatingIfNeeded: step.pointee.slot)
+            let column = step.pointee.column
+            switch step.pointee.kind {
             case .integer, .key:
-                let value = sqlite3_column_int64(statement, step.column)
-                if value == 0, sqlite3_column_type(statement, step.column) == SQLITE_NULL {
+                let value = sqlite3_column_int64(statement, column)
+                if value == 0, sqlite3_column_type(statement, column) == SQLITE_NULL {
                     page.setNull(row, slot)
                 } else {
                     row[slot] = UInt64(bitPattern: value)
                 }
             case .floating:
-                let value = sqlite3_column_double(statement, step.column)
-                if value == 0, sqlite3_column_type(statement, step.column) == SQLITE_NULL {
+                let value = sqlite3_column_double(statement, column)
+                if value == 0, sqlite3_column_type(statement, column) == SQLITE_NULL {
                     page.setNull(row, slot)
                 } else {
                     row[slot] = value.bitPattern
                 }
             case .text:
-                if let text = sqlite3_column_text(statement, step.column) {
-                    page.setBytes(row, slot, text, Int(sqlite3_column_bytes(statement, step.column)))
+                let value = sqlite3_column_value(statement, column)
+                if let text = sqlite3_value_text(value) {
+                    page.setBytes(row, slot, text, Int(truncatingIfNeeded: sqlite3_value_bytes(value)))
                 } else {
                     page.setNull(row, slot)
                 }
-            case .decimal: decodeDecimal(statement, step.column, slot, row, page)
+            case .decimal: decodeDecimal(statement, column, slot, row, page)
             case .bytes:
-                let bytes = sqlite3_column_blob(statement, step.column)
-                if bytes == nil, sqlite3_column_type(statement, step.column) == SQLITE_NULL {
+                let value = sqlite3_column_value(statement, column)
+                let bytes = sqlite3_value_blob(value)
+                if bytes == nil, sqlite3_value_type(value) == SQLITE_NULL {
                     page.setNull(row, slot)
                 } else {
-                    page.setBytes(row, slot, bytes, Int(sqlite3_column_bytes(statement, step.column)))
+                    page.setBytes(row, slot, bytes, Int(truncatingIfNeeded: sqlite3_value_bytes(value)))
                 }
-            case .keyAndEntity: decodeKeyAndEntity(statement, step, row, page)
+            case .keyAndEntity: decodeKeyAndEntity(statement, step.pointee, row, page)
             case .external:
-                decodeExternal(statement, step.column, slot, row, page)
+                decodeExternal(statement, column, slot, row, page)
             }
+            step += 1
         }
         if !absent.isEmpty { for slot in absent { page.setNull(row, slot) } }
     }

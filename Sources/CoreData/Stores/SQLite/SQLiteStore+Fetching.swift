@@ -134,7 +134,7 @@ extension SQLiteStore {
 
     func relatedRows(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) throws -> FetchedRows {
         let backend = try backend()
-        let plan = try backend.relatedRowsPlan(slot, of: entity, ofMany: false)
+        let plan = try backend.relatedRowsPlan(slot, of: entity, .one)
         let cache = backend.rowCache(of: plan.select.entity.layout)
         let generation = cache.generation
         return try backend.pool.read { connection in
@@ -151,14 +151,19 @@ extension SQLiteStore {
     func relatedRows(toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout) throws -> RelatedRows {
         if keys.isEmpty { return RelatedRows() }
         let backend = try backend()
-        let plan = try backend.relatedRowsPlan(slot, of: entity, ofMany: true)
+        let ranges = OwnerKeys.ranges(of: keys)
+        let plan = try backend.relatedRowsPlan(slot, of: entity, ranges == nil ? .list : .range)
         let cache = backend.rowCache(of: plan.select.entity.layout)
         let generation = cache.generation
         return try backend.pool.read { connection in
             var collector = RowCollector(plan.select, expectedRows: keys.count)
-            try connection.read(plan.sql, [.string(SQLList.json(keys))]) { statement in
-                // The owner's key stands behind the columns of the row.
-                try collector.readAll(statement, ownerColumn: sqlite3_column_count(statement.handle) - 1)
+            func read(_ arguments: [PropertyValue]) throws {
+                try connection.read(plan.sql, arguments) { try collector.readAll($0, owner: plan.owner) }
+            }
+            if let ranges {
+                for range in ranges { try read([.integer(range.lowerBound), .integer(range.upperBound)]) }
+            } else {
+                try read([.string(SQLList.json(keys))])
             }
             var related = RelatedRows()
             related.rows = collector.finish(in: cache, readAt: generation)

@@ -86,26 +86,53 @@ struct RowCollector {
         RowPageBuilder(layout: layout, expectedRows: expectedRows, heapBytesPerRow: plan.heapBytesPerRow)
     }
 
+    /// Where the key of a row's owner stands, for rows that are read through a relationship.
+    enum OwnerKey {
+        case slot(Int)
+        case lastColumn
+    }
+
     /// Reads all rows of a bound statement.
     ///
-    /// - Parameter ownerColumn: a column that holds the key of each row's owner; -1 when there is none.
-    mutating func readAll(_ statement: SQLiteStatement, ownerColumn: Int32 = -1) throws {
+    /// - Parameter owner: where the key of each row's owner stands; nil when nobody wants it.
+    mutating func readAll(_ statement: SQLiteStatement, owner: OwnerKey? = nil) throws {
         guard let decoder = plan.only else {
+            let column = owner == nil ? -1 : sqlite3_column_count(statement.handle) - 1
             while try statement.step() {
-                if append(statement), ownerColumn >= 0 { ownerKeys.append(statement.int64(ownerColumn)) }
+                if append(statement), column >= 0 { ownerKeys.append(statement.int64(column)) }
             }
             return
         }
-        let handle = statement.handle
         var builder = only ?? makeBuilder(decoder.layout)
-        defer { only = builder }
+        var keys = ownerKeys
+        ownerKeys = []
+        defer {
+            only = builder
+            ownerKeys = keys
+        }
+        switch owner {
+        case nil: try Self.readAll(statement, decoder, into: &builder) { _ in }
+        case .slot(let slot)?:
+            try Self.readAll(statement, decoder, into: &builder) { keys.append(Int64(bitPattern: $0[slot])) }
+        case .lastColumn?:
+            let column = sqlite3_column_count(statement.handle) - 1
+            try Self.readAll(statement, decoder, into: &builder) { _ in keys.append(statement.int64(column)) }
+        }
+    }
+
+    /// Reads all rows, which are of one entity, and shows each to `note`.
+    @inline(__always)
+    private static func readAll(
+        _ statement: SQLiteStatement, _ decoder: RowDecoder, into builder: inout RowPageBuilder, note: (RowPointer) -> Void
+    ) throws {
+        let handle = statement.handle
         var hasRow = try statement.step()
         while hasRow {
             let page = builder.pageWithRoom()
             repeat {
                 let row = page.appendRow(key: sqlite3_column_int64(handle, 1), version: sqlite3_column_int64(handle, 2))
                 decoder.decode(handle, into: row, of: page)
-                if ownerColumn >= 0 { ownerKeys.append(sqlite3_column_int64(handle, ownerColumn)) }
+                note(row)
                 hasRow = try statement.step()
             } while hasRow && page.hasRoom
         }

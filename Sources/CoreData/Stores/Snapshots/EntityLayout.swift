@@ -137,7 +137,7 @@ final class EntityLayout: @unchecked Sendable {
             ? [] : model.layouts[superIndex].slots.map { [slotByName] in slotByName[$0.name] ?? $0.index }
         self.storedCount = storedCount
         self.wordCount = wordCount
-        bitmapWords = (storedCount + 63) / 64
+        bitmapWords = max(1, (storedCount + 63) / 64)
         rowStrideInWords = RowPointer.headerWords + wordCount + bitmapWords
         relationshipSlots = slots.filter { $0.kind == .toOne || $0.kind.isToMany }.map(\.index)
         validatedSlots = slots.filter(\.needsValidation).map(\.index)
@@ -215,7 +215,8 @@ final class EntityLayout: @unchecked Sendable {
 final class ModelLayout: @unchecked Sendable {
     // Sendable: set up completely in `init`, then only read.
 
-    private(set) var layouts: [EntityLayout] = []
+    // Set once, while the layouts are made, and read for each row: without a check of exclusivity.
+    @exclusivity(unchecked) private(set) var layouts: [EntityLayout] = []
     private(set) var layoutByName: [String: EntityLayout] = [:]
     /// Which layout index describes which class, for `init(context:)` and `entity()`.
     private(set) var layoutsByClass: [ObjectIdentifier: [Int]] = [:]

@@ -109,36 +109,37 @@ final class RowPage: @unchecked Sendable {
         row[-3] = UInt64(bitPattern: key)
         row[-2] = UInt64(UInt32(truncatingIfNeeded: version)) | layoutBits
         row[-1] = UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
-        var word = wordCount
-        while word < wordCount + bitmapWords {
-            row[word] = 0
-            word += 1
-        }
-        rowCount += 1
+        row[wordCount] = 0
+        if bitmapWords > 1 { clearBitmap(row) }
+        rowCount &+= 1
         return row
+    }
+
+    @inline(never)
+    private func clearBitmap(_ row: RowPointer) {
+        (row + wordCount).update(repeating: 0, count: bitmapWords)
     }
 
     @inline(__always)
     func setNull(_ row: RowPointer, _ slot: Int) {
         row[slot] = 0
-        row[wordCount + slot >> 6] |= 1 << UInt64(slot & 63)
+        row[wordCount &+ slot &>> 6] |= 1 &<< UInt64(slot & 63)
     }
 
     @inline(__always)
     func isNull(_ row: RowPointer, _ slot: Int) -> Bool {
-        row[wordCount + slot >> 6] & (1 << UInt64(slot & 63)) != 0
+        row[wordCount &+ slot &>> 6] & (1 &<< UInt64(slot & 63)) != 0
     }
 
     /// Copies bytes into the heap and lets the slot's word refer to them.
     @inline(__always)
     func setBytes(_ row: RowPointer, _ slot: Int, _ bytes: UnsafeRawPointer?, _ count: Int) {
-        if heapCount + count > heapCapacity { growHeap(by: count) }
-        if let bytes, count > 0 {
-            (heap + heapCount).update(from: bytes.assumingMemoryBound(to: UInt8.self), count: count)
-        }
+        let end = heapCount &+ count
+        if end > heapCapacity { growHeap(by: count) }
+        if let bytes { UnsafeMutableRawPointer(heap + heapCount).copyMemory(from: bytes, byteCount: count) }
         // 32 bits each: SQLite limits a value to 2^31 - 1 bytes, and a builder starts a new page long before 4 GiB.
-        row[slot] = UInt64(heapCount) << 32 | UInt64(count)
-        heapCount += count
+        row[slot] = UInt64(truncatingIfNeeded: heapCount) &<< 32 | UInt64(truncatingIfNeeded: count)
+        heapCount = end
     }
 
     @inline(never)
