@@ -59,6 +59,14 @@ struct EntityClass {
             return property.initialValue == nil && !property.isOptional && !property.isToMany
         }
     }
+
+    /// The properties with an initial value that the initializer does not take, because they are less visible than the class.
+    var hiddenInitialValues: [EntityProperty] {
+        let taken = Set(arguments.map(\.name))
+        return properties.filter { property in
+            property.initialValue != nil && !property.isTransient && !property.isDerived && !taken.contains(property.name)
+        }
+    }
 }
 
 /// How far a declaration is visible.

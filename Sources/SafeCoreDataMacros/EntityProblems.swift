@@ -34,6 +34,15 @@ struct EntityProblems {
         variable.modifiers.contains { [.keyword(.static), .keyword(.class)].contains($0.name.tokenKind) }
     }
 
+    /// Whether a property is the storage of another one, by the name that Core Data gives it: `primitiveName` of `name`.
+    private func isPrimitive(_ variable: VariableDeclSyntax) -> Bool {
+        guard let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.text,
+            name.hasPrefix("primitive")
+        else { return false }
+        let rest = name.dropFirst("primitive".count)
+        return entity.properties.contains { $0.name == rest.prefix(1).lowercased() + rest.dropFirst() }
+    }
+
     private func problem(of variable: VariableDeclSyntax) -> MacroProblem? {
         guard let binding = variable.bindings.first else { return nil }
         let mark = ["Attribute", "Relationship", "Transient", "Derived"].lazy.compactMap { variable.attributes.named($0) }.first
@@ -47,7 +56,7 @@ struct EntityProblems {
                 node: variable.bindingSpecifier,
                 fixIt: ("Replace 'let' with 'var'", .edit(variable) { $0.bindingSpecifier.tokenKind = .keyword(.var) }))
         }
-        if let managed = variable.attributes.named("Managed") {
+        if let managed = variable.attributes.named("Managed"), !isPrimitive(variable) {
             return MacroProblem(
                 id: "managed", message: "@Entity manages this property already", node: managed,
                 fixIt: ("Remove '@Managed'", removing(managed, from: variable)))

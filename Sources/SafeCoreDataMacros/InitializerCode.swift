@@ -16,6 +16,7 @@ struct InitializerCode {
         if entity.properties.contains(where: { $0.initialValue != nil && !$0.isTransient }) {
             members.append(initialValuesMethod)
         }
+        if !entity.hiddenInitialValues.isEmpty { members.append(hiddenInitialValuesMethod) }
         if !entity.isFinal { members.append(initialValuesStructure) }
         return members
     }
@@ -72,12 +73,21 @@ struct InitializerCode {
     }
 
     private var initialValuesMethod: DeclSyntax {
-        let assignments = entity.properties.filter { !$0.isTransient }.compactMap { property in
+        method("_setInitialValues", of: entity.properties.filter { !$0.isTransient })
+    }
+
+    /// What the memberwise initializers of the class and its subclasses set beside their arguments.
+    private var hiddenInitialValuesMethod: DeclSyntax {
+        method("_setHiddenInitialValues", of: entity.hiddenInitialValues)
+    }
+
+    private func method(_ name: String, of properties: [EntityProperty]) -> DeclSyntax {
+        let assignments = properties.compactMap { property in
             property.initialValue.map { "self.\(property.identifier) = \($0.description)" }
         }
         return """
-            \(raw: entity.overrideAccess.prefix)override func _setInitialValues() {
-                super._setInitialValues()
+            \(raw: entity.overrideAccess.prefix)override func \(raw: name)() {
+                super.\(raw: name)()
                 \(raw: assignments.joined(separator: "\n    "))
             }
             """

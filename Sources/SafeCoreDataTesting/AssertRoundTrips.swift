@@ -19,8 +19,8 @@ public struct RoundTripFailure: LocalizedError, CustomStringConvertible, Sendabl
 /// @Test func itemsRoundTrip() throws { try assertRoundTrips(Item.self) }
 /// ```
 ///
-/// A property whose values cannot be made up is reported: an enumeration of texts needs to be `CaseIterable`, a pattern or
-/// an unusual `Codable` type an initial value.
+/// Values of enumerations and of `Codable` types are found, and texts for patterns. A property for which none could be made up
+/// is reported; an initial value that the property's rules accept will do then.
 ///
 /// - Parameters:
 ///   - objectClass: the class.

@@ -15,7 +15,9 @@ struct AttributeSamples {
     /// - Parameter serial: values of different numbers differ as far as the attribute's type and rules let them.
     func value(_ serial: Int) -> Any? {
         let current = RoundTripValue(object.value(forKey: attribute.name))
-        let accepted = candidates(serial).filter(isAccepted)
+        // Where no value can be made up, the one that the object has from the start will do.
+        let given = object.value(forKey: attribute.name).map { [$0] } ?? []
+        let accepted = (candidates(serial) + given).filter(isAccepted)
         return accepted.first { RoundTripValue($0) != current } ?? accepted.first
     }
 
@@ -37,8 +39,7 @@ struct AttributeSamples {
 
     private func candidates(_ serial: Int) -> [Any] {
         if let own = (type(of: object) as? any EntityObject.Type)?._samples(of: attribute.name) {
-            // A type whose values cannot be found out has at least the one that the class gives it.
-            return own.isEmpty ? object.value(forKey: attribute.name).map { [$0] } ?? [] : own
+            return own
         }
         let number = serial
         switch attribute.attributeType {
@@ -64,7 +65,7 @@ struct AttributeSamples {
         }
     }
 
-    /// Texts of many forms and of the lengths that the rules name.
+    /// Texts that the patterns of the rules match, of many forms, and of the lengths that the rules name.
     private func texts(_ number: Int) -> [Any] {
         let base = "text \(number)"
         let lengths = limits(around: 0).map { NSDecimalNumber(decimal: $0).intValue }.filter { (1...10_000).contains($0) }
@@ -75,7 +76,10 @@ struct AttributeSamples {
         let forms = [
             letters, letters.uppercased(), letters.capitalized, "\(number)", "\(letters)@example.com", "+49 30 \(number)",
         ]
-        return [base] + padded + forms
+        let matching = patterns.flatMap { pattern in
+            (0..<4).compactMap { PatternSamples.text(matching: pattern, number + $0) }
+        }
+        return matching + [base] + padded + forms
     }
 
     /// A number written in letters.
@@ -99,12 +103,16 @@ struct AttributeSamples {
 
     private var dateLimits: [Date] { constants.compactMap { $0 as? Date } }
 
-    private var constants: [Any] {
-        attribute.validationPredicates.compactMap { predicate in
-            guard let comparison = predicate as? NSComparisonPredicate,
-                comparison.rightExpression.expressionType == .constantValue
-            else { return nil }
-            return comparison.rightExpression.constantValue
+    private var patterns: [String] {
+        comparisons.filter { $0.predicateOperatorType == .matches }.compactMap { $0.rightExpression.constantValue as? String }
+    }
+
+    private var constants: [Any] { comparisons.compactMap(\.rightExpression.constantValue) }
+
+    /// The rules that compare with a constant.
+    private var comparisons: [NSComparisonPredicate] {
+        attribute.validationPredicates.compactMap { $0 as? NSComparisonPredicate }.filter {
+            $0.rightExpression.expressionType == .constantValue
         }
     }
 }

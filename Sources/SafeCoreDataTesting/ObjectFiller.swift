@@ -26,7 +26,7 @@ struct ObjectFiller {
         for attribute in object.entity.attributes where !attribute.isReadOnly {
             guard let value = AttributeSamples(attribute, of: object).value(serial) else {
                 problems.append(
-                    "\(attribute.name): no value that it accepts could be made: give it an initial value, or make its type CaseIterable.")
+                    "\(attribute.name): no value that it accepts could be made: give it an initial value.")
                 continue
             }
             object.setValue(value, forKey: attribute.name)
@@ -41,11 +41,8 @@ struct ObjectFiller {
         guard !relationship.isTransient, let destination = relationship.destinationEntity?.concrete else { return }
         let count = relationship.isToMany ? max(relationship.minCount, 2) : 1
         let wanted = relationship.maxCount == 0 ? count : min(count, relationship.maxCount)
-        let others = (0..<wanted).map { _ in bare(destination, depth: 0) }
-        let value: Any =
-            !relationship.isToMany
-            ? others[0] : relationship.isOrdered ? NSOrderedSet(array: others) : NSSet(array: others)
-        object.setValue(value, forKey: relationship.name)
+        let others = (0..<wanted).map { _ in bare(destination, depth: 0, back: relationship.inverseRelationship) }
+        object.setValue(relationship.isToMany ? relationship.collection(others) : others[0], forKey: relationship.name)
         // Object IDs become permanent with the save: saved first, they are comparable afterwards.
         try? context.obtainPermanentIDs(for: [object] + others)
         values[relationship.name] = RoundTripValue(object.value(forKey: relationship.name))
@@ -55,7 +52,9 @@ struct ObjectFiller {
     private static let depthLimit = 4
 
     /// An object with what it requires.
-    private func bare(_ entity: NSEntityDescription, depth: Int) -> NSManagedObject {
+    ///
+    /// - Parameter back: the relationship that leads to the object which needs this one, and is set by giving it to that.
+    private func bare(_ entity: NSEntityDescription, depth: Int, back: NSRelationshipDescription?) -> NSManagedObject {
         let object = NSEntityDescription.insertNewObject(forEntityName: entity.name ?? "", into: context)
         let serial = serials.next()
         for attribute in entity.attributes where !attribute.isReadOnly && !attribute.isOptional {
@@ -64,10 +63,16 @@ struct ObjectFiller {
             }
         }
         guard depth < Self.depthLimit else { return object }
-        for relationship in entity.relationshipsByName.values
-        where !relationship.isOptional && !relationship.isToMany && object.value(forKey: relationship.name) == nil {
+        for relationship in entity.relationshipsByName.values where !relationship.isOptional && relationship.name != back?.name {
             guard let destination = relationship.destinationEntity?.concrete else { continue }
-            object.setValue(bare(destination, depth: depth + 1), forKey: relationship.name)
+            func other() -> NSManagedObject {
+                bare(destination, depth: depth + 1, back: relationship.inverseRelationship)
+            }
+            if !relationship.isToMany {
+                if object.value(forKey: relationship.name) == nil { object.setValue(other(), forKey: relationship.name) }
+            } else if relationship.minCount > 0 {
+                object.setValue(relationship.collection((0..<relationship.minCount).map { _ in other() }), forKey: relationship.name)
+            }
         }
         return object
     }
@@ -90,6 +95,13 @@ extension NSEntityDescription {
     fileprivate var concrete: NSEntityDescription? {
         if !isAbstract { return self }
         return subentities.lazy.compactMap(\.concrete).first
+    }
+}
+
+extension NSRelationshipDescription {
+    /// The value of a relationship with these objects.
+    fileprivate func collection(_ objects: [NSManagedObject]) -> Any {
+        isOrdered ? NSOrderedSet(array: objects) : NSSet(array: objects)
     }
 }
 

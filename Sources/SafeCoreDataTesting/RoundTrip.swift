@@ -104,7 +104,11 @@ final class RoundTrip {
     }
 
     private static func isRequired(_ property: NSPropertyDescription) -> Bool {
-        !property.isOptional && !property.isTransient && !(property is NSDerivedAttributeDescription)
+        // A to-many relationship that is not optional may be empty all the same, unless it has a minimum.
+        if let relationship = property as? NSRelationshipDescription, relationship.isToMany, relationship.minCount == 0 {
+            return false
+        }
+        return !property.isOptional && !property.isTransient && !(property is NSDerivedAttributeDescription)
             && !(property is NSFetchedPropertyDescription)
     }
 }

@@ -54,6 +54,11 @@ struct EntityProblemTests {
         #expect(problems(line).problems == [])
     }
 
+    @Test func theStorageOfAPropertyMayBeDeclared() {
+        #expect(problems("var name: String\n    @Managed private var primitiveName: String?").problems == [])
+        #expect(problems("var name: String\n    @Managed private var primitiveCount: Int64").problems.count == 1)
+    }
+
     @Test func anEntityIsAClassWithASuperclass() {
         let alone = expansion("@Entity final class Item { var a: Int }")
         #expect(alone.problems == ["1:21: a class marked @Entity inherits from NSManagedObject or another such class"])

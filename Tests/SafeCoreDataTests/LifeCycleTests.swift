@@ -53,6 +53,31 @@ final class ShopDocument: NSManagedObject {
     }
 }
 
+/// The same dates in a class with a macro, by primitive properties.
+@Entity
+final class StampedNote: NSManagedObject {
+    var text: String
+    private(set) var created: Date?
+    private(set) var modified: Date?
+    @Managed private var primitiveCreated: Date?
+    @Managed private var primitiveModified: Date?
+    @Transient private(set) var willSaveCalls: Int = 0
+
+    private var now: Date { managedObjectContext?.userInfo["now"] as? Date ?? Date() }
+
+    override func awakeFromInsert() {
+        super.awakeFromInsert()
+        primitiveCreated = now
+        primitiveModified = now
+    }
+
+    override func willSave() {
+        super.willSave()
+        setPrimitiveValue(willSaveCalls + 1, forKey: "willSaveCalls")
+        if isUpdated, hasPersistentChangedValues { primitiveModified = now }
+    }
+}
+
 /// Life-cycle events.
 @Suite struct LifeCycleTests {
     private let folder: TemporaryFolder
@@ -115,6 +140,21 @@ final class ShopDocument: NSManagedObject {
         #expect(document.modified == Self.later)
         #expect(savedDates() == ["1000", "2000"])
         #expect(!context.hasChanges)
+    }
+
+    @Test func aClassWithMacrosKeepsItsDatesByPrimitiveProperties() throws {
+        let stack = try EntityStack(StampedNote.self)
+        stack.context.userInfo["now"] = Self.first
+        let note = StampedNote(context: stack.context, text: "Plan")
+        try stack.context.save()
+        #expect(stack.file.rows("SELECT ZCREATED, ZMODIFIED FROM ZSTAMPEDNOTE") == [["1000", "1000"]])
+        stack.context.userInfo["now"] = Self.later
+        note.text = "Other plan"
+        try stack.context.save()
+        #expect(note.willSaveCalls == 2)
+        #expect(note.modified == Self.later)
+        #expect(!stack.context.hasChanges)
+        #expect(stack.file.rows("SELECT ZCREATED, ZMODIFIED FROM ZSTAMPEDNOTE") == [["1000", "2000"]])
     }
 
     @Test func anUnchangedObjectKeepsItsModificationDate() throws {

@@ -15,6 +15,12 @@ import Testing
         #expect(views.map(\.name) == ["Bolt"])
     }
 
+    @MainActor @Test func aReadFetchesByTheNameThatContextsHaveForIt() async throws {
+        try await stack.insertItem("Bolt")
+        let views = try await stack.read { try $0.fetch(readOnly: items) }
+        #expect(views.map(\.name) == ["Bolt"])
+    }
+
     @MainActor @Test func aReadElsewhereGivesValues() async throws {
         try await stack.insertItem("Bolt")
         let stack = stack

@@ -42,7 +42,6 @@ extension DataStack {
         try await write { context in
             let item = ShopItem(context: context)
             item.name = name
-            try context.obtainPermanentIDs(for: [item])
             return item.objectID
         }
     }

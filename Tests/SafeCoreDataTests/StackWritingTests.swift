@@ -21,6 +21,32 @@ import Testing
         #expect(SQLiteFile(url).column("SELECT ZNAME FROM ZITEM") == ["Bolt"])
     }
 
+    @MainActor @Test func idsAndSnapshotsOfNewObjectsFindThemLater() async throws {
+        let stack = DataStack(entities: Article.self, Vendor.self, Shelf.self, store: .file(folder.file("stock.sqlite")))
+        let made = try await stack.write { context in
+            let vendor = Vendor(context: context, name: "ACME")
+            let articles = ["Bolt", "Nut"].map { Article(context: context, name: $0, unitPrice: 1, vendor: vendor) }
+            let ids = articles.map(\.objectID)
+            // One that is made after the others have their IDs, and one that is gone again.
+            let screw = Article(context: context, name: "Screw", unitPrice: 1)
+            let nail = Article(context: context, name: "Nail", unitPrice: 1)
+            let lost = nail.objectID
+            context.delete(nail)
+            return (ids: ids + [screw.objectID], lost: lost, vendor: vendor.snapshot(), article: articles[0].snapshot())
+        }
+        #expect(!made.ids.contains { $0.isTemporaryID })
+        let names = try await stack.read { context in try made.ids.map { try context.object(with: $0, as: Article.self).name } }
+        #expect(names == ["Bolt", "Nut", "Screw"])
+        await #expect(throws: (any Error).self) { try await stack.read { try $0.object(with: made.lost, as: Article.self).name } }
+        #expect(made.article.vendor == made.vendor.objectID)
+        var changed = made.article
+        changed.name = "Hex bolt"
+        try await stack.write { [changed] context in _ = try context.apply(changed) }
+        #expect(try await stack.read { try $0.object(with: made.ids[0], as: Article.self).name } == "Hex bolt")
+        #expect(try await stack.read { try $0.count(Article.self) } == 3)
+        #expect(SQLiteFile(folder.file("stock.sqlite")).column("SELECT COUNT(*) FROM ZARTICLE") == ["3"])
+    }
+
     @Test func aWriteGivesItsResult() async throws {
         #expect(try await stack.write { _ in 42 } == 42)
     }

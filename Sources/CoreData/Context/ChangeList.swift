@@ -38,6 +38,16 @@ struct ChangeList {
         count = 0
     }
 
+    /// The objects that were added last, as far back as they meet a condition.
+    func last(while condition: (NSManagedObject) -> Bool) -> [NSManagedObject] {
+        var result: [NSManagedObject] = []
+        for case let object? in slots.reversed() {
+            guard condition(object) else { break }
+            result.append(object)
+        }
+        return result
+    }
+
     /// The objects in order of their change.
     var objects: ContiguousArray<NSManagedObject> {
         if slots.count == count {

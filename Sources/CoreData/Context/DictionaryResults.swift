@@ -38,10 +38,10 @@ enum DictionaryResults {
         property as? String ?? (property as? NSPropertyDescription)?.name
     }
 
-    /// The key path that a column shows as it is; nil for computed columns.
+    /// The key path that a column shows as it is; nil for computed columns and for aggregates of all rows, such as `@sum.price`.
     private static func keyPath(_ property: Any) -> String? {
         guard let description = property as? NSExpressionDescription else { return name(property) }
         guard let expression = description.expression, expression.expressionType == .keyPath else { return nil }
-        return expression.keyPath
+        return expression.keyPath.hasPrefix("@") ? nil : expression.keyPath
     }
 }

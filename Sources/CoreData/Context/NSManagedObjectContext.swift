@@ -37,6 +37,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) var lastInsertedClass: (objectClass: ObjectIdentifier, layout: Int)?
     /// Objects by temporary ID, for those whose ID was asked for.
     @exclusivity(unchecked) var temporaryObjects: [NSManagedObjectID.Identity: WeakObject] = [:]
+    /// Whether new objects get permanent IDs as soon as they are asked for them, for contexts whose IDs outlive them.
+    package final var handsOutPermanentIDs = false
     /// Objects that `detectConflicts(for:)` named.
     @exclusivity(unchecked) var conflictChecks: Set<NSManagedObject> = []
     var retained: Set<NSManagedObject> = []
@@ -191,12 +193,19 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         precondition(
             object.registry == nil,
             "\(object.layout.name) \(object.descriptionOfIdentity) already belongs to another context.")
-        insertNew(object, withInitialValues: false)
+        insertNew(object, initialValues: .none)
     }
 
-    /// - Parameter withInitialValues: whether the object takes the initial values that its class declares. One that was made
-    ///   without a context keeps what it has been given since.
-    func insertNew(_ object: NSManagedObject, withInitialValues: Bool = true) {
+    /// Which of the initial values that its class declares an object takes when it is inserted.
+    enum InitialValues {
+        /// None: an object that was made without a context keeps what it has been given since.
+        case none
+        /// Those that the class's initializer does not take.
+        case hidden
+        case all
+    }
+
+    func insertNew(_ object: NSManagedObject, initialValues: InitialValues = .all) {
         let registry: ObjectRegistry = registry
         if let modelLayout = registry.modelLayout {
             precondition(
@@ -212,7 +221,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         inserted.append(object)
         if eventObjects.isEmpty { processChangesAfterEvent() }
         eventObjects.append(object)
-        if withInitialValues { object._setInitialValues() }
+        switch initialValues {
+        case .none: break
+        case .hidden: object._setHiddenInitialValues()
+        case .all: object._setInitialValues()
+        }
         object.awakeFromInsert()
     }
 

@@ -291,7 +291,12 @@ extension NSManagedObject {
     // MARK: Everything else: NSNumber, NSSet, NSOrderedSet, NSDecimalNumber, transformable types, enumerations
 
     @_disfavoredOverload
-    public final func _managedValue<Value>(forSlotNamed name: StaticString) -> Value {
+    public final func _managedValue<Value>(forSlotNamed name: StaticString) -> Value { anyValue(name) }
+    // For the types that a managed object has as well: otherwise the compiler takes the overloads of relationships.
+    public final func _managedValue(forSlotNamed name: StaticString) -> NSObject? { anyValue(name) }
+    public final func _managedValue(forSlotNamed name: StaticString) -> NSObject { anyValue(name) }
+    public final func _managedValue(forSlotNamed name: StaticString) -> Any? { anyValue(name) }
+    private final func anyValue<Value>(_ name: StaticString) -> Value {
         guard let resolved = layout.slot(forLiteral: name) else {
             if flags.contains(.probe) {
                 guard let value = extras?.probe?.record(name.description, on: self) as Value? else { return undeclaredStop(name) }
@@ -358,6 +363,12 @@ extension NSManagedObject {
     private final func general<Value>(_ slot: Int, _ name: StaticString) -> Value? {
         guard let object = objectValue(slot) else { return nil }
         if let value = object as? Value { return value }
+        // A to-many relationship may be declared as the mutable collection.
+        if layout.slots[slot].kind.isToMany {
+            let name = layout.slots[slot].name
+            let members: Any = object is NSSet ? mutableSetValue(forKey: name) : mutableOrderedSetValue(forKey: name)
+            if let members = members as? Value { return members }
+        }
         preconditionFailure(
             "\(layout.name).\(name) is declared as \(Value.self), but the model's value is a \(Swift.type(of: object)).")
     }

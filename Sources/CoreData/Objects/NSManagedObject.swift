@@ -177,12 +177,16 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
     /// Inserts a new object into its context without asking it for its initial values: what generated initializers do, which
     /// take them as arguments.
     public final func _insert(into context: NSManagedObjectContext) {
-        context.insertNew(self, withInitialValues: false)
+        context.insertNew(self, initialValues: .hidden)
     }
 
     /// Called when an object is inserted, before `awakeFromInsert()`: generated code sets the initial values that the
     /// class declares.
     open func _setInitialValues() {}
+
+    /// Called in the place of `_setInitialValues()` when a generated initializer inserts the object: generated code sets the
+    /// initial values of the properties that the initializer does not take.
+    open func _setHiddenInitialValues() {}
 
     deinit {
         if let heldRegistry {
@@ -289,6 +293,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
     public final var objectID: NSManagedObjectID {
         if let objectID = extras?.objectID { return objectID }
         if flags.contains(.inserted) || storeNumber < 0 {
+            if let objectID = registry?.context?.permanentID(ofNew: self) { return objectID }
             let extras = makeExtras()
             let serial = registry?.nextTemporarySerial() ?? ObjectRegistry.nextFreeSerial()
             let objectID = NSManagedObjectID(

@@ -3,8 +3,7 @@ extension DataStack {
     ///
     /// ```swift
     /// let id = try await stack.write { context in
-    ///     let item = try context.object(with: itemID, as: Item.self)
-    ///     item.stockCount -= 1
+    ///     let item = Item(context: context, name: "Bolt")
     ///     return item.objectID
     /// }
     /// ```
@@ -12,8 +11,9 @@ extension DataStack {
     /// Writes run one after the other, in the order of the calls. When the call returns, the changes are saved and merged into the
     /// main context. When the block or the save throws, nothing of the write is left, neither in the store nor in a context.
     ///
-    /// The result is a value, a snapshot or an ID: a managed object or a view of one does not compile. IDs of new objects are
-    /// permanent only after the save; the block may get them early with `obtainPermanentIDs(for:)`.
+    /// The result is a value, a snapshot or an ID: a managed object or a view of one does not compile. IDs and snapshots of new
+    /// objects find these later. The first of them takes a small transaction, so that those of many objects are cheapest when
+    /// all objects have been made.
     ///
     /// Cancelling the task before the block's turn, or while it runs, makes the call throw `CancellationError` and leaves nothing of
     /// the write; a block that takes long asks `context.checkCancellation()`. Once the save has begun, cancelling has no effect.

@@ -15,6 +15,13 @@ public struct ReadContext {
         try context.fetch(readOnly: request)
     }
 
+    /// The objects that a request finds, as views: `fetch(_:)` by the name that it has in every context.
+    ///
+    /// - Throws: what the fetch throws.
+    public func fetch<Object: NSManagedObject>(readOnly request: NSFetchRequest<Object>) throws -> [ReadOnly<Object>] {
+        try context.fetch(readOnly: request)
+    }
+
     /// The number of objects that a request finds.
     ///
     /// - Throws: what the fetch throws.

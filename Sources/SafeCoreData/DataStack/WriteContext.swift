@@ -2,7 +2,8 @@ import Synchronization
 
 /// The context of one write block of a ``DataStack``: a background context that is saved when the block returns.
 ///
-/// It makes, changes and deletes objects like every context. It and its objects are of no use after the block.
+/// It makes, changes and deletes objects like every context, except that new objects have permanent IDs, by which they are found
+/// after the block. It and its objects are of no use then.
 public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     // Sendable: as its superclass; what is added is constant or guards itself.
 
@@ -13,6 +14,7 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
         super.init(concurrencyType: .privateQueueConcurrencyType)
         persistentStoreCoordinator = coordinator
         self.mergePolicy = mergePolicy
+        handsOutPermanentIDs = true
         name = "DataStack write context"
     }
 

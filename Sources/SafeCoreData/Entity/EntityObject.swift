@@ -27,6 +27,13 @@ extension EntityObject {
     /// A designated initializer calls `super.init(entity: Self.entity(in: context), insertInto: context)`.
     public static func entity(in context: NSManagedObjectContext) -> NSEntityDescription { _entity(in: context) }
 
+    /// A request for all objects of the class, those of subclasses among them.
+    ///
+    /// ```swift
+    /// let items = try context.fetch(readOnly: Item.fetchRequest())
+    /// ```
+    public static func fetchRequest() -> NSFetchRequest<Self> { NSFetchRequest<Self>(entityName: describeEntity().name) }
+
     public static func _propertyName(for keyPath: AnyKeyPath) -> String? {
         EntityPropertyNames.shared.name(for: keyPath, of: self)
     }

@@ -44,8 +44,8 @@
 @attached(memberAttribute)
 @attached(
     member, conformances: EntityObject,
-    names: named(init), named(_setInitialValues), named(describeEntity), named(InitialValues), named(Snapshot),
-    named(snapshot), named(_snapshotType))
+    names: named(init), named(_setInitialValues), named(_setHiddenInitialValues), named(describeEntity), named(InitialValues),
+    named(Snapshot), named(snapshot), named(_snapshotType))
 @attached(extension, conformances: EntityObject)
 public macro Entity(
     _ name: String? = nil, isAbstract: Bool = false, uniquenessConstraints: [[String]] = [], indexes: [[String]] = [],

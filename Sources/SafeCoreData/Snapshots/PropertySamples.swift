@@ -8,7 +8,8 @@ enum PropertySamples {
             }
             return raws(cases)
         }
-        return guesses(Value.RawValue.self).filter { Value(rawValue: $0) != nil }
+        let cases = EnumerationCases.all(of: type).map(\.rawValue)
+        return cases.isEmpty ? guesses(Value.RawValue.self).filter { Value(rawValue: $0) != nil } : cases
     }
 
     private static func guesses<Raw: NativeAttributeValue>(_ type: Raw.Type) -> [Raw] {

@@ -34,15 +34,18 @@ struct SampleDecoder: Decoder {
             case is Decimal.Type: Decimal(variant)
             case let integer as any FixedWidthInteger.Type: integer.init(exactly: variant)
             case let cases as any CaseIterable.Type: Self.first(of: cases, variant)
-            default: nil
+            default: Self.element(of: EnumerationCases.all(of: type), variant)
             }
         if let made = made as? Value { return made }
         return try Value(from: self)
     }
 
     private static func first<Cases: CaseIterable>(of type: Cases.Type, _ variant: Int) -> Any? {
-        let all = Array(type.allCases)
-        return all.isEmpty ? nil : all[variant % all.count]
+        element(of: Array(type.allCases), variant)
+    }
+
+    private static func element<Value>(of values: [Value], _ variant: Int) -> Any? {
+        values.isEmpty ? nil : values[variant % values.count]
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {

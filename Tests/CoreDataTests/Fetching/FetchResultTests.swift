@@ -111,6 +111,19 @@ import Testing
         #expect(rows.map { ($0["number"] as? NSNumber)?.intValue } == [2])
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func anAggregateWrittenAsAKeyPathIsThatOfEachGroup(kind: StoreKind) throws {  // 187, 189
+        let library = try filled(kind)
+        let sum = NSExpressionDescription()
+        sum.name = "sum"
+        sum.expression = NSExpression(forKeyPath: "@sum.pages")
+        sum.expressionResultType = .integer64AttributeType
+        let request = dictionaries(["rating", sum])
+        request.propertiesToGroupBy = ["rating"]
+        request.sortDescriptors = [NSSortDescriptor(key: "rating", ascending: true)]
+        #expect(try library.context.fetch(request).map { ($0["sum"] as? NSNumber)?.intValue } == [10, 50])
+    }
+
     @Test func objectsFetchedInPartFillTheRestOnAccess() throws {  // 186
         let library = try filled(.sqlite)
         let request = NSFetchRequest<LibraryBook>(entityName: "Book")

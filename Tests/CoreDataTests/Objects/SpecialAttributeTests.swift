@@ -15,6 +15,11 @@ final class SpecialItem: NSManagedObject {
     @Managed var double: Double
     @Managed var flag: Bool
     @Managed var optionalLong: Int64?
+    // As Xcode declares transformable attributes, and in less.
+    @Managed(key: "list") var listAsObject: NSObject?
+    @Managed(key: "list") var requiredList: NSObject
+    @Managed(key: "list") var listAsAnyObject: AnyObject?
+    @Managed(key: "list") var listAsAny: Any?
 }
 
 /// Stores a text as the bytes of its characters in reverse order.
@@ -60,6 +65,22 @@ final class ReversingTransformer: ValueTransformer, @unchecked Sendable {
     func externalFiles() throws -> [String] {
         let folder = stack.url.deletingLastPathComponent().appendingPathComponent(".store_SUPPORT/_EXTERNAL_DATA")
         return (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    }
+
+    @Test func aTransformableAttributeMayBeDeclaredAsAnyObject() throws {
+        let item = SpecialItem(context: stack.context)
+        #expect(item.listAsObject == nil)
+        #expect(item.listAsAnyObject == nil)
+        #expect(item.listAsAny == nil)
+        item.listAsObject = ["one"] as NSArray
+        try stack.context.save()
+        let fetched = try fresh()
+        #expect(fetched.listAsObject == ["one"] as NSArray)
+        #expect(fetched.requiredList == ["one"] as NSArray)
+        #expect(fetched.listAsAnyObject as? NSArray == ["one"])
+        #expect(fetched.listAsAny as? NSArray == ["one"])
+        item.listAsAny = ["two"] as NSArray
+        #expect(item.list == ["two"])
     }
 
     @Test("324: a transformable attribute without transformer is stored as a keyed archive")

@@ -2,6 +2,10 @@ import CoreData
 import TestSupport
 import Testing
 
+extension LibraryAuthor {
+    @Managed(key: "books") fileprivate var mutableBooks: NSMutableSet?
+}
+
 /// The set of a to-many relationship is made once and used again until the relationship changes.
 @Suite struct MemberSetTests {
     let library: Library
@@ -27,6 +31,17 @@ import Testing
         #expect(before.contains(first))
         #expect(author.books.count == 29)
         #expect(!author.books.contains(first))
+    }
+
+    @Test func aRelationshipMayBeDeclaredAsAMutableSetWhoseChangesAreNoticed() throws {
+        let first = try #require(author.books.first { $0.title == "1" })
+        #expect(author.mutableBooks?.count == 30)
+        author.mutableBooks?.remove(first)
+        #expect(first.author == nil)
+        #expect(author.books.count == 29)
+        author.mutableBooks = NSMutableSet(object: first)
+        #expect(author.books == [first])
+        #expect(author.hasChanges)
     }
 
     @Test func theSetFollowsEveryKindOfChange() throws {

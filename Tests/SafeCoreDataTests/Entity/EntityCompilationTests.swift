@@ -101,6 +101,9 @@ struct EntityCompilationTests {
             @Attribute(.unique) var computed: String { "" } // error: @Attribute needs a stored property
             var others: Set<Mistakes>? // error: a to-many relationship is never nil, but empty: remove the '?'
             @Attribute(.sorted) var name: String // error: has no member 'sorted'
+            @Relationship(deleteRule: .cascade) var size: Int // error: @Relationship belongs on a property that leads to managed objects
+            @Attribute(.unique) var other: Mistakes? // error: @Attribute belongs on a property that holds a value
+            @Attribute(.unique) var all: [Mistakes] // error: @Attribute belongs on a property that holds a value
         }
         """,
         "Inverses": """

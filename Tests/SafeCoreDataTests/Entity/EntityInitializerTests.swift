@@ -13,7 +13,37 @@ final class Ticket: NSManagedObject {
     }
 }
 
+/// Its initializer takes the name only.
+@Entity
+public class SealedLetter: NSManagedObject {
+    public var name: String
+    var written: Date = Date(timeIntervalSinceReferenceDate: 5)
+    private var serial: Int64 = SerialNumbers.next()
+    private(set) var seenWhenInserted: Int64 = 0
+
+    public override func awakeFromInsert() {
+        super.awakeFromInsert()
+        seenWhenInserted = serial
+    }
+}
+
+@Entity
+public final class RegisteredLetter: SealedLetter {
+    private var code: UUID = UUID()
+}
+
 struct EntityInitializerTests {
+    @Test func whatTheInitializerDoesNotTakeHasItsInitialValue() throws {
+        let stack = try EntityStack(SealedLetter.self, RegisteredLetter.self)
+        let letter = SealedLetter(context: stack.context, name: "A")
+        let registered = RegisteredLetter(context: stack.context, inheriting: .init(name: "B"))
+        #expect(letter.seenWhenInserted > 0)
+        #expect(registered.seenWhenInserted > letter.seenWhenInserted)
+        try stack.context.save()
+        #expect(stack.file.rows("SELECT ZNAME, ZWRITTEN FROM ZSEALEDLETTER ORDER BY ZNAME") == [["A", "5"], ["B", "5"]])
+        #expect(stack.file.rows("SELECT COUNT(ZSERIAL), COUNT(DISTINCT ZSERIAL), COUNT(ZCODE) FROM ZSEALEDLETTER") == [["2", "2", "1"]])
+    }
+
     @Test func aClassMayHaveAnInitializerOfItsOwn() throws {
         let stack = try EntityStack(Ticket.self)
         let ticket = Ticket(title: "First", in: stack.context)
@@ -76,6 +106,15 @@ struct EntityInitializerTests {
         #expect(article.stockCount == 0)
         #expect(article.name == "")
         #expect(throws: (any Error).self) { try context.save() }
+    }
+
+    @Test func aClassGivesRequestsForItsObjects() throws {
+        _ = Article(context: context, name: "Bolt", unitPrice: 1, vendor: Vendor(context: context, name: "ACME"))
+        let request = Article.fetchRequest()
+        request.predicate = NSPredicate(format: "name == %@", "Bolt")
+        let articles: [Article] = try context.fetch(request)
+        #expect(articles.map(\.name) == ["Bolt"])
+        #expect(try context.fetch(readOnly: Vendor.fetchRequest()).map(\.name) == ["ACME"])
     }
 
     @Test func fetchedObjectsKeepTheirValuesInsteadOfInitialOnes() throws {

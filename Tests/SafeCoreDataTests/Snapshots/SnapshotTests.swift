@@ -47,6 +47,16 @@ struct SnapshotTests {
         #expect(bolt.shelf?.snapshot().articles == bolt.shelf?.articles.map { ObjectReference($0) })
     }
 
+    @Test func aSnapshotIsPrintedAsItsValues() throws {
+        let shelf = Shelf(context: context, label: "top")
+        let article = Article(context: context, name: "Bolt", unitPrice: 0.5, quality: .good, shelf: shelf)
+        try context.save()
+        let text = article.snapshot(\.name, \.unitPrice, \.note, \.quality, \.shelf).description
+        #expect(
+            text == "Article.Snapshot(\(ObjectReference(article)), name: \"Bolt\", unitPrice: 0.5, note: nil, quality: 2, "
+                + "shelf: \(ObjectReference(shelf)))")
+    }
+
     @Test func snapshotsFromRowsEqualThoseOfObjects() throws {
         let (vendor, bolt, nut) = try stock()
         let fresh = stack.freshContext()

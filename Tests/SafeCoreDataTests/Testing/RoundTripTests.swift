@@ -14,7 +14,51 @@ final class Forgetful: NSManagedObject {
     }
 }
 
+enum Finish: String { case raw, painted, galvanized }
+enum Grain: String { case only }
+struct Coating: Codable, Hashable {
+    enum Layer: String, Codable { case primer, varnish }
+    var layer: Layer
+}
+
+/// Its attributes take few values.
+@Entity
+final class Board: NSManagedObject {
+    var finish: Finish
+    var lastFinish: Finish?
+    var grain: Grain
+    @Attribute var coating: Coating
+    @Attribute(.pattern("[A-Z]{2}-[0-9]{3,5}(a|b)?"), .length(6...8)) var code: String
+    @Attribute(.pattern(#"^\w+@\w+\.(com|org)$"#)) var address: String?
+    @Attribute(.pattern("(?=x)x|y")) var odd: String = "x"
+    var whole: Board?
+    /// Not optional, but without a minimum: it may be empty.
+    @Relationship(inverse: \Board.whole, optional: false) var parts: Set<Board>
+}
+
+/// Neither is valid without the other.
+@Entity
+final class Invoice: NSManagedObject {
+    var number: Int
+    @Relationship(deleteRule: .cascade, inverse: \InvoiceLine.invoice, minimum: 1) var lines: [InvoiceLine]
+}
+
+@Entity
+final class InvoiceLine: NSManagedObject {
+    var text: String
+    var invoice: Invoice
+}
+
 struct RoundTripTests {
+    @Test func objectsThatRequireEachOtherRoundTrip() throws {
+        try assertRoundTrips(Invoice.self)
+        try assertRoundTrips(InvoiceLine.self)
+    }
+
+    @Test func valuesAreFoundForEnumerationsOfTextsAndForPatterns() throws {
+        try assertRoundTrips(Board.self)
+    }
+
     @Test func classesWithMacrosRoundTrip() throws {
         try assertRoundTrips(Article.self)
         try assertRoundTrips(Vendor.self)

@@ -1,0 +1,26 @@
+// Marks that do not fit their property do not compile: the compiler takes these where none of the others will do.
+
+extension EntityDeclaration {
+    @available(
+        *, unavailable,
+        message: """
+            @Relationship belongs on a property that leads to managed objects: Other?, Other, Set<Other>, [Other] or \
+            NSOrderedSet
+            """
+    )
+    @_disfavoredOverload
+    public mutating func addRelationship<Kind>(
+        _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, inverse: String? = nil,
+        deleteRule: NSDeleteRule = .nullify, minimum: Int = 0, maximum: Int = 0, optional: Bool? = nil, ordered: Bool? = nil,
+        originalName: String? = nil, versionHashModifier: String? = nil
+    ) {}
+
+    @available(
+        *, unavailable,
+        message: "@Attribute belongs on a property that holds a value: for one that leads to managed objects write @Relationship"
+    )
+    public mutating func addAttribute<Kind: RelationshipKind>(
+        _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, options: [AttributeOption] = [], originalName: String? = nil,
+        versionHashModifier: String? = nil
+    ) {}
+}

@@ -1,0 +1,27 @@
+extension EntitySnapshot {
+    /// The class, the object and the values that the snapshot has, as they are kept: raw values, the number of bytes,
+    /// references.
+    public var description: String {
+        var texts = PropertyTexts(texts: [objectID.description])
+        var copy = self
+        try? copy._visit(&texts)
+        return "\(Object.self).Snapshot(\(texts.texts.joined(separator: ", ")))"
+    }
+}
+
+private struct PropertyTexts: SnapshotVisitor {
+    var texts: [String]
+
+    mutating func visit<Kind: SnapshotKind>(
+        _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
+    ) {
+        guard let stored = property.stored else { return }
+        texts.append("\(name): \(text(stored))")
+    }
+
+    private func text(_ value: Any) -> String {
+        let mirror = Mirror(reflecting: value)
+        if mirror.displayStyle == .optional { return mirror.children.first.map { text($0.value) } ?? "nil" }
+        return (value as? String).map { "\"\($0)\"" } ?? "\(value)"
+    }
+}
