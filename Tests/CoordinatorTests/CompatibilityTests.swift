@@ -56,6 +56,28 @@ struct CompatibilityTests {
         #expect(check(metadata(old), options: [NSIgnorePersistentStoreVersioningOption: true]) == nil)
     }
 
+    @Test func theSourceModelIsFoundAmongAllVersionsInBundles() throws {  // 277
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("OpenCoreDataTests-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let resources = folder.appendingPathComponent("Models.bundle")
+        let old = SampleStacks.company(salary: .doubleAttributeType)
+        for (model, version) in [(old, "1"), (SampleStacks.company(), "2")] {
+            let place = resources.appendingPathComponent("Company.xcdatamodeld/\(version).xcdatamodel")
+            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+            _ = try model.xcdatamodelContents().write(to: place)
+        }
+        let bundle = try #require(Bundle(url: resources))
+        func found(_ hashes: [String: Data]) -> NSManagedObjectModel? {
+            SourceModelSearch.model(
+                fitting: hashes, metadata: [NSStoreModelVersionHashesKey: hashes], destination: SampleStacks.company(),
+                bundles: [bundle]
+            ) { nil }
+        }
+        let hashes = old.entityVersionHashesByName
+        #expect(found(hashes)?.entityVersionHashesByName == hashes)
+        #expect(found(hashes.mapValues { _ in Data(count: 32) }) == nil)
+    }
+
     @Test func aMigrationThatCannotBeMadeSaysWhy() throws {
         let old = SampleStacks.company(salary: .doubleAttributeType)
         let options = [NSMigratePersistentStoresAutomaticallyOption: NSNumber(value: true)]

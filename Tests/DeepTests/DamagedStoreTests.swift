@@ -48,6 +48,41 @@ import Testing
         #expect(opened > 50)
     }
 
+    @Test(arguments: [true, false], 1...2)
+    func aDamagedStoreIsMigratedOrRefusedButDoesNotCrash(_ isClosed: Bool, _ seed: Int) throws {
+        let folder = try TemporaryFolder()
+        let good = try goodStore(folder, isClosed: isClosed)
+        var generator = SeededGenerator(seed: UInt64(seed + 100))
+        var migrated = 0
+        for variant in 0..<200 {
+            let url = folder.file("bad\(variant).sqlite")
+            let victim = good.keys.filter { good[$0]?.isEmpty == false }.sorted().randomElement(using: &generator) ?? ""
+            for (suffix, content) in good {
+                var content = content
+                if suffix == victim { damage(&content, &generator) }
+                try content.write(to: URL(fileURLWithPath: url.path + suffix))
+            }
+            let model = Library.model()
+            model.entitiesByName["Author"]?.properties += [
+                NSAttributeDescription("note", .stringAttributeType, optional: false, default: "none")
+            ]
+            model.entities += [NSEntityDescription("Aaa", class: "NSManagedObject", [NSAttributeDescription("x", .stringAttributeType)])]
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            let store = try? coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+                options: [
+                    NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+                    NSPersistentStoreTimeoutOption: 1,
+                ])
+            if let store {
+                migrated += 1
+                try coordinator.remove(store)
+            }
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: url.path + suffix) }
+        }
+        #expect(migrated > 20)
+    }
+
     private func damage(_ content: inout Data, _ generator: inout SeededGenerator) {
         if Int.random(in: 0..<5, using: &generator) == 0 {
             content = content.prefix(Int.random(in: 0..<content.count, using: &generator))

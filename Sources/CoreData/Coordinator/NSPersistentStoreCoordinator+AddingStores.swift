@@ -12,8 +12,9 @@ extension NSPersistentStoreCoordinator {
     /// - Throws: a `CocoaError`: `.persistentStoreInvalidType` for an unknown type, `.persistentStoreTypeMismatch` when the
     ///   store is of another type, `.persistentStoreOpen` when it cannot be opened,
     ///   `.persistentStoreIncompatibleVersionHash` when it was made with another version of the model,
-    ///   `.migrationMissingSourceModel` or `.migrationMissingMappingModel` when it should be migrated and cannot be, code
-    ///   134081 when it is added already, `.coreData` for an unknown configuration.
+    ///   `.migrationMissingSourceModel`, `.migrationMissingMappingModel`, `.inferredMappingModel`, `.migration`,
+    ///   `.migrationManagerSourceStore` or code 134111 when it should be migrated and cannot be, code 134081 when it is added
+    ///   already, `.coreData` for an unknown configuration. A store that could not be migrated is as it was before.
     @discardableResult
     public func addPersistentStore(
         type: NSPersistentStore.StoreType, configuration: String? = nil, at url: URL,
@@ -74,14 +75,15 @@ extension NSPersistentStoreCoordinator {
     func add(_ description: NSPersistentStoreDescription) throws -> NSPersistentStore {
         try add(
             type: description.type, configuration: description.configuration, at: description.url,
-            options: description.options)
+            options: description.options, progress: MigrationProgress(description.migrationProgressHandler))
     }
 
     private func add(
-        type: String, configuration: String?, at url: URL?, options: [AnyHashable: Any]?
+        type: String, configuration: String?, at url: URL?, options: [AnyHashable: Any]?,
+        progress: MigrationProgress = MigrationProgress(nil)
     ) throws -> NSPersistentStore {
         let store = try changingStores.withLock {
-            try addWhileLocked(type: type, configuration: configuration, at: url, options: options)
+            try addWhileLocked(type: type, configuration: configuration, at: url, options: options, progress: progress)
         }
         // Not under the lock: observers may wait for other threads.
         post(.NSPersistentStoreCoordinatorStoresDidChange, [NSAddedPersistentStoresKey: [store]])
@@ -89,7 +91,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     private func addWhileLocked(
-        type: String, configuration: String?, at url: URL?, options: [AnyHashable: Any]?
+        type: String, configuration: String?, at url: URL?, options: [AnyHashable: Any]?, progress: MigrationProgress
     ) throws -> NSPersistentStore {
         let storeClass = try StoreTypeRegistry.storeClass(for: type, at: url)
         let compatibility = StoreCompatibility(
@@ -104,7 +106,7 @@ extension NSPersistentStoreCoordinator {
         do {
             store.modelLayout = modelLayout
             store.number = takeStoreNumber()
-            try open(store, type: type, entities: entities, compatibility: compatibility)
+            try open(store, type: type, entities: entities, compatibility: compatibility, progress: progress)
         } catch {
             store.detach()
             throw error
@@ -114,9 +116,11 @@ extension NSPersistentStoreCoordinator {
         return store
     }
 
-    /// Reads the store's metadata, checks them, and makes the store ready for requests.
+    /// Reads the store's metadata, checks them, migrates the store where that is needed and wanted, and makes it ready for
+    /// requests.
     private func open(
-        _ store: NSPersistentStore, type: String, entities: [NSEntityDescription], compatibility: StoreCompatibility
+        _ store: NSPersistentStore, type: String, entities: [NSEntityDescription], compatibility: StoreCompatibility,
+        progress: MigrationProgress
     ) throws {
         try store.loadMetadata()
         var metadata: [String: Any] = store.metadata ?? [:]
@@ -127,8 +131,16 @@ extension NSPersistentStoreCoordinator {
                 recovery: "Add it with the type '\(storedType)'.",
                 userInfo: StoreOpeningErrors.userInfo(type: type, url: store.url))
         }
-        try compatibility.checkHashes(in: metadata, of: entities) { [url = store.url] in
+        let migration = try compatibility.checkHashes(in: metadata, of: entities) { [url = store.url] in
             StoreFiles.cachedModel(ofType: type, at: url)
+        }
+        if var migration {
+            if let known = metadata[NSStoreUUIDKey] as? String, let other = self.store(identifier: known) {
+                throw duplicate(other, of: type, at: store.url)
+            }
+            migration.progress = progress
+            try store.migrate(migration)
+            metadata = store.metadata ?? [:]
         }
         if metadata[NSStoreTypeKey] == nil { metadata[NSStoreTypeKey] = store.type }
         if metadata[NSStoreUUIDKey] == nil { metadata[NSStoreUUIDKey] = store.identifier ?? UUID().uuidString }

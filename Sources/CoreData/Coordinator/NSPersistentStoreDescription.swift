@@ -22,6 +22,13 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// Whether `loadPersistentStores` returns before the store is added. False by default.
     open var shouldAddStoreAsynchronously = false
 
+    /// Called while the store is migrated, with the fraction that is done: 0 first, never less than before, 1 at last. nil
+    /// unless set. Not called when the store needs no migration.
+    ///
+    /// It is called on the thread that adds the store, which waits for it; it must not use the coordinator. This property is not
+    /// one of Core Data's.
+    public final var migrationProgressHandler: (@Sendable (_ fractionCompleted: Double) -> Void)?
+
     /// A description of the store at a URL.
     public init(url: URL) {
         self.url = url
@@ -121,6 +128,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         copy.url = url
         copy.options = options
         copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
+        copy.migrationProgressHandler = migrationProgressHandler
         return copy
     }
 

@@ -40,50 +40,78 @@ struct StoreCompatibility {
     /// A store without hashes (they are optional in the format) counts as compatible.
     ///
     /// - Parameter storedModel: gives the model that the store keeps in itself, if any; asked only when hashes differ.
-    /// - Throws: 134100 when the hashes differ; 134130 or 134140 when the options ask for a migration that cannot be made.
+    /// - Returns: the migration that the store needs and the options ask for; nil when it fits.
+    /// - Throws: 134100 when the hashes differ and no migration is asked for; 134130, 134140 or 134190 when the migration
+    ///   cannot be made.
+    @discardableResult
     func checkHashes(
         in metadata: [String: Any], of entities: [NSEntityDescription], storedModel: () -> NSManagedObjectModel?
-    ) throws {
-        if NSPersistentStore.flag(options, NSIgnorePersistentStoreVersioningOption) { return }
-        guard let stored = StoreMetadataHashes.hashes(in: metadata) else { return }
+    ) throws -> StoreMigration? {
+        if NSPersistentStore.flag(options, NSIgnorePersistentStoreVersioningOption) { return nil }
+        guard let stored = StoreMetadataHashes.hashes(in: metadata) else { return nil }
         let current = Dictionary(
             entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { first, _ in first })
-        var difference = ModelDifference(stored: stored, current: current)
-        guard !difference.isEmpty else { return }
-        let storedModel = storedModel()
-        if let storedModel { difference.explain(storedModel: storedModel, currentModel: model) }
-        throw error(for: difference, metadata: metadata, storedModel: storedModel)
+        let difference = ModelDifference(stored: stored, current: current)
+        guard !difference.isEmpty else { return nil }
+        guard NSPersistentStore.flag(options, NSMigratePersistentStoresAutomaticallyOption) else {
+            throw incompatible(difference, metadata: metadata, storedModel: storedModel())
+        }
+        let found = SourceModelSearch.model(
+            fitting: stored, metadata: metadata, destination: model, storedModel: storedModel)
+        return try migration(from: found, difference, stored: stored, metadata: metadata, entities: entities)
     }
 
-    private func error(
-        for difference: ModelDifference, metadata: [String: Any], storedModel: NSManagedObjectModel?
+    private func incompatible(
+        _ difference: ModelDifference, metadata: [String: Any], storedModel: NSManagedObjectModel?
     ) -> NSError {
-        var userInfo = StoreOpeningErrors.userInfo(type: type, url: url)
-        userInfo["metadata"] = metadata
-        let name = StoreName.text(type: type, url: url, configuration: configuration)
-        guard NSPersistentStore.flag(options, NSMigratePersistentStoresAutomaticallyOption) else {
-            return CoreDataErrors.make(
-                .persistentStoreIncompatibleVersionHash,
-                "The store \(name) was made with another version of the model. \(difference.text)",
-                recovery: "Open it with the version of the model that it was made with, or migrate it: add it with "
-                    + "NSMigratePersistentStoresAutomaticallyOption and NSInferMappingModelAutomaticallyOption.",
-                userInfo: userInfo)
-        }
-        guard let storedModel else {
-            return CoreDataErrors.make(
+        var difference = difference
+        if let storedModel { difference.explain(storedModel: storedModel, currentModel: model) }
+        return CoreDataErrors.make(
+            .persistentStoreIncompatibleVersionHash,
+            "The store \(name) was made with another version of the model. \(difference.text)",
+            recovery: "Open it with the version of the model that it was made with, or migrate it: add it with "
+                + "NSMigratePersistentStoresAutomaticallyOption and NSInferMappingModelAutomaticallyOption.",
+            userInfo: userInfo(metadata))
+    }
+
+    private func migration(
+        from found: NSManagedObjectModel?, _ difference: ModelDifference, stored: [String: Data], metadata: [String: Any],
+        entities: [NSEntityDescription]
+    ) throws -> StoreMigration {
+        guard let sourceModel = found else {
+            throw CoreDataErrors.make(
                 .migrationMissingSourceModel,
                 "The store \(name) cannot be migrated: the model that it was made with was not found. \(difference.text)",
-                recovery:
-                    "Keep all versions of the model in the bundle, or open the store with the version that made it.",
+                recovery: "Keep all versions of the model in the bundle, or open the store with the version that made it.",
+                userInfo: userInfo(metadata))
+        }
+        var userInfo = userInfo(metadata)
+        userInfo["sourceModel"] = sourceModel
+        userInfo["destinationModel"] = model
+        guard NSPersistentStore.flag(options, NSInferMappingModelAutomaticallyOption) else {
+            var difference = difference
+            difference.explain(storedModel: sourceModel, currentModel: model)
+            throw CoreDataErrors.make(
+                .migrationMissingMappingModel,
+                "The store \(name) cannot be migrated: there is no mapping model from the version of the model that it was made "
+                    + "with to the current one, and none may be inferred. \(difference.text)",
+                recovery: "Add the store with NSInferMappingModelAutomaticallyOption, or change the model back.",
                 userInfo: userInfo)
         }
-        userInfo["sourceModel"] = storedModel
-        userInfo["destinationModel"] = model
-        return CoreDataErrors.make(
-            .migrationMissingMappingModel,
-            "The store \(name) cannot be migrated: there is no mapping model from the version of the model that it was made "
-                + "with to the current one. \(difference.text)",
-            recovery: "Provide a mapping model for these changes, or change the model back.",
-            userInfo: userInfo)
+        let inference = MappingInference(from: sourceModel.entities.filter { stored[$0.name ?? ""] != nil }, to: entities)
+        guard inference.problems.isEmpty else {
+            throw InferenceProblem.error(
+                for: inference.problems, "The store \(name) cannot be migrated", userInfo: userInfo)
+        }
+        return StoreMigration(
+            storedHashes: stored, sourceModel: sourceModel, model: model, entities: entities, inference: inference)
+    }
+
+    private var name: String { StoreName.text(type: type, url: url, configuration: configuration) }
+
+    private func userInfo(_ metadata: [String: Any]) -> [String: Any] {
+        var userInfo = StoreOpeningErrors.userInfo(type: type, url: url)
+        userInfo["metadata"] = metadata
+        return userInfo
     }
 }

@@ -16,5 +16,6 @@ extension NSManagedObjectModel {
     public convenience init(reading url: URL, version: String? = nil) throws {
         self.init()
         takeState(ofModels: [try ModelFile.model(at: url, version: version)])
+        fileURL = url
     }
 }

@@ -30,6 +30,11 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
         takeState(ofModels: [model])
     }
 
+    /// The file that the model was read from, beside which other versions of it may lie; nil for all other models.
+    var fileURL: URL? {
+        willSet { requireEditable("fileURL") }
+    }
+
     private var storedEntities: [NSEntityDescription] = []
 
     /// The entities, subentities included. Assigning makes this model the entities' owner.

@@ -120,6 +120,16 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// What the class cannot keep of these entities, as parts of a sentence; empty when it can keep everything.
     class func unsupportedFeatures(of entities: [NSEntityDescription]) -> [String] { [] }
 
+    /// Brings the store to the model's version, when its metadata was found not to fit, and loads the metadata anew.
+    func migrate(_ migration: StoreMigration) throws {
+        throw CoreDataErrors.make(
+            .migration,
+            "The store \(StoreName.text(type: type, url: url)) was made with another version of the model and cannot be migrated: "
+                + "only SQLite stores can.",
+            recovery: "Open it with the version of the model that it was made with, and copy its objects.",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+
     /// Called once the metadata was found to fit the model, before the store is listed.
     func prepareForRequests() throws {}
 

@@ -3,10 +3,8 @@ extension DataStack {
     public enum State: Sendable {
         /// Reading the model and opening the store.
         case opening
-        /// Bringing a store of another version of the model up to date.
-        ///
-        /// The engine has no migration yet, so that no stack is in this state: opening a store of another version fails with
-        /// the engine's error.
+        /// Bringing a store of another version of the model up to date, as a part of opening it. The fraction runs from 0 to 1 and
+        /// never goes back; `open` or `failed` follows.
         case migrating(fractionCompleted: Double)
         /// Serving requests.
         case open
@@ -77,10 +75,21 @@ struct Situation {
         self.phase = phase
         for observer in observers.values { observer.yield(phase.state) }
     }
+
+    /// Notes how far the migration of a store that is being opened has come.
+    mutating func migrate(_ fractionCompleted: Double) {
+        switch phase {
+        case .opening: enter(.migrating(fractionCompleted: fractionCompleted))
+        case .migrating(let before) where fractionCompleted > before:
+            enter(.migrating(fractionCompleted: fractionCompleted))
+        default: break
+        }
+    }
 }
 
 enum Phase: Sendable {
     case opening
+    case migrating(fractionCompleted: Double)
     case open(OpenStore)
     case failed(any Error)
     case closed
@@ -88,6 +97,7 @@ enum Phase: Sendable {
     var state: DataStack.State {
         switch self {
         case .opening: .opening
+        case .migrating(let fraction): .migrating(fractionCompleted: fraction)
         case .open: .open
         case .failed(let error): .failed(error)
         case .closed: .closed
@@ -97,7 +107,7 @@ enum Phase: Sendable {
     /// What a request gets; nil when it has to wait.
     var answer: Result<OpenStore, any Error>? {
         switch self {
-        case .opening: nil
+        case .opening, .migrating: nil
         case .open(let store): .success(store)
         case .failed(let error): .failure(error)
         case .closed: .failure(DataStackError.closed)

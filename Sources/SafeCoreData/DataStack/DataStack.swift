@@ -82,8 +82,10 @@ public final class DataStack: Sendable {
             if let directory = location.url?.deletingLastPathComponent() {
                 try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             }
+            let description = options.description(of: location)
+            description.migrationProgressHandler = { [weak self] fraction in self?.situation.withLock { $0.migrate(fraction) } }
             var failure: (any Error)?
-            coordinator.addPersistentStore(with: options.description(of: location)) { failure = $1 }
+            coordinator.addPersistentStore(with: description) { failure = $1 }
             if let failure { throw failure }
             settle(.open(OpenStore(coordinator: coordinator)))
         } catch {

@@ -18,7 +18,8 @@ public enum StoreLocation: Hashable, Sendable {
 public struct DataStackOptions: Sendable {
     /// Whether a store made with another version of the model is migrated when it is opened, with a mapping that is inferred.
     ///
-    /// True by default. Where the store cannot be migrated, every caller gets the error that says why.
+    /// True by default. The stack's state is `migrating` meanwhile, and requests wait. Where the store cannot be migrated, every
+    /// caller gets the error that says why, and the store stays as it was.
     public var migratesAutomatically = true
     /// The model configuration whose entities the store holds; nil for all.
     public var configuration: String?

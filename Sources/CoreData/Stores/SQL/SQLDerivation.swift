@@ -36,6 +36,21 @@ struct SQLDerivation {
         }
     }
 
+    /// Computes the attribute anew for all rows of the entity that have another value; nil when it has no column.
+    ///
+    /// A time of the last change is set only where there is none.
+    func recomputation() throws -> String? {
+        guard let column = entity.columns[slot.index].map({ SQLSchema.identifier($0.name) }) else { return nil }
+        let kind = try kind(of: expression, function: nil)
+        let value = try initialValue(of: kind)
+        var conditions: [String] = []
+        if case .now = kind { conditions = ["\(column) IS NULL"] } else { conditions = ["\(column) IS NOT \(value)"] }
+        let members = ofThisEntity("NEW")
+        if !members.isEmpty { conditions.append(members) }
+        // The alias lets the expressions of the triggers serve here too.
+        return "UPDATE \(table) AS NEW SET \(column) = \(value) WHERE \(conditions.joined(separator: " AND "))"
+    }
+
     // MARK: Reading the expression
 
     private func kind(of expression: NSExpression, function: String?) throws -> Kind {
@@ -131,10 +146,7 @@ struct SQLDerivation {
                 body("\(column) - 1", "OLD")),
             trigger(
                 source, "PARAMETER_DELETE", "DELETE", "OLD.\(foreign) NOT NULL", body("\(column) - 1", "OLD")),
-            sourceInsert(
-                column,
-                "(SELECT IFNULL(COUNT(\(foreign)), 0) FROM \(SQLSchema.identifier(source)) WHERE \(foreign) = NEW.Z_PK)"
-            ),
+            sourceInsert(column, Self.count(of: foreign, in: source)),
         ]
     }
 
@@ -170,7 +182,7 @@ struct SQLDerivation {
         return [
             trigger(join.name, "PARAMETER_INSERT", "INSERT", "", body("NEW")),
             trigger(join.name, "PARAMETER_DELETE", "DELETE", "", body("OLD")),
-            sourceInsert(column, count + "NEW.Z_PK)"),
+            sourceInsert(column, Self.count(of: owner, inJoin: join)),
         ]
     }
 
@@ -191,7 +203,7 @@ struct SQLDerivation {
             trigger(source, "PARAMETER_UPDATE_NEW", changed, "NEW.\(foreign) NOT NULL", body("NEW")),
             trigger(source, "PARAMETER_UPDATE_OLD", changed, "OLD.\(foreign) NOT NULL", body("OLD")),
             trigger(source, "PARAMETER_DELETE", "DELETE", "OLD.\(foreign) NOT NULL", body("OLD")),
-            sourceInsert(column, sum + "NEW.Z_PK)"),
+            sourceInsert(column, Self.sum(of: addend, by: foreign, in: source)),
         ]
     }
 
@@ -199,40 +211,80 @@ struct SQLDerivation {
         _ column: String, _ relationship: SQLColumn?, _ source: SQLColumn, _ sourceEntity: SQLEntity,
         _ function: String?
     ) -> [String] {
-        func applied(_ value: String) -> String {
-            switch function {
-            case "canonical:": "\(SQLFunctionName.canonical)(\(value))"
-            case "uppercase:": "\(SQLFunctionName.uppercase)(\(value))"
-            case "lowercase:": "\(SQLFunctionName.lowercase)(\(value))"
-            default: value
-            }
-        }
         let sourceColumn = SQLSchema.identifier(source.name)
+        let value = Self.value(through: relationship, source, sourceEntity, function)
         guard let relationship else {
-            let value = applied("NEW.\(sourceColumn)")
             return [
                 sourceInsert(column, value), sourceUpdate(column, value, of: sourceColumn),
             ]
         }
         let key = SQLSchema.identifier(relationship.name)
-        let sourceTable = SQLSchema.identifier(sourceEntity.table.name)
-        let value = "(SELECT \(applied(sourceColumn)) FROM \(sourceTable) WHERE Z_PK = NEW.\(key))"
+        let changed = Self.applied(function, "NEW.\(sourceColumn)")
         return [
             sourceInsert(column, value), sourceUpdate(column, value, of: key),
             trigger(
                 sourceEntity.table.name, "PARAMETER_INSERT", "INSERT", "",
-                "UPDATE \(table) SET \(column) = \(applied("NEW.\(sourceColumn)")) WHERE \(key) = NEW.Z_PK; "
+                "UPDATE \(table) SET \(column) = \(changed) WHERE \(key) = NEW.Z_PK; "
                     + notice(Self.updated, column, "\(key) = NEW.Z_PK")),
             trigger(
                 sourceEntity.table.name, "PARAMETER_UPDATE", "UPDATE OF \(sourceColumn)", "",
-                "UPDATE \(table) SET \(column) = \(applied("NEW.\(sourceColumn)")) WHERE \(key) = NEW.Z_PK; "
+                "UPDATE \(table) SET \(column) = \(changed) WHERE \(key) = NEW.Z_PK; "
                     + notice(Self.updated, column, "\(key) = NEW.Z_PK")),
         ]
     }
 
     private func nowTriggers(_ column: String) -> [String] {
         // Every change of a row counts its version up.
-        let now = "(julianday('now') - 2451910.5) * 86400.0"
-        return [sourceInsert(column, now), sourceUpdate(column, now, of: "Z_OPT")]
+        [sourceInsert(column, Self.now), sourceUpdate(column, Self.now, of: "Z_OPT")]
+    }
+
+    // MARK: Values of the row NEW
+
+    private func initialValue(of kind: Kind) throws -> String {
+        switch kind {
+        case .now: return Self.now
+        case .count(_, .inverse(let key, let destination, _)):
+            return Self.count(of: SQLSchema.identifier(key.name), in: destination.table.name)
+        case .count(_, .join(let join, let isFirst)):
+            return Self.count(of: SQLSchema.identifier(join.ownerColumn(isFirst: isFirst)), inJoin: join)
+        case .sum(_, .inverse(let key, let destination, _), let summed, _):
+            return Self.sum(
+                of: SQLSchema.identifier(summed.name), by: SQLSchema.identifier(key.name), in: destination.table.name)
+        case .sum: throw unsupported("sums over many-to-many relationships are not supported")
+        case .value(let relationship, let source, let sourceEntity, let function):
+            return Self.value(through: relationship, source, sourceEntity, function)
+        }
+    }
+
+    private static let now = "(julianday('now') - 2451910.5) * 86400.0"
+
+    private static func count(of key: String, in table: String) -> String {
+        "(SELECT IFNULL(COUNT(\(key)), 0) FROM \(SQLSchema.identifier(table)) WHERE \(key) = NEW.Z_PK)"
+    }
+
+    private static func count(of owner: String, inJoin join: SQLJoinTable) -> String {
+        "(SELECT COUNT(*) FROM \(SQLSchema.identifier(join.name)) WHERE \(owner) = NEW.Z_PK)"
+    }
+
+    private static func sum(of addend: String, by key: String, in table: String) -> String {
+        "(SELECT IFNULL(SUM(\(addend)), 0) FROM \(SQLSchema.identifier(table)) WHERE \(key) = NEW.Z_PK)"
+    }
+
+    private static func value(
+        through relationship: SQLColumn?, _ source: SQLColumn, _ sourceEntity: SQLEntity, _ function: String?
+    ) -> String {
+        let column = SQLSchema.identifier(source.name)
+        guard let relationship else { return applied(function, "NEW.\(column)") }
+        return "(SELECT \(applied(function, column)) FROM \(SQLSchema.identifier(sourceEntity.table.name)) "
+            + "WHERE Z_PK = NEW.\(SQLSchema.identifier(relationship.name)))"
+    }
+
+    private static func applied(_ function: String?, _ value: String) -> String {
+        switch function {
+        case "canonical:": "\(SQLFunctionName.canonical)(\(value))"
+        case "uppercase:": "\(SQLFunctionName.uppercase)(\(value))"
+        case "lowercase:": "\(SQLFunctionName.lowercase)(\(value))"
+        default: value
+        }
     }
 }

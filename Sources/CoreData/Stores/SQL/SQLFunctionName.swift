@@ -15,6 +15,12 @@ enum SQLFunctionName {
     /// joined with dots.
     static let compositeElement = "NSCoreDataCompositeElement"
 
+    /// While a store is migrated: bytes as an attribute with external storage holds them, and the bytes of such a value.
+    static let externalValue = "NSCoreDataExternalValue"
+    static let plainValue = "NSCoreDataPlainValue"
+    /// While a store is migrated: `(columns, entity number)`, the bit set of a history change with the bits of the new model.
+    static let historyColumns = "NSCoreDataHistoryColumns"
+
     static let collateCaseInsensitive = "NSCollateCaseInsensitive"
     static let collateLocalized = "NSCollateLocalized"
     static let collateLocalizedCaseInsensitive = "NSCollateLocalizedCaseInsensitive"

@@ -389,6 +389,9 @@ final class SQLJoinTable {
         if let second, second !== first, second.isOrdered { secondOrderColumn = "Z_FOK_" + firstColumn.dropFirst(2) }
     }
 
+    /// All columns in the order of their declaration.
+    var columnNames: [String] { [firstColumn, secondColumn] + [firstOrderColumn, secondOrderColumn].compactMap { $0 } }
+
     func ownerColumn(isFirst: Bool) -> String { isFirst ? firstColumn : secondColumn }
     func destinationColumn(isFirst: Bool) -> String { isFirst ? secondColumn : firstColumn }
     func orderColumn(isFirst: Bool) -> String? { isFirst ? firstOrderColumn : secondOrderColumn }

@@ -6,13 +6,15 @@ struct SQLSchema {
 
     /// Everything a new store needs: tables, indexes, triggers.
     func statements() throws -> [String] {
-        var statements = mapping.tables.map(Self.createTable)
-        statements += mapping.joinTables.map(Self.createTable)
-        statements += mapping.tables.flatMap(indexes)
-        statements += mapping.joinTables.map(Self.createIndex)
-        for table in mapping.tables { statements += try triggers(of: table) }
-        return statements + Self.housekeeping
+        mapping.tables.map(Self.createTable) + mapping.joinTables.map(Self.createTable) + indexStatements()
+            + (try triggerStatements()) + Self.housekeeping
     }
+
+    /// The statements that make all indexes.
+    func indexStatements() -> [String] { mapping.tables.flatMap(indexes) + mapping.joinTables.map(Self.createIndex) }
+
+    /// The statements that make all triggers.
+    func triggerStatements() throws -> [String] { try mapping.tables.flatMap(triggers) }
 
     /// The tables that every store has.
     static let housekeeping = [
@@ -37,9 +39,7 @@ struct SQLSchema {
     }
 
     static func createTable(_ join: SQLJoinTable) -> String {
-        var columns = [join.firstColumn, join.secondColumn]
-        columns += [join.firstOrderColumn, join.secondOrderColumn].compactMap { $0 }
-        let list = columns.map { "\(identifier($0)) INTEGER, " }.joined()
+        let list = join.columnNames.map { "\(identifier($0)) INTEGER, " }.joined()
         return "CREATE TABLE \(identifier(join.name)) ( \(list)"
             + "PRIMARY KEY (\(identifier(join.firstColumn)), \(identifier(join.secondColumn))) )"
     }
@@ -114,18 +114,20 @@ struct SQLSchema {
 
     /// The triggers that keep the derived attributes of a table's entities.
     func triggers(of table: SQLTable) throws -> [String] {
-        var statements: [String] = []
-        for entity in table.family {
-            for slot in entity.layout.slots {
+        try derivations(of: table).flatMap { try $0.triggers() }
+    }
+
+    /// The derived attributes of a table's entities.
+    func derivations(of table: SQLTable) -> [SQLDerivation] {
+        table.family.flatMap { entity in
+            entity.layout.slots.compactMap { slot in
                 guard let derived = slot.property as? NSDerivedAttributeDescription,
                     derived.owningEntity === entity.layout.entity, !derived.isTransient,
                     let expression = derived.derivationExpression
-                else { continue }
-                statements += try SQLDerivation(mapping: mapping, entity: entity, slot: slot, expression: expression)
-                    .triggers()
+                else { return nil }
+                return SQLDerivation(mapping: mapping, entity: entity, slot: slot, expression: expression)
             }
         }
-        return statements
     }
 
     /// The names of all tables, indexes and triggers that a statement list makes, for comparing with a store.

@@ -47,6 +47,16 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
 
     // MARK: - Opening
 
+    /// The connections of a store whose metadata was loaded.
+    var openPool: SQLiteConnectionPool? { opening.withLock { $0.pool } }
+
+    /// Takes over metadata that were just read from the file.
+    func takeLoaded(_ loaded: [String: Any]) {
+        metadata = loaded
+        identifier = loaded[NSStoreUUIDKey] as? String
+        metadataWasWritten()
+    }
+
     /// The database of a store that is open.
     func backend() throws -> SQLiteBackend {
         if let backend = opening.withLock({ $0.backend }) { return backend }
@@ -83,13 +93,11 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
             let pool = try SQLiteConnectionPool(
                 try Self.configuration(url, options, isReadOnly: isReadOnly), create: true)
             let loaded = try pool.write { connection in try self.metadata(of: connection, pool) }
-            metadata = loaded
-            identifier = loaded[NSStoreUUIDKey] as? String
             opening.withLock {
                 $0.pool = pool
                 $0.backend = nil
-                $0.isMetadataChanged = false
             }
+            takeLoaded(loaded)
         } catch let error as SQLiteError {
             throw error.cocoaError
         }
@@ -132,7 +140,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         }
     }
 
-    private func makeMapping(entities: [NSEntityDescription], numbers: [String: Int]) throws -> SQLMapping {
+    func makeMapping(entities: [NSEntityDescription], numbers: [String: Int]) throws -> SQLMapping {
         guard let modelLayout else {
             throw CoreDataErrors.make(
                 .persistentStoreOpen, "The store at \(url?.path ?? "") was not given the layouts of its model."
@@ -140,6 +148,11 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         }
         let names = Set(entities.compactMap(\.name))
         return try SQLMapping(layouts: modelLayout, numbers: numbers) { names.contains($0.name) }
+    }
+
+    override func migrate(_ migration: StoreMigration) throws {
+        guard let pool = openPool, let url else { return try super.migrate(migration) }
+        try migrate(migration, pool, at: url)
     }
 
     /// Fits the mapping to the tables that are there. Called when the metadata was found to fit the model.

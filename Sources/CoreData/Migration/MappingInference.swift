@@ -1,0 +1,217 @@
+import Foundation
+
+/// What becomes of the entities and properties of one version of a model in another.
+///
+/// Inference is over names and descriptions alone and touches no store.
+struct MappingInference {
+    /// A destination entity whose objects were objects of a source entity.
+    struct EntityPair {
+        let source: NSEntityDescription
+        let destination: NSEntityDescription
+        /// For each stored attribute and relationship of the destination, inherited ones included, its name in the source.
+        var sourceNames: [String: String] = [:]
+    }
+
+    /// Where the links of a destination relationship come from.
+    enum LinkSource {
+        /// A source relationship that leads the same way.
+        case relationship(NSRelationshipDescription)
+        /// A source relationship without an inverse that leads the other way.
+        case reversed(NSRelationshipDescription)
+    }
+
+    let sourceEntities: [NSEntityDescription]
+    let destinationEntities: [NSEntityDescription]
+    /// By the name of the destination entity.
+    private(set) var pairs: [String: EntityPair] = [:]
+    /// The destination's name by the source's.
+    private(set) var destinationNames: [String: String] = [:]
+    /// By relationship of the destination, as its entity declares it; nil for those that have no links yet.
+    private(set) var links: [ObjectIdentifier: LinkSource] = [:]
+    /// Everything that cannot be inferred.
+    private(set) var problems: [InferenceProblem] = []
+
+    init(from sources: [NSEntityDescription], to destinations: [NSEntityDescription]) {
+        sourceEntities = sources.sorted { ($0.name ?? "") < ($1.name ?? "") }
+        destinationEntities = destinations.sorted { ($0.name ?? "") < ($1.name ?? "") }
+        matchEntities()
+        for entity in destinationEntities { matchProperties(of: entity) }
+        checkHierarchies()
+        for entity in destinationEntities { checkAttributes(of: entity) }
+        for entity in destinationEntities {
+            for case let relationship as NSRelationshipDescription in entity.ownProperties where Self.isStored(relationship) {
+                matchLinks(of: relationship)
+            }
+        }
+        for entity in destinationEntities {
+            for case let relationship as NSRelationshipDescription in entity.ownProperties where Self.isStored(relationship) {
+                checkLinks(of: relationship)
+            }
+        }
+        var seen: Set<InferenceProblem> = []
+        problems = problems.filter { seen.insert($0).inserted }
+    }
+
+    /// Whether a store keeps a property.
+    static func isStored(_ property: NSPropertyDescription) -> Bool {
+        !property.isTransient && !(property is NSFetchedPropertyDescription)
+    }
+
+    mutating func add(
+        _ entity: NSEntityDescription, _ property: NSPropertyDescription?, _ reason: String, _ advice: String
+    ) {
+        // An inherited property is named where it is declared, once.
+        let owner = property?.owningEntity ?? entity
+        problems.append(
+            InferenceProblem(entity: owner.name ?? "", property: property?.name, reason: reason, advice: advice))
+    }
+
+    /// The destination entity that a source entity's objects belong to; nil when the entity was removed.
+    func destination(of source: NSEntityDescription) -> NSEntityDescription? {
+        source.name.flatMap { destinationNames[$0] }.flatMap { pairs[$0]?.destination }
+    }
+
+    mutating func setLinks(of relationship: NSRelationshipDescription, to source: LinkSource) {
+        links[ObjectIdentifier(relationship)] = source
+    }
+
+    // MARK: Matching
+
+    private mutating func matchEntities() {
+        let match = RenamingMatch(
+            from: sourceEntities.map { .init(name: $0.name ?? "", identifier: $0.renamingIdentifier) },
+            to: destinationEntities.map { .init(name: $0.name ?? "", identifier: $0.renamingIdentifier) })
+        let sources = ModelTables.byName(sourceEntities)
+        for entity in destinationEntities {
+            guard let name = entity.name, let source = match.sourceNames[name].flatMap({ sources[$0] }) else { continue }
+            pairs[name] = EntityPair(source: source, destination: entity)
+            destinationNames[source.name ?? ""] = name
+        }
+        let destinations = ModelTables.byName(destinationEntities)
+        for (name, identifier, other) in match.contested {
+            guard let entity = destinations[name] else { continue }
+            add(
+                entity, nil, "its renaming identifier '\(identifier)' is also that of '\(other)'.",
+                "Give only one of them the identifier.")
+        }
+    }
+
+    private mutating func matchProperties(of entity: NSEntityDescription) {
+        guard let name = entity.name, var pair = pairs[name] else { return }
+        func items(_ entity: NSEntityDescription) -> [NSPropertyDescription] {
+            entity.propertiesByName.values.filter(Self.isStored).sorted { $0.name < $1.name }
+        }
+        let match = RenamingMatch(
+            from: items(pair.source).map { .init(name: $0.name, identifier: $0.renamingIdentifier) },
+            to: items(entity).map { .init(name: $0.name, identifier: $0.renamingIdentifier) })
+        pair.sourceNames = match.sourceNames
+        pairs[name] = pair
+        for (name, identifier, other) in match.contested {
+            guard let property = entity.propertiesByName[name] else { continue }
+            add(
+                entity, property, "its renaming identifier '\(identifier)' is also that of '\(other)'.",
+                "Give only one of them the identifier.")
+        }
+    }
+
+    // MARK: Checks
+
+    /// Two entities without a common ancestor in the source must not have one in the destination.
+    private mutating func checkHierarchies() {
+        func root(_ entity: NSEntityDescription) -> NSEntityDescription {
+            var entity = entity
+            while let parent = entity.superentity { entity = parent }
+            return entity
+        }
+        var former: [String: (root: String, member: String)] = [:]
+        for entity in destinationEntities {
+            guard let name = entity.name, let pair = pairs[name] else { continue }
+            let newRoot = root(entity).name ?? ""
+            let oldRoot = root(pair.source).name ?? ""
+            guard let known = former[newRoot] else {
+                former[newRoot] = (oldRoot, name)
+                continue
+            }
+            if known.root != oldRoot {
+                add(
+                    entity, nil,
+                    "it has the ancestor '\(newRoot)' in common with '\(known.member)', which it had not before: "
+                        + "hierarchies cannot be merged.", "Keep them apart, or copy the objects in the program.")
+            }
+        }
+    }
+
+    private mutating func checkAttributes(of entity: NSEntityDescription) {
+        guard let pair = entity.name.flatMap({ pairs[$0] }) else { return }
+        let sources = pair.source.propertiesByName
+        for property in entity.propertiesByName.values.sorted(by: { $0.name < $1.name }) where Self.isStored(property) {
+            let source = pair.sourceNames[property.name].flatMap { sources[$0] }
+            if let source, EntityDifference.kind(source) != EntityDifference.kind(property) {
+                add(
+                    entity, property, "it was \(source is NSRelationshipDescription ? "a relationship" : "an attribute").",
+                    "Give the new one another name.")
+                continue
+            }
+            guard let attribute = property as? NSAttributeDescription, !(attribute is NSDerivedAttributeDescription) else {
+                checkDerivation(of: property, from: source, entity)
+                continue
+            }
+            if let source = source as? NSAttributeDescription {
+                checkType(of: attribute, from: source, entity)
+            }
+            // Without objects there is nothing to give a value to.
+            guard !attribute.isOptional, attribute.defaultValue == nil, !entity.isAbstract, !pair.source.isAbstract else { continue }
+            if source == nil {
+                add(
+                    entity, attribute, "it is new and required, and has no default value for the objects that are there.",
+                    "Give it a default value, or make it optional.")
+            } else if source?.isOptional == true {
+                add(
+                    entity, attribute, "it was optional and is required now, and has no default value for objects without a value.",
+                    "Give it a default value, or leave it optional.")
+            }
+        }
+    }
+
+    private mutating func checkType(
+        of attribute: NSAttributeDescription, from source: NSAttributeDescription, _ entity: NSEntityDescription
+    ) {
+        let types =
+            "of type \(PropertyDifference.name(of: source.attributeType)), now \(PropertyDifference.name(of: attribute.attributeType))"
+        if !Self.holds(attribute.attributeType, all: source.attributeType) {
+            add(
+                entity, attribute, "it was \(types).",
+                "Keep the type, or give the new attribute another name and convert the values in the program.")
+        } else if let new = attribute as? NSCompositeAttributeDescription, let old = source as? NSCompositeAttributeDescription,
+            new.elements.map(\.name).sorted() != old.elements.map(\.name).sorted()
+                || new.elements.sorted(by: { $0.name < $1.name }).map(\.attributeType)
+                    != old.elements.sorted(by: { $0.name < $1.name }).map(\.attributeType)
+        {
+            add(
+                entity, attribute, "the elements of the composite attribute have changed.",
+                "Keep the elements, or give the new attribute another name and convert the values in the program.")
+        }
+    }
+
+    /// Whether every value of one type is a value of another, in the same form: the same type, or a wider one.
+    static func holds(_ wider: NSAttributeType, all type: NSAttributeType) -> Bool {
+        switch (type, wider) {
+        case (.integer16AttributeType, .integer32AttributeType), (.integer16AttributeType, .integer64AttributeType),
+            (.integer32AttributeType, .integer64AttributeType), (.floatAttributeType, .doubleAttributeType):
+            true
+        default: type == wider
+        }
+    }
+
+    private mutating func checkDerivation(
+        of property: NSPropertyDescription, from source: NSPropertyDescription?, _ entity: NSEntityDescription
+    ) {
+        guard let derived = property as? NSDerivedAttributeDescription, let source = source as? NSAttributeDescription,
+            !(source is NSDerivedAttributeDescription), !Self.holds(derived.attributeType, all: source.attributeType)
+        else { return }
+        add(
+            entity, property,
+            "it was of type \(PropertyDifference.name(of: source.attributeType)), now derived and of type "
+                + "\(PropertyDifference.name(of: derived.attributeType)).", "Give the derived attribute another name.")
+    }
+}

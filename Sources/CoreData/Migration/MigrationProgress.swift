@@ -1,0 +1,11 @@
+/// Tells how far a migration has come.
+struct MigrationProgress: Sendable {
+    let handler: (@Sendable (Double) -> Void)?
+
+    init(_ handler: (@Sendable (Double) -> Void)?) {
+        self.handler = handler
+    }
+
+    /// - Parameter fraction: from 0 to 1, and never less than before.
+    func report(_ fraction: Double) { handler?(fraction) }
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+/// What a migration does with the objects of an entity.
+public enum NSEntityMappingType: UInt, Sendable, Hashable {
+    /// Not said: the destination entity's properties are set by the mapping's expressions.
+    case undefinedEntityMappingType = 0
+    /// The program's own policy makes the objects.
+    case customEntityMappingType = 1
+    /// The entity is new: it has no objects.
+    case addEntityMappingType = 2
+    /// The entity is gone, and its objects with it.
+    case removeEntityMappingType = 3
+    /// The entity is the same in both models.
+    case copyEntityMappingType = 4
+    /// The entity has changed.
+    case transformEntityMappingType = 5
+}
+
+/// How the objects of a source entity become objects of a destination entity.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsentitymapping>
+open class NSEntityMapping: NSObject {
+    private var givenName: String?
+
+    /// The mapping's name, unique in its model. `Source->Destination` unless set.
+    open var name: String! {
+        get { givenName ?? "\(sourceEntityName ?? "")->\(destinationEntityName ?? "")" }
+        set { givenName = newValue }
+    }
+
+    /// What is done with the source's objects.
+    open var mappingType: NSEntityMappingType = .undefinedEntityMappingType
+
+    /// The entity of the older model; nil when the destination entity is new.
+    open var sourceEntityName: String?
+
+    /// The version hash of the source entity.
+    open var sourceEntityVersionHash: Data?
+
+    /// The entity of the newer model; nil when the source entity was removed.
+    open var destinationEntityName: String?
+
+    /// The version hash of the destination entity.
+    open var destinationEntityVersionHash: Data?
+
+    /// How the destination's attributes get their values, by name.
+    open var attributeMappings: [NSPropertyMapping]?
+
+    /// How the destination's relationships get their objects, by name.
+    open var relationshipMappings: [NSPropertyMapping]?
+
+    /// The expression for the source objects. An inferred mapping has none: all objects of the source entity take part.
+    open var sourceExpression: NSExpression?
+
+    /// The name of the class that makes the destination's objects. An inferred mapping has none.
+    open var entityMigrationPolicyClassName: String?
+
+    /// Facts of the application's own about the mapping.
+    open var userInfo: [AnyHashable: Any]?
+
+    /// Makes a mapping of no entities.
+    public override init() {
+        super.init()
+    }
+}

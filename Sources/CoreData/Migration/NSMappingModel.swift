@@ -1,0 +1,106 @@
+import Foundation
+
+/// How the objects of a store made with one version of a model become objects of another version.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsmappingmodel>
+open class NSMappingModel: NSObject {
+    /// The mappings in the order in which they are processed.
+    open var entityMappings: [NSEntityMapping]! = []
+
+    /// The mappings by name. O(number of mappings).
+    open var entityMappingsByName: [String: NSEntityMapping] {
+        Dictionary((entityMappings ?? []).map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Makes a model without mappings.
+    public override init() {
+        super.init()
+    }
+
+    /// Infers the mapping between two versions of a model, as a lightweight migration does.
+    ///
+    /// Entities and properties are matched by renaming identifier or name. It answers without touching any store; the models
+    /// may be in use. O(size of both models).
+    ///
+    /// - Throws: `CocoaError.inferredMappingModel` (134190) when changes do not follow a pattern that is inferred. The message
+    ///   lists every reason, with the entity, the property and what to do; `NSDetailedErrorsKey` has one error for each, with
+    ///   the keys `entity`, `property` and `reason`.
+    open class func inferredMappingModel(
+        forSourceModel source: NSManagedObjectModel, destinationModel destination: NSManagedObjectModel
+    ) throws -> NSMappingModel {
+        let inference = MappingInference(from: source.entities, to: destination.entities)
+        guard inference.problems.isEmpty else {
+            throw InferenceProblem.error(for: inference.problems, "No mapping model can be inferred")
+        }
+        let model = NSMappingModel()
+        model.entityMappings = inference.entityMappings()
+        return model
+    }
+}
+
+extension MappingInference {
+    /// The mappings for people and programs to look at: removed, new, unchanged, then changed entities.
+    func entityMappings() -> [NSEntityMapping] {
+        var removed: [NSEntityMapping] = []
+        for entity in sourceEntities where destinationNames[entity.name ?? ""] == nil {
+            let mapping = NSEntityMapping()
+            mapping.mappingType = .removeEntityMappingType
+            mapping.name = "IEM_Remove_\(entity.name ?? "")"
+            mapping.sourceEntityName = entity.name
+            mapping.sourceEntityVersionHash = entity.versionHash
+            removed.append(mapping)
+        }
+        var added: [NSEntityMapping] = []
+        var copied: [NSEntityMapping] = []
+        var transformed: [NSEntityMapping] = []
+        for entity in destinationEntities {
+            let mapping = NSEntityMapping()
+            mapping.destinationEntityName = entity.name
+            mapping.destinationEntityVersionHash = entity.versionHash
+            guard let pair = entity.name.flatMap({ pairs[$0] }) else {
+                mapping.mappingType = .addEntityMappingType
+                mapping.name = "IEM_Add_\(entity.name ?? "")"
+                added.append(mapping)
+                continue
+            }
+            mapping.sourceEntityName = pair.source.name
+            mapping.sourceEntityVersionHash = pair.source.versionHash
+            let isCopy = Self.isCopy(pair)
+            mapping.mappingType = isCopy ? .copyEntityMappingType : .transformEntityMappingType
+            mapping.name = Self.name(ofMapping: pair)
+            mapping.attributeMappings = propertyMappings(entity.attributesByName.values, pair) { name, _ in
+                NSExpression(format: "$source.%K", name)
+            }
+            mapping.relationshipMappings = propertyMappings(entity.relationshipsByName.values, pair) { name, property in
+                expression(of: property, from: name)
+            }
+            if isCopy { copied.append(mapping) } else { transformed.append(mapping) }
+        }
+        return removed + added + copied + transformed
+    }
+
+    private func propertyMappings<Property: NSPropertyDescription>(
+        _ properties: some Collection<Property>, _ pair: EntityPair, _ expression: (String, Property) -> NSExpression?
+    ) -> [NSPropertyMapping] {
+        properties.filter(Self.isStored).sorted { $0.name < $1.name }.map { property in
+            let mapping = NSPropertyMapping()
+            mapping.name = property.name
+            mapping.valueExpression = pair.sourceNames[property.name].flatMap { expression($0, property) }
+            return mapping
+        }
+    }
+
+    /// The destination objects that the mapping of the relationship's destination made of the source's related objects.
+    private func expression(of relationship: NSRelationshipDescription, from name: String) -> NSExpression? {
+        guard let destination = relationship.destinationEntity, let pair = destination.name.flatMap({ pairs[$0] }) else { return nil }
+        return NSExpression(
+            format: "FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\", %@, $source.%K)",
+            Self.name(ofMapping: pair), name)
+    }
+
+    private static func name(ofMapping pair: EntityPair) -> String {
+        "IEM_\(isCopy(pair) ? "Copy" : "Transform")_\(pair.destination.name ?? "")"
+    }
+
+    private static func isCopy(_ pair: EntityPair) -> Bool { pair.source.versionHash == pair.destination.versionHash }
+}

@@ -1,0 +1,53 @@
+/// Finds for each name of a new model the name that it had in an older one.
+///
+/// A renaming identifier is a canonical name: it says what a thing was called in the first version that had it, and stays
+/// the same through all later ones. Where an identifier does not follow that rule, the older model's own names are tried.
+struct RenamingMatch {
+    /// An entity or property by name and renaming identifier.
+    struct Item {
+        let name: String
+        /// The renaming identifier, which is the name unless set.
+        let identifier: String
+
+        init(name: String, identifier: String?) {
+            self.name = name
+            self.identifier = identifier ?? name
+        }
+
+        var isRenamed: Bool { identifier != name }
+    }
+
+    /// The older name by new name. What was added has none.
+    private(set) var sourceNames: [String: String] = [:]
+    /// New names whose renaming identifier leads to something that another one stands for already.
+    private(set) var contested: [(name: String, identifier: String, other: String)] = []
+
+    init(from sources: [Item], to destinations: [Item]) {
+        var taken: [String: String] = [:]
+        var waiting: [Item] = []
+        func pass(_ items: [Item], _ fits: (Item, Item) -> Bool) {
+            waiting = []
+            for item in items {
+                if let source = sources.first(where: { taken[$0.name] == nil && fits($0, item) }) {
+                    taken[source.name] = item.name
+                    sourceNames[item.name] = source.name
+                } else {
+                    waiting.append(item)
+                }
+            }
+        }
+        // Those that say what they were come first: a new thing may bear the old name of a renamed one.
+        pass(destinations.filter(\.isRenamed)) { $0.name == $1.name && $0.identifier == $1.identifier }
+        pass(waiting) { $0.identifier == $1.identifier }
+        pass(waiting) { $0.name == $1.identifier }
+        let unsettled = waiting
+        pass(destinations.filter { !$0.isRenamed } + unsettled) { $0.name == $1.name }
+        pass(waiting) { !$1.isRenamed && $0.identifier == $1.name }
+        for item in waiting where item.isRenamed {
+            let source = sources.first { $0.identifier == item.identifier || $0.name == item.identifier }
+            guard let source, let other = taken[source.name], destinations.contains(where: { $0.name == other && $0.isRenamed })
+            else { continue }
+            contested.append((item.name, item.identifier, other))
+        }
+    }
+}

@@ -1,0 +1,208 @@
+/// The statements that bring the tables of one model's mapping into those of another's.
+///
+/// Rows keep their primary keys and versions: hierarchies are never merged, so that each new table takes the rows of one
+/// former table at most. A table that would come out as it is stays where it is; the others are put aside under another
+/// name, and their rows are copied.
+struct SQLMigrationPlan {
+    let source: SQLMapping
+    let target: SQLMapping
+    let inference: MappingInference
+    /// The former tables that stay in use.
+    private(set) var keptTables: Set<String> = []
+    private(set) var copies: [SQLRowCopy] = []
+    /// Positions of ordered relationships that were not ordered before.
+    private(set) var positions: [SQLPositions] = []
+    /// The target's entity with the source's, by the target's layout index.
+    let members: [Int: Member]
+
+    /// An entity in both mappings.
+    struct Member {
+        let target: SQLEntity
+        let source: SQLEntity
+        let sourceNames: [String: String]
+    }
+
+    /// Where a table stands while its rows are copied.
+    static func formerName(_ table: String) -> String { "FORMER_" + table }
+
+    /// - Parameters:
+    ///   - source: fitted to the store.
+    ///   - columns: the store's tables, each with its columns in order.
+    init(from source: SQLMapping, to target: SQLMapping, _ inference: MappingInference, columns: [String: [String]]) throws {
+        self.source = source
+        self.target = target
+        self.inference = inference
+        var members: [Int: Member] = [:]
+        for case let entity? in target.entities {
+            guard let pair = inference.pairs[entity.layout.name],
+                let former = source.layouts.layoutByName[pair.source.name ?? ""].flatMap({ source.entity($0) })
+            else { continue }
+            members[entity.layout.index] = Member(target: entity, source: former, sourceNames: pair.sourceNames)
+        }
+        self.members = members
+        for table in target.tables {
+            guard let copy = try rows(of: table) else { continue }
+            if copy.changesNothing, columns[table.name] == table.allColumnNames {
+                keptTables.insert(table.name)
+            } else {
+                copies.append(copy)
+                for column in table.columns {
+                    guard let order = column.orderColumn, !keepsPositions(column, of: table) else { continue }
+                    positions.append(SQLPositions(table: table.name, owner: column.name, position: order))
+                }
+            }
+        }
+        for join in target.joinTables {
+            guard let copy = pairs(of: join) else { continue }
+            if copy.changesNothing, columns[join.name] == join.columnNames {
+                keptTables.insert(join.name)
+            } else {
+                copies.append(copy)
+            }
+            let order = [join.firstOrderColumn, join.secondOrderColumn].compactMap { $0 }
+            for column in order where !copy.targetColumns.contains(column) {
+                positions.append(
+                    SQLPositions(
+                        table: join.name, owner: column == join.firstOrderColumn ? join.firstColumn : join.secondColumn,
+                        position: column))
+            }
+        }
+        // Only now it is known which tables are read under their own names.
+        let kept = keptTables
+        copies = copies.map { copy in copy.reading { kept.contains($0) ? $0 : Self.formerName($0) } }
+    }
+
+    /// The former tables and join tables that are put aside and dropped in the end.
+    var droppedTables: [String] {
+        (source.tables.map(\.name) + source.joinTables.map(\.name)).filter { !keptTables.contains($0) }
+    }
+
+    /// The new tables that have to be made.
+    var createdTables: [String] {
+        target.tables.filter { !keptTables.contains($0.name) }.map(SQLSchema.createTable)
+            + target.joinTables.filter { !keptTables.contains($0.name) }.map(SQLSchema.createTable)
+    }
+
+    /// The new number of each former entity; those of removed entities are missing.
+    var entityNumbers: [Int: Int] {
+        Dictionary(members.values.map { ($0.source.number, $0.target.number) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The members whose rows lie in a target's table.
+    func members(of table: SQLTable) -> [Member] { table.family.compactMap { members[$0.layout.index] } }
+
+    // MARK: Rows
+
+    private func rows(of table: SQLTable) throws -> SQLRowCopy? {
+        let members = members(of: table)
+        guard let former = members.first?.source.table else { return nil }
+        var copy = SQLRowCopy(target: table.name, source: former.name)
+        copy.add("Z_PK", .column("Z_PK"))
+        let numbers = Dictionary(
+            members.map { ($0.source.number, $0.target.number) }, uniquingKeysWith: { first, _ in first })
+        let hasAll = former.family.allSatisfy { numbers[$0.number] != nil }
+        copy.add("Z_ENT", Self.renumbered("Z_ENT", numbers, alone: former.family.count == 1))
+        copy.add("Z_OPT", .column("Z_OPT"))
+        // Where all rows are of one entity, none is left behind for a wrong number.
+        if former.family.count > 1 {
+            copy.condition = .init("s.Z_ENT IN (\(Self.list(numbers.keys)))")
+        }
+        copy.takesAllRows = hasAll
+        for column in table.columns {
+            var values: [MemberValue] = []
+            var entities: [MemberValue] = []
+            var orders: [MemberValue] = []
+            for member in members {
+                guard let index = member.target.columns.firstIndex(where: { $0 === column }) else {
+                    values.append(MemberValue(member: member))
+                    entities.append(MemberValue(member: member))
+                    orders.append(MemberValue(member: member))
+                    continue
+                }
+                let slot = member.target.layout.slots[index]
+                guard slot.kind == .toOne else {
+                    values.append(MemberValue(member: member, value: try attribute(slot, column, member)))
+                    continue
+                }
+                let link = link(slot, column, member)
+                values.append(MemberValue(member: member, value: link.key))
+                entities.append(MemberValue(member: member, value: link.entity))
+                orders.append(MemberValue(member: member, value: link.position))
+            }
+            copy.add(column.name, Self.value(of: values))
+            if let name = column.entityColumn { copy.add(name, Self.value(of: entities)) }
+            if let name = column.orderColumn { copy.add(name, Self.value(of: orders)) }
+        }
+        return copy
+    }
+
+    /// What a member's rows get in a column; nil where the member has no such property.
+    private struct MemberValue {
+        let member: Member
+        var value: SQLRowCopy.Value?
+
+        /// Whether the former rows of the member may have something in a former column.
+        func hasFormerColumn(_ name: String) -> Bool {
+            member.source.columns.contains { column in
+                column.map { $0.name == name || $0.entityColumn == name || $0.orderColumn == name } ?? false
+            }
+        }
+    }
+
+    private static func value(of values: [MemberValue]) -> SQLRowCopy.Value {
+        let present = values.filter { $0.value != nil }
+        if case .column(let name)? = present.first?.value,
+            present.allSatisfy({ if case .column(name)? = $0.value { true } else { false } }),
+            !values.contains(where: { $0.value == nil && $0.hasFormerColumn(name) })
+        {
+            return .column(name)
+        }
+        return .choice(values.map { ($0.member.source.number, $0.value ?? .null) })
+    }
+
+    /// An attribute's value: the former one, a default for nil where it is required now, or a default.
+    private func attribute(_ slot: PropertySlot, _ column: SQLColumn, _ member: Member) throws -> SQLRowCopy.Value {
+        let layout = member.source.layout
+        let former = member.sourceNames[slot.name].flatMap { layout.slotByName[$0] }
+        let standard = slot.isDerived ? nil : try defaultValue(slot, column, member.target.layout)
+        guard let former, let formerColumn = member.source.columns[former], layout.slots[former].attribute != nil else {
+            return standard.map { .sql(SQLText("?", [$0])) } ?? .null
+        }
+        // What is derived from something else now is computed anew; nothing of another type may be left until then.
+        if slot.isDerived, formerColumn.type != column.type { return .null }
+        var value = SQLRowCopy.Value.column(formerColumn.name)
+        switch (formerColumn.allowsExternalStorage, column.allowsExternalStorage) {
+        case (false, true): value = .sql(SQLText("\(SQLFunctionName.externalValue)(\(value.text.sql))"))
+        case (true, false): value = .sql(SQLText("\(SQLFunctionName.plainValue)(\(value.text.sql))"))
+        default: break
+        }
+        guard !slot.isOptional, layout.slots[former].isOptional, let standard else { return value }
+        return .sql("IFNULL(" + value.text + SQLText(", ?)", [standard]))
+    }
+
+    /// The default of a new attribute in the store's form; nil for none.
+    private func defaultValue(_ slot: PropertySlot, _ column: SQLColumn, _ layout: EntityLayout) throws -> PropertyValue? {
+        let value = try PropertyConversion.storeValue(layout.defaultsBySlot[slot.index], slot: slot)
+        switch value {
+        case .null: return nil
+        case .data(let data) where column.allowsExternalStorage: return .data([ExternalFiles.inlineMarker] + data)
+        default: return value
+        }
+    }
+
+    // MARK: Numbers
+
+    static func list(_ numbers: some Sequence<Int>) -> String { numbers.sorted().map(String.init).joined(separator: ", ") }
+
+    /// A column of entity numbers with the new ones.
+    ///
+    /// - Parameter alone: whether all rows are of one entity, whatever number stands there.
+    static func renumbered(
+        _ column: String, _ numbers: [Int: Int], alone: Bool, alias: String = "s"
+    ) -> SQLRowCopy.Value {
+        if numbers.allSatisfy({ $0.key == $0.value }) && alias == "s" { return .column(column) }
+        if alone, let number = numbers.values.first { return .sql(SQLText(String(number))) }
+        let cases = numbers.sorted { $0.key < $1.key }.map { " WHEN \($0.key) THEN \($0.value)" }.joined()
+        return .sql(SQLText("CASE \(alias).\(SQLSchema.identifier(column))\(cases) END"))
+    }
+}

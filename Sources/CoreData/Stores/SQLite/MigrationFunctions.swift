@@ -1,0 +1,101 @@
+import CSQLite
+import Foundation
+
+/// SQL functions that convert values while a store is migrated.
+final class MigrationFunctions {
+    private let externalFiles: ExternalFiles?
+    /// By former entity number and bit: the new bit.
+    private let bits: [Int: [Int: Int]]
+
+    private init(_ externalFiles: ExternalFiles?, _ bits: [Int: [Int: Int]]) {
+        self.externalFiles = externalFiles
+        self.bits = bits
+    }
+
+    /// Defines the functions; they stay defined until the connection is closed.
+    static func register(on connection: SQLiteConnection, externalFiles: ExternalFiles?, plan: SQLMigrationPlan) {
+        func add(
+            _ name: String, _ count: Int32,
+            _ function: @escaping @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+        ) {
+            // SQLite keeps the functions' object until it forgets them.
+            let functions = Unmanaged.passRetained(MigrationFunctions(externalFiles, changedBits(plan))).toOpaque()
+            sqlite3_create_function_v2(
+                connection.handle, name, count, SQLITE_UTF8, functions, function, nil, nil,
+                { if let functions = $0 { Unmanaged<MigrationFunctions>.fromOpaque(functions).release() } })
+        }
+        add(SQLFunctionName.externalValue, 1) { context, _, arguments in
+            MigrationFunctions.answer(context) { _ in
+                MigrationFunctions.data(arguments?[0]).map { Data([ExternalFiles.inlineMarker]) + $0 }
+            }
+        }
+        add(SQLFunctionName.plainValue, 1) { context, _, arguments in
+            MigrationFunctions.answer(context) { functions in
+                MigrationFunctions.data(arguments?[0]).flatMap {
+                    ExternalFiles.content(ofColumnValue: $0, in: functions.externalFiles)
+                }
+            }
+        }
+        add(SQLFunctionName.historyColumns, 2) { context, _, arguments in
+            MigrationFunctions.answer(context) { functions in
+                guard let data = MigrationFunctions.data(arguments?[0]) else { return nil }
+                let number = Int(clamping: sqlite3_value_int64(arguments?[1]))
+                return functions.bits[number].flatMap { MigrationFunctions.moved(data, $0) }
+            }
+        }
+    }
+
+    /// For each former entity whose stored properties stand elsewhere now, the new bit of each; properties that are gone are
+    /// missing. Entities of which nothing moves are missing too.
+    static func changedBits(_ plan: SQLMigrationPlan) -> [Int: [Int: Int]] {
+        var result: [Int: [Int: Int]] = [:]
+        for member in plan.members.values {
+            let target = member.target.layout
+            let source = member.source.layout
+            var bits: [Int: Int] = [:]
+            for slot in target.slots.prefix(target.storedCount) {
+                guard let former = member.sourceNames[slot.name].flatMap({ source.slotByName[$0] }), former < source.storedCount
+                else { continue }
+                bits[former] = slot.index
+            }
+            if bits.count < source.storedCount || bits.contains(where: { $0.key != $0.value }) {
+                result[member.source.number] = bits
+            }
+        }
+        return result
+    }
+
+    private static func moved(_ bytes: Data, _ bits: [Int: Int]) -> Data? {
+        var slots: [Int] = []
+        for (index, byte) in bytes.enumerated() {
+            for bit in 0..<8 where byte & (1 << UInt8(bit)) != 0 {
+                if let slot = bits[index * 8 + bit] { slots.append(slot) }
+            }
+        }
+        guard let greatest = slots.max() else { return nil }
+        var result = Data(count: greatest / 8 + 1)
+        for slot in slots { result[slot / 8] |= 1 << UInt8(slot % 8) }
+        return result
+    }
+
+    private static func data(_ value: OpaquePointer?) -> Data? {
+        guard let value, sqlite3_value_type(value) != SQLITE_NULL else { return nil }
+        guard let bytes = sqlite3_value_blob(value) else { return Data() }
+        return Data(bytes: bytes, count: Int(sqlite3_value_bytes(value)))
+    }
+
+    private static func answer(_ context: OpaquePointer?, _ value: (MigrationFunctions) -> Data?) {
+        guard let context, let user = sqlite3_user_data(context) else { return }
+        // Retained by the connection for as long as it knows the function.
+        guard let data = value(Unmanaged<MigrationFunctions>.fromOpaque(user).takeUnretainedValue()) else {
+            return sqlite3_result_null(context)
+        }
+        data.withUnsafeBytes { bytes in
+            if let base = bytes.baseAddress, !bytes.isEmpty {
+                sqlite3_result_blob64(context, base, UInt64(bytes.count), SQLiteStatement.transient)
+            } else {
+                sqlite3_result_zeroblob(context, 0)
+            }
+        }
+    }
+}

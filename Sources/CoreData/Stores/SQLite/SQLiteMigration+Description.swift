@@ -1,0 +1,58 @@
+import Foundation
+
+// What a store says of itself: entity numbers, history, metadata, model.
+extension SQLiteMigration {
+    func writePrimaryKeys(_ highestKeys: [Int: Int64]) throws {
+        // Numbers from 16000 on are those of the framework's own tables.
+        try connection.run("DELETE FROM Z_PRIMARYKEY WHERE Z_ENT < 16000")
+        for layout in plan.target.layouts.layouts {
+            guard let entity = plan.target.entity(layout) else { continue }
+            let parent = layout.superIndex >= 0 ? plan.target.entities[layout.superIndex]?.number ?? 0 : 0
+            var highest: Int64 = 0
+            if parent == 0 {
+                let table = SQLSchema.identifier(entity.table.name)
+                highest = try connection.integer("SELECT max(Z_PK) FROM \(table)") ?? 0
+                if let former = plan.members(of: entity.table).first?.source.table,
+                    let number = plan.source.entity(former.root)?.number
+                {
+                    highest = max(highest, highestKeys[number] ?? 0)
+                }
+            }
+            try connection.run(
+                "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, ?)",
+                [.integer(Int64(entity.number)), .string(layout.name), .integer(Int64(parent)), .integer(highest)])
+        }
+    }
+
+    /// Gives the changes in the history the new numbers. Those of removed entities go.
+    func renumberHistory() throws {
+        let columns = try SQLiteSchemaReader.read(connection).columns["ACHANGE"] ?? []
+        guard columns.contains("ZENTITY") else { return }
+        let numbers = plan.entityNumbers
+        try connection.execute(
+            "DELETE FROM ACHANGE WHERE ZENTITY < 16000 AND ZENTITY NOT IN (\(SQLMigrationPlan.list(numbers.keys)))")
+        if columns.contains("ZCOLUMNS") {
+            for (former, _) in MigrationFunctions.changedBits(plan) {
+                try connection.run(
+                    "UPDATE ACHANGE SET ZCOLUMNS = \(SQLFunctionName.historyColumns)(ZCOLUMNS, ZENTITY) "
+                        + "WHERE ZENTITY = ? AND ZCOLUMNS IS NOT NULL", [.integer(Int64(former))])
+            }
+        }
+        guard numbers.contains(where: { $0.key != $0.value }) else { return }
+        let cases = numbers.sorted { $0.key < $1.key }.map { " WHEN \($0.key) THEN \($0.value)" }.joined()
+        try connection.execute("UPDATE ACHANGE SET ZENTITY = CASE ZENTITY\(cases) ELSE ZENTITY END")
+    }
+
+    /// The metadata and the model's copy.
+    func writeDescription() throws {
+        var metadata = metadata
+        let new = StoreMetadata.make(for: entities, of: model)
+        for (key, value) in new where key != NSStoreUUIDKey { metadata[key] = value }
+        try StoreMetadata.write(metadata, to: connection)
+        for statement in SQLSchema.housekeeping where statement.contains("Z_MODELCACHE") {
+            try connection.execute(statement.replacingOccurrences(of: "CREATE TABLE", with: "CREATE TABLE IF NOT EXISTS"))
+        }
+        try connection.run("DELETE FROM Z_MODELCACHE")
+        try connection.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.data(try model.encodedModelCache())])
+    }
+}

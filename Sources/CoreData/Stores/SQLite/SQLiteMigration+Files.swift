@@ -1,0 +1,38 @@
+import Foundation
+
+// Files of external values that are gone.
+extension SQLiteMigration {
+    private static let unusedFiles = "temp.unused_external_values"
+
+    /// Keeps the names of files in a temporary table, as their number may be large.
+    func noteUnusedFiles() throws {
+        guard externalFiles != nil else { return }
+        func columns(_ tables: [SQLTable], _ name: (String) -> String) -> [String] {
+            tables.filter { !plan.keptTables.contains($0.name) }.flatMap { table in
+                table.columns.filter { $0.type == .blob && $0.allowsExternalStorage }.map { column in
+                    let value = SQLSchema.identifier(column.name)
+                    return "SELECT \(value) FROM \(SQLSchema.identifier(name(table.name))) "
+                        + "WHERE length(\(value)) < 1024 AND substr(\(value), 1, 1) = X'02'"
+                }
+            }
+        }
+        let former = columns(plan.source.tables, SQLMigrationPlan.formerName)
+        guard !former.isEmpty else { return }
+        try connection.execute("CREATE TABLE \(Self.unusedFiles) (value BLOB)")
+        let now = columns(plan.target.tables) { $0 }
+        for select in former {
+            try connection.execute(
+                "INSERT INTO \(Self.unusedFiles) " + ([select] + now).joined(separator: " EXCEPT "))
+        }
+    }
+
+    /// Removes the files of values that the migration dropped. Called after the commit: a file too many does no harm.
+    func removeUnusedFiles() {
+        defer { try? connection.execute("DROP TABLE IF EXISTS \(Self.unusedFiles)") }
+        guard let externalFiles else { return }
+        try? connection.query("SELECT value FROM \(Self.unusedFiles)") { row in
+            guard let name = row.data(0).flatMap(ExternalFiles.fileName(inColumnValue:)) else { return }
+            externalFiles.remove([name])
+        }
+    }
+}

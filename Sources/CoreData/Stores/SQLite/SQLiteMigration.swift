@@ -1,0 +1,153 @@
+import CSQLite
+import Foundation
+
+/// Brings a store of one version of the model to another, in place and within one transaction.
+///
+/// The former tables are put aside, the new ones made, and their rows copied by SQLite: no row passes through the program,
+/// and the memory used does not depend on their number. Whatever happens before the commit leaves the store as it was.
+struct SQLiteMigration {
+    let connection: SQLiteConnection
+    let plan: SQLMigrationPlan
+    let model: NSManagedObjectModel
+    let entities: [NSEntityDescription]
+    let metadata: [String: Any]
+    let externalFiles: ExternalFiles?
+    let progress: MigrationProgress
+
+    /// Does everything but committing.
+    func run() throws {
+        MigrationFunctions.register(on: connection, externalFiles: externalFiles, plan: plan)
+        try requireKnownEntities()
+        let highestKeys = try highestKeys()
+        try dropSchemaObjects()
+        // Views of the program's own go on naming the tables by their names.
+        try connection.execute("PRAGMA legacy_alter_table = ON")
+        defer { try? connection.execute("PRAGMA legacy_alter_table = OFF") }
+        for table in plan.droppedTables {
+            try connection.execute(
+                "ALTER TABLE \(SQLSchema.identifier(table)) RENAME TO "
+                    + SQLSchema.identifier(SQLMigrationPlan.formerName(table)))
+        }
+        for statement in plan.createdTables { try connection.execute(statement) }
+        try copyRows()
+        for statement in plan.positions.flatMap(\.statements) { try connection.execute(statement) }
+        try noteUnusedFiles()
+        for table in plan.droppedTables {
+            try connection.execute("DROP TABLE \(SQLSchema.identifier(SQLMigrationPlan.formerName(table)))")
+        }
+        progress.report(0.8)
+        try makeIndexes()
+        progress.report(0.9)
+        try deriveAttributes()
+        try requireNoAbstractObjects()
+        try requireRelationships()
+        for statement in try SQLSchema(mapping: plan.target).triggerStatements() { try connection.execute(statement) }
+        try writePrimaryKeys(highestKeys)
+        try renumberHistory()
+        try writeDescription()
+        progress.report(0.99)
+    }
+
+    // MARK: - Before
+
+    /// Rows of numbers that mean nothing would be lost.
+    private func requireKnownEntities() throws {
+        for table in plan.source.tables where table.family.count > 1 && !plan.keptTables.contains(table.name) {
+            let numbers = SQLMigrationPlan.list(table.family.map(\.number))
+            let unknown = try connection.integer(
+                "SELECT count(*) FROM \(SQLSchema.identifier(table.name)) WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(numbers))")
+            guard let unknown, unknown > 0 else { continue }
+            throw CoreDataErrors.make(
+                .migrationManagerSourceStore,
+                "The store at \(connection.path) cannot be migrated: \(unknown) rows of \(table.name) are of no entity of its model.",
+                recovery: "The store is damaged: restore it from a copy.", userInfo: ["NSFilePath": connection.path])
+        }
+    }
+
+    /// The highest key that was handed out in each former table, by the root entity's number.
+    private func highestKeys() throws -> [Int: Int64] {
+        var keys: [Int: Int64] = [:]
+        try connection.query("SELECT Z_ENT, Z_MAX FROM Z_PRIMARYKEY") { row in
+            keys[Int(clamping: row.int64(0))] = row.int64(1)
+        }
+        return keys
+    }
+
+    /// Triggers would fire while rows are copied, and names of indexes must be free.
+    private func dropSchemaObjects() throws {
+        let tables = Set(plan.source.tables.map(\.name) + plan.source.joinTables.map(\.name))
+        var statements: [String] = []
+        let wanted = Set(SQLSchema(mapping: plan.target).indexStatements())
+        try connection.query("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL") { row in
+            guard let name = row.string(1), let table = row.string(2), tables.contains(table) else { return }
+            switch row.string(0) {
+            case "trigger": statements.append("DROP TRIGGER \(SQLSchema.identifier(name))")
+            case "index":
+                // An index on a table that stays is not made anew.
+                if plan.keptTables.contains(table), let sql = row.string(3), wanted.contains(sql) { break }
+                statements.append("DROP INDEX \(SQLSchema.identifier(name))")
+            default: break
+            }
+        }
+        for statement in statements { try connection.execute(statement) }
+    }
+
+    // MARK: - Rows
+
+    private func copyRows() throws {
+        var counts: [Int64] = []
+        for copy in plan.copies {
+            counts.append(try connection.integer("SELECT count(*) FROM \(SQLSchema.identifier(copy.sourceName))") ?? 0)
+        }
+        let total = max(1, counts.reduce(0, +))
+        var done: Int64 = 0
+        for (copy, count) in zip(plan.copies, counts) {
+            let statement = copy.statement
+            let table = SQLSchema.identifier(copy.sourceName)
+            var last = Int64.min
+            var copied: Int64 = 0
+            while copied < count {
+                let end =
+                    try connection.integer(
+                        "SELECT rowid FROM \(table) WHERE rowid > ? ORDER BY rowid LIMIT 1 OFFSET ?",
+                        [.integer(last), .integer(copy.rowsPerStep - 1)]) ?? Int64.max
+                try connection.run(statement.sql, statement.arguments + [.integer(last), .integer(end)])
+                copied += copy.rowsPerStep
+                last = end
+                progress.report(0.7 * Double(done + min(copied, count)) / Double(total))
+                if end == Int64.max { break }
+            }
+            done += count
+        }
+    }
+
+    // MARK: - Indexes and derived attributes
+
+    private func makeIndexes() throws {
+        var known: Set<String> = []
+        try connection.query("SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL") { row in
+            if let sql = row.string(0) { known.insert(sql) }
+        }
+        for statement in SQLSchema(mapping: plan.target).indexStatements() where !known.contains(statement) {
+            do {
+                try connection.execute(statement)
+            } catch let error as SQLiteError where error.isUniquenessViolation {
+                throw try constraintViolation() ?? error
+            }
+        }
+    }
+
+    private func deriveAttributes() throws {
+        let schema = SQLSchema(mapping: plan.target)
+        let statements = try plan.target.tables.flatMap(schema.derivations).compactMap { try $0.recomputation() }
+        // A second time for what is derived from derived values.
+        for _ in 0..<min(2, statements.count) {
+            var changes: Int32 = 0
+            for statement in statements {
+                try connection.run(statement)
+                changes += connection.changes
+            }
+            if changes == 0 { break }
+        }
+    }
+}

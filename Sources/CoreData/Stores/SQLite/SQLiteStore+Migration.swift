@@ -1,0 +1,76 @@
+import CSQLite
+import Foundation
+
+// Bringing a store of another version of the model up to date.
+extension SQLiteStore {
+    /// Migrates the store that `pool` has opened, and loads its metadata anew.
+    func migrate(_ migration: StoreMigration, _ pool: SQLiteConnectionPool, at url: URL) throws {
+        guard !isReadOnly else {
+            throw CoreDataErrors.make(
+                .migration,
+                "The store at \(url.path) was made with another version of the model and cannot be migrated, because "
+                    + "NSReadOnlyPersistentStoreOption forbids writing to it.",
+                recovery: "Open it without the option once, or open a migrated copy.", userInfo: ["NSFilePath": url.path])
+        }
+        migration.progress.report(0)
+        let migrated = try pool.write { connection in
+            defer { connection.dropStatements() }
+            return try self.migrate(migration, connection, url)
+        }
+        takeLoaded(migrated)
+        migration.progress.report(1)
+    }
+
+    /// - Returns: the metadata after the migration.
+    private func migrate(
+        _ migration: StoreMigration, _ connection: SQLiteConnection, _ url: URL
+    ) throws -> [String: Any] {
+        var done: SQLiteMigration?
+        do {
+            try connection.transaction(.immediate) {
+                let metadata = try StoreMetadata.read(connection) ?? [:]
+                let hashes = StoreMetadataHashes.hashes(in: metadata) ?? [:]
+                // Another process may have been faster.
+                if hashes == migration.hashes { return }
+                guard hashes == migration.storedHashes else {
+                    throw CoreDataErrors.make(
+                        .persistentStoreIncompatibleVersionHash,
+                        "The store at \(url.path) was brought to another version of the model by someone else meanwhile.",
+                        recovery: "Add it again.", userInfo: ["NSFilePath": url.path])
+                }
+                let running = SQLiteMigration(
+                    connection: connection, plan: try plan(migration, connection), model: migration.model,
+                    entities: migration.entities, metadata: metadata,
+                    externalFiles: Self.isInMemory(url) ? nil : ExternalFiles(storeURL: url), progress: migration.progress)
+                try running.run()
+                done = running
+            }
+        } catch let error as SQLiteError where error.isGeneral {
+            throw CoreDataErrors.make(
+                .migration, "The store at \(url.path) could not be migrated: \(error.message).",
+                recovery: "The store is as it was before. Check that it is not damaged.",
+                userInfo: ["NSFilePath": url.path, NSUnderlyingErrorKey: error.cocoaError])
+        }
+        done?.removeUnusedFiles()
+        return try StoreMetadata.read(connection) ?? [:]
+    }
+
+    private func plan(_ migration: StoreMigration, _ connection: SQLiteConnection) throws -> SQLMigrationPlan {
+        let schema = try SQLiteSchemaReader.read(connection)
+        let names = Set(migration.storedHashes.keys)
+        let source = try SQLMapping(layouts: migration.sourceModel.layout(), numbers: schema.entityNumbers) {
+            names.contains($0.name)
+        }
+        source.adjust(to: schema.columns)
+        let missing = source.missing(from: schema.columns)
+        guard missing.isEmpty else {
+            throw CoreDataErrors.make(
+                .migrationManagerSourceStore,
+                "The store at \(connection.path) cannot be migrated: it lacks \(missing.joined(separator: ", ")), which the "
+                    + "model that it was made with needs.",
+                recovery: "The store is damaged: restore it from a copy.", userInfo: ["NSFilePath": connection.path])
+        }
+        let target = try makeMapping(entities: migration.entities, numbers: [:])
+        return try SQLMigrationPlan(from: source, to: target, migration.inference, columns: schema.columns)
+    }
+}
