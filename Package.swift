@@ -117,10 +117,11 @@ let package = Package(
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .testTarget(name: "DeepTests", dependencies: ["CoreData", "TestSupport"]),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates"]),
-        .testTarget(name: "CoreDataModelTests", dependencies: ["CoreData", "CSQLite"]),
+        .testTarget(name: "CoreDataModelTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .testTarget(name: "CoordinatorTests", dependencies: ["CoreData"]),
         .testTarget(name: "SQLiteStoreTests", dependencies: ["CoreData", "CSQLite"]),
         .testTarget(name: "FixtureTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
+        .executableTarget(name: "OtherProgram", dependencies: ["CoreData", "CSQLite"], path: "Tests/OtherProgram"),
         .executableTarget(name: "StackStress", dependencies: ["SafeCoreData"], path: "Tests/StackStress"),
         .testTarget(
             name: "SafeCoreDataTests", dependencies: ["SafeCoreData", "SafeCoreDataTesting", "CSQLite", "TestSupport"]),

@@ -104,6 +104,16 @@ final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
     }
 }
 
+/// A store that answers no request.
+final class SilentStore: NSIncrementalStore, @unchecked Sendable {
+    // Sendable: adds no state.
+    static let storeType = NSPersistentStore.StoreType(rawValue: "Silent")
+
+    override var type: String { Self.storeType.rawValue }
+
+    override func loadMetadata() throws { metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: UUID().uuidString] }
+}
+
 @Suite("Custom stores")
 struct CustomStoreTests {
     @Test func anAtomicStoreLoadsNodesAndSavesThem() throws {  // 312
@@ -165,5 +175,33 @@ struct CustomStoreTests {
         }
         #expect(store.log.contains("fetch"))
         #expect(store.log.contains("relationship employees"))
+    }
+
+    @Test func aStoreRefusesRequestsThatItDoesNotKnow() throws {  // 338
+        NSPersistentStoreCoordinator.registerStoreClass(SilentStore.self, type: SilentStore.storeType)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
+        try coordinator.addPersistentStore(type: SilentStore.storeType, at: URL(fileURLWithPath: "/silence"))
+        let context = SampleStacks.context(coordinator)
+        context.performAndWait {
+            let error = #expect(throws: (any Error).self) {
+                try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag"))
+            }
+            #expect((error as NSError?)?.code == NSPersistentStoreUnsupportedRequestTypeError)
+        }
+    }
+
+    @Test func recordsAreNamedByNumbersOfAnyKind() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(ServiceStore.self, type: ServiceStore.storeType)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
+        let added = try coordinator.addPersistentStore(type: ServiceStore.storeType, at: URL(fileURLWithPath: "/service"))
+        let store = try #require(added as? ServiceStore)
+        let entity = try #require(coordinator.managedObjectModel.entitiesByName["Tag"])
+        func id(_ reference: Any) -> NSManagedObjectID { store.newObjectID(for: entity, referenceObject: reference) }
+        let references: [Any] = [1, 1.25, 1.75, NSDecimalNumber(string: "2.5"), NSDecimalNumber(string: "7"), Int64.max, "1"]
+        let ids = references.map(id)
+        #expect(Set(ids).count == references.count)
+        #expect(references.map(id) == ids)
+        #expect(id(NSDecimalNumber(string: "1.25")) == ids[1])
+        #expect(id(7) == ids[4])
     }
 }

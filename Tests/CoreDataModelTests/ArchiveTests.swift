@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -94,7 +95,7 @@ struct ArchiveTests {
     /// No change of any byte, and no cut, may do worse than an error.
     @Test func damagedArchivesAreRefusedOrReadButNeverCrash() throws {
         let archive = [UInt8](try SampleModels.inventory().archivedModel())
-        var generator = FixedGenerator(state: 20_240_613)
+        var generator = SeededGenerator(seed: 20_240_613)
         var refused = 0
         for round in 0..<4000 {
             var bytes = archive
@@ -132,7 +133,7 @@ struct ArchiveTests {
                 try NSManagedObjectModel.decode(modelCache: Data(cache.prefix(length)))
             }
         }
-        var generator = FixedGenerator(state: 7)
+        var generator = SeededGenerator(seed: 7)
         for _ in 0..<500 {
             var bytes = cache
             bytes[Int.random(in: 0..<bytes.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
@@ -159,18 +160,5 @@ struct ArchiveTests {
         #expect(
             again.entities.first?.attributesByName["x"]?.defaultValue as? NSDecimalNumber
                 == NSDecimalNumber(string: text))
-    }
-}
-
-/// A small generator whose sequence is the same everywhere.
-struct FixedGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-        return value ^ (value >> 31)
     }
 }

@@ -1,25 +1,13 @@
 import Foundation
+import TestSupport
 
 @testable import CoreData
 
 /// Models of random entities and properties, in the form that reading a model file gives.
 struct RandomModel {
-    private var random: Generator
+    private var random: SeededGenerator
 
-    /// Random numbers that are the same in every run.
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var word = state
-            word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-            return word ^ (word >> 31)
-        }
-    }
-
-    init(seed: UInt64) { random = Generator(state: seed) }
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     private mutating func chance(_ percent: Int = 30) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
 

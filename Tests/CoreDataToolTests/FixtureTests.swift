@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreDataToolKit
@@ -144,7 +145,7 @@ struct FixtureTests {
         let content = try Data(
             contentsOf: FixtureStores.folder.appendingPathComponent(
                 "CoreDataPlus/SampleModel/Fixtures/SampleModel_V1.sqlite"))
-        var generator = SplitMix(state: 7)
+        var generator = SeededGenerator(seed: 7)
         for round in 0..<40 {
             var damaged = content
             if round % 4 == 0 {
@@ -161,18 +162,5 @@ struct FixtureTests {
                 #expect(run.status == 0 || (run.status == 1 && run.errors.hasPrefix("coredata: ")))
             }
         }
-    }
-}
-
-/// Random numbers that are the same in every run.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-        return word ^ (word >> 31)
     }
 }

@@ -18,7 +18,7 @@ struct RandomShop {
     }
 
     private func fill(_ count: Int) throws {
-        var random = Seeded(state: 7)
+        var random = SeededGenerator(seed: 7)
         let names = ["", "a", "Bolt", "bolt", "Bölt", "Nut", "Nut M6", "Washer", "ACME", "x"]
         let suppliers = ["ACME", "Acme", "Steel", "Bolt & Sons"].map { name in
             let supplier = ShopSupplier(context: context)
@@ -64,17 +64,6 @@ struct RandomShop {
     }
 }
 
-/// Random numbers that are the same for the same seed.
-struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
-
-    mutating func chance(_ part: Int = 1, _ whole: Int = 2) -> Bool { Int.random(in: 0..<whole, using: &self) < part }
+extension SeededGenerator {
+    fileprivate mutating func chance(_ part: Int = 1, _ whole: Int = 2) -> Bool { Int.random(in: 0..<whole, using: &self) < part }
 }

@@ -33,7 +33,8 @@ enum ConcurrencyDebug {
 
     private static func stop(_ subject: String, _ context: NSManagedObjectContext) -> Never {
         let isMain = context.concurrencyType == .mainQueueConcurrencyType
-        preconditionFailure(
+        // Unlike the message of a failed precondition this one is printed by optimized code, too.
+        fatalError(
             "Concurrency violation: \(subject) belongs to the \(isMain ? "main" : "private") queue of the context"
                 + "\(context.nameInMessages), but was used on \(currentPlace). Use it within perform or performAndWait of its "
                 + "context. Called by:\n" + callers.joined(separator: "\n"))

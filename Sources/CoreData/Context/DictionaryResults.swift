@@ -18,22 +18,6 @@ enum DictionaryResults {
         }
     }
 
-    /// The rows of several stores as one result, in the order and with the limits that the request asks for.
-    static func joined(_ rows: [[String: Any]], _ fetch: StoreFetch) -> [[String: Any]] {
-        var result = rows
-        let names = Set((fetch.columns?.properties ?? []).compactMap(Self.name))
-        let descriptors = fetch.sortDescriptors
-        if !descriptors.isEmpty, descriptors.allSatisfy({ names.contains($0.key ?? "") }) {
-            result = descriptors.order(of: rows.map { NSDictionary(dictionary: $0) }).map { rows[$0] }
-        }
-        if fetch.columns?.isDistinct == true {
-            var seen: Set<NSDictionary> = []
-            result = result.filter { seen.insert(NSDictionary(dictionary: $0)).inserted }
-        }
-        result = Array(result.dropFirst(fetch.offset))
-        return fetch.limit > 0 ? Array(result.prefix(fetch.limit)) : result
-    }
-
     private static func name(_ property: Any) -> String? {
         property as? String ?? (property as? NSPropertyDescription)?.name
     }

@@ -83,6 +83,9 @@ private enum DetachedPredicate {
         case .constantValue:
             guard let value = expression.constantValue, let detached = detached(value) else { return expression }
             return NSExpression(forConstantValue: detached)
+        case .fetchRequest:
+            // Executed here: the stores are asked on another thread.
+            return self.expression(NSExpression(forConstantValue: expression.expressionValue(with: nil, context: nil)))
         case .aggregate:
             guard let elements = expression.collection as? [NSExpression] else { return expression }
             return NSExpression(forAggregate: elements.map(self.expression))

@@ -118,7 +118,8 @@ extension NSManagedObjectContext {
             plan: plan, storePlan: plan.store, overlay: overlay, needsMerging: needsMerging,
             usesBatches: usesBatches(plan, request))
         if overlay || needsMerging {
-            prepared.storePlan.limit = 0
+            // Of several stores each may have all of the first ones.
+            prepared.storePlan.limit = overlay ? 0 : plan.store.lastNeeded
             prepared.storePlan.offset = 0
         }
         if !request.includesPropertyValues || prepared.usesBatches { prepared.storePlan.shape = .references }
@@ -646,23 +647,13 @@ extension NSManagedObjectContext {
     }
 
     private func fetchDictionaries<Result>(_ plan: FetchPlan, _ request: NSFetchRequest<Result>) throws -> [[String: Any]] {
-        var storePlan = plan.store
-        let isJoined = plan.stores.count > 1
-        if isJoined {
-            storePlan.limit = 0
-            storePlan.offset = 0
-        }
-        let merge = isJoined ? storePlan.columns.flatMap { AggregateMerge($0, of: plan.layout) } : nil
-        if let merge {
-            storePlan.columns = merge.columns
-            storePlan.sortDescriptors = []
-        }
+        let merge = plan.stores.count > 1 ? try plan.store.columns.map { try DictionaryMerge(plan.store, $0) } : nil
+        let storePlan = merge?.asked ?? plan.store
         var result: [[String: Any]] = []
         for store in plan.stores {
             if case .dictionaries(let rows)? = try store.snapshotStore?.fetch(storePlan) { result += rows }
         }
-        if let merge { result = [merge.merged(result)] }
-        return isJoined ? DictionaryResults.joined(result, plan.store) : result
+        return merge?.merged(result) ?? result
     }
 
     // MARK: - Result types

@@ -15,11 +15,7 @@ extension NSManagedObjectContext {
         isSaving = true
         defer { isSaving = false }
         let coordinator = try requireCoordinator("save")
-        if let failure = readFailure {
-            // What was changed since may rest on values that were not the store's.
-            readFailure = nil
-            throw failure
-        }
+        try throwReadFailure()
         processPendingChanges()
         NotificationCenter.default.post(name: Self.willSaveObjectsNotification, object: self, userInfo: nil)
         processPendingChanges()
@@ -30,6 +26,13 @@ extension NSManagedObjectContext {
         finish(outcome)
     }
 
+    /// Throws what an accessor could not: what was changed since may rest on values that were not the store's.
+    private func throwReadFailure() throws {
+        guard let failure = readFailure else { return }
+        readFailure = nil
+        throw failure
+    }
+
     /// Writes exactly the changes that a request names, without hooks before it and without validation.
     func write(_ request: NSSaveChangesRequest) throws {
         if isSaving {
@@ -38,15 +41,19 @@ extension NSManagedObjectContext {
         isSaving = true
         defer { isSaving = false }
         let coordinator = try requireCoordinator("save")
+        try throwReadFailure()
         processPendingChanges()
         func named(_ objects: Set<NSManagedObject>?, among list: ChangeList) -> ContiguousArray<NSManagedObject> {
             guard let objects, !objects.isEmpty else { return [] }
-            return list.objects.filter { objects.contains($0) && !$0.flags.contains(.inaccessible) }
+            return list.objects.filter { objects.contains($0) }
         }
         func objects() -> SavedObjects {
-            SavedObjects(
-                inserted: named(request.insertedObjects, among: inserted), updated: named(request.updatedObjects, among: updated),
-                deleted: named(request.deletedObjects, among: deleted), inaccessible: [])
+            let deletions = named(request.deletedObjects, among: deleted)
+            return SavedObjects(
+                inserted: named(request.insertedObjects, among: inserted),
+                updated: named(request.updatedObjects, among: updated).filter { $0.flags.isDisjoint(with: .rowIsGone) },
+                deleted: deletions.filter { $0.flags.isDisjoint(with: .rowIsGone) },
+                inaccessible: deletions.filter { !$0.flags.isDisjoint(with: .rowIsGone) })
         }
         conflictChecks.formUnion(request.lockedObjects ?? [])
         finish(try write(objects(), coordinator, remaining: objects))

@@ -131,17 +131,14 @@ extension NSPersistentStoreCoordinator {
                 recovery: "Add it with the type '\(storedType)'.",
                 userInfo: StoreOpeningErrors.userInfo(type: type, url: store.url))
         }
-        let migration = try compatibility.checkHashes(in: metadata, of: entities) { [url = store.url] in
-            StoreFiles.cachedModel(ofType: type, at: url)
-        }
-        if var migration {
+        if var migration = try neededMigration(of: store, type: type, entities: entities, compatibility: compatibility) {
             if let known = metadata[NSStoreUUIDKey] as? String, let other = self.store(identifier: known) {
                 throw duplicate(other, of: type, at: store.url)
             }
             migration.progress = progress
             try store.migrate(migration)
-            metadata = store.metadata ?? [:]
         }
+        metadata = store.metadata ?? [:]
         if metadata[NSStoreTypeKey] == nil { metadata[NSStoreTypeKey] = store.type }
         if metadata[NSStoreUUIDKey] == nil { metadata[NSStoreUUIDKey] = store.identifier ?? UUID().uuidString }
         if metadata[NSStoreModelVersionHashesKey] == nil {
@@ -157,6 +154,25 @@ extension NSPersistentStoreCoordinator {
         store.identifier = identifier
         if let other = self.store(identifier: identifier) { throw duplicate(other, of: type, at: store.url) }
         try store.prepareForRequests()
+    }
+
+    /// The migration that a store needs whose metadata is loaded.
+    private func neededMigration(
+        of store: NSPersistentStore, type: String, entities: [NSEntityDescription], compatibility: StoreCompatibility
+    ) throws -> StoreMigration? {
+        while true {
+            let metadata: [String: Any] = store.metadata ?? [:]
+            do {
+                return try compatibility.checkHashes(in: metadata, of: entities) { [url = store.url] in
+                    StoreFiles.cachedModel(ofType: type, at: url)
+                }
+            } catch let error as NSError where error.code == NSMigrationMissingSourceModelError {
+                // The hashes and the model are read one after the other: someone else may have migrated the store between.
+                try store.loadMetadata()
+                let former = StoreMetadataHashes.hashes(in: metadata)
+                if StoreMetadataHashes.hashes(in: store.metadata ?? [:]) == former { throw error }
+            }
+        }
     }
 
     /// The URL for a store; one of its own for a store in memory that was given none.

@@ -37,6 +37,8 @@ struct StoreCopy {
             var plan = StoreFetch(entity: entity)
             plan.includesSubentities = false
             guard case .rows(let fetched) = try source.fetch(plan), !fetched.rows.isEmpty else { continue }
+            // Rows are read by address: their pages must live until each has a reference of its own.
+            defer { withExtendedLifetime(fetched) {} }
             var key = try destination.reserveKeys(fetched.rows.count, for: entity)
             for row in fetched.rows {
                 keys[TableKey(rootIndex: entity.rootIndex, key: row.rowKey)] =
@@ -59,6 +61,7 @@ struct StoreCopy {
             batch.inserts.append(RowChange(layout: row.layout, key: row.key, base: nil, values: values))
             for slot in row.layout.slots where needsOwnCopy(slot) {
                 let related = try source.relatedRows(to: row.snapshot.key, through: slot, of: row.layout)
+                defer { withExtendedLifetime(related) {} }
                 let references = related.rows.compactMap { destination in
                     moved(
                         RowReference(key: destination.rowKey, layoutIndex: destination.rowLayoutIndex),

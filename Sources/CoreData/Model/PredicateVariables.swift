@@ -19,7 +19,7 @@ enum PredicateVariables {
         case .variable: return [expression.variable]
         case .keyPath: return unbound(in: expression.operand)
         case .function: return unbound(in: expression.operand).union(all(expression.arguments ?? []))
-        case .block: return all(expression.arguments ?? [])
+        case .block, .fetchRequest: return all(expression.arguments ?? [])
         case .aggregate: return all(expression.aggregateElements ?? [])
         case .unionSet, .intersectSet, .minusSet: return all([expression.left, expression.right])
         case .subquery:

@@ -194,7 +194,11 @@ final class ObjectRegistry: @unchecked Sendable {
 
     private struct State {
         /// Indexed by store number, then by the layout index of the root entity.
-        var tables: [[TableBox?]] = []
+        var tables: [[TableBox?]] = [] {
+            didSet { recent = nil }
+        }
+        /// The table that was used last, which is most often the next one too. Owned by `tables`.
+        private var recent: (store: Int, root: Int, box: Unmanaged<TableBox>)?
         var temporarySerial: Int64 = 0
         /// By store number: what remains of the stores for objects that outlive their context.
         var storeTokens: [Int: StoreToken] = [:]
@@ -211,6 +215,18 @@ final class ObjectRegistry: @unchecked Sendable {
         func existingBox(store: Int, root: Int) -> TableBox? {
             guard store >= 0, store < tables.count, root < tables[store].count else { return nil }
             return tables[store][root]
+        }
+
+        /// Takes an object out of its table.
+        mutating func remove(_ object: NSManagedObject) {
+            let store = Int(object.storeNumber)
+            let root = object.accessorTable.owner._withUnsafeGuaranteedRef { $0.rootIndex }
+            if let recent, recent.store == store, recent.root == root {
+                recent.box._withUnsafeGuaranteedRef { $0.table.remove(object) }
+            } else if let box = existingBox(store: store, root: root) {
+                recent = (store, root, .passUnretained(box))
+                box.table.remove(object)
+            }
         }
     }
 
@@ -303,7 +319,7 @@ final class ObjectRegistry: @unchecked Sendable {
         guard object.storeNumber >= 0 else { return }
         lock.lock()
         defer { lock.unlock() }
-        state.existingBox(store: Int(object.storeNumber), root: object.layout.rootIndex)?.table.remove(object)
+        state.remove(object)
     }
 
     /// Gives the block exclusive access to one table, for many look-ups and insertions at once.

@@ -61,8 +61,10 @@ extension NSManagedObject {
 
 /// The archives that transformable attributes without a transformer of their own are stored in.
 enum TransformableArchive {
-    /// Property list types and NSCoding objects; nil for anything else.
+    /// Property list types and NSCoding objects; nil for anything else, and for decimal numbers beside other objects than
+    /// property lists have.
     static func data(from value: Any) -> Data? {
+        if DecimalArchive.holdsDecimal(value) { return DecimalArchive.data(from: value) }
         let object: NSObject
         switch value {
         case let value as NSObject & NSCoding: object = value
@@ -85,8 +87,9 @@ enum TransformableArchive {
     }
 
     /// Decodes with an allow-list of Foundation's value classes and the classes that were registered.
-    static func value(from data: Data) -> Any? {
-        try? NSKeyedUnarchiver.unarchivedObject(ofClasses: ValueTransformers.allowedClasses, from: data)
+    static func value(from data: Data, classes: [AnyClass] = ValueTransformers.allowedClasses) -> Any? {
+        if let value = DecimalArchive.value(from: data, classes: classes) { return value }
+        return try? NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data)
     }
 }
 

@@ -87,7 +87,7 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Se
 
     open override func transformedValue(_ value: Any?) -> Any? {
         guard let data = value as? Data else { return nil }
-        return try? NSKeyedUnarchiver.unarchivedObject(ofClasses: Self.allowedTopLevelClasses, from: data)
+        return TransformableArchive.value(from: data, classes: Self.allowedTopLevelClasses)
     }
 
     open override func reverseTransformedValue(_ value: Any?) -> Any? {

@@ -72,6 +72,9 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     private func readRow(_ reference: RowReference) throws -> Snapshot? {
         let layout = layouts.layouts[reference.layoutIndex]
         let objectID = NSManagedObjectID(key: reference.key, layout: layout, store: store)
+        let cache = rowCaches[layout.rootIndex]
+        // The store's answer may be older than a save that happens meanwhile.
+        let generation = cache.generation
         let node: NSIncrementalStoreNode
         do {
             node = try store.newValuesForObject(with: objectID, with: context())
@@ -84,7 +87,7 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
             builder.set(row, slot.index, try value(of: slot, in: node))
         }
         let snapshot = Snapshot(retaining: row)
-        rowCaches[layout.rootIndex].insert(builder.finish())
+        cache.insert(builder.finish(), readAt: generation)
         return snapshot
     }
 
@@ -205,7 +208,13 @@ extension NSFetchRequest: IncrementalFetchRequest {
         case .rows: resultType = .managedObjectResultType
         case .references: resultType = .managedObjectIDResultType
         case .count: resultType = .countResultType
-        case .dictionaries: resultType = .dictionaryResultType
+        case .dictionaries:
+            resultType = .dictionaryResultType
+            guard let columns = plan.columns, propertiesToFetch?.isEmpty == false else { return }
+            propertiesToFetch = columns.properties
+            propertiesToGroupBy = columns.groupBy
+            havingPredicate = columns.having
+            returnsDistinctResults = columns.isDistinct
         }
     }
 }

@@ -31,7 +31,8 @@ final class ReferenceTable: @unchecked Sendable {
             let reference = hashable.value
             if let key = state.maps.keys[root]?[reference] { return key }
             var key = Self.wholeNumber(reference) ?? 0
-            if key <= 0 || state.maps.references[root]?[key] != nil { key = (state.maps.last[root] ?? 0) + 1 }
+            // A huge one would leave no keys behind it.
+            if key <= 0 || key > Int64.max / 2 || state.maps.references[root]?[key] != nil { key = (state.maps.last[root] ?? 0) + 1 }
             state.maps.last[root] = max(state.maps.last[root] ?? 0, key)
             state.maps.keys[root, default: [:]][reference] = key
             state.maps.references[root, default: [:]][key] = reference
@@ -62,7 +63,12 @@ final class ReferenceTable: @unchecked Sendable {
 
     private static func hashable(_ reference: Any) -> AnyHashable {
         // Numbers count as one type, whatever the width they come in.
-        if let number = reference as? NSNumber { return AnyHashable(number.int64Value) }
+        if let number = reference as? NSNumber {
+            let isFraction = number is NSDecimalNumber || ["d", "f"].contains(String(cString: number.objCType))
+            guard isFraction else { return AnyHashable(number.int64Value) }
+            // Not the number itself: Foundation on Linux cannot hash a decimal one.
+            return Int64(number.stringValue).map { AnyHashable($0) } ?? AnyHashable(number.decimalValue)
+        }
         if let number = reference as? any BinaryInteger { return AnyHashable(Int64(truncatingIfNeeded: number)) }
         if let string = reference as? String { return AnyHashable(string) }
         return (reference as? AnyHashable) ?? AnyHashable(String(describing: reference))

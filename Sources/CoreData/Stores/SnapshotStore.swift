@@ -82,6 +82,13 @@ struct StoreFetch {
         case dictionaries
     }
 
+    /// How many of the first results have to be known to cut them by offset and limit; 0 for all.
+    var lastNeeded: Int {
+        guard limit > 0 else { return 0 }
+        let (sum, overflow) = limit.addingReportingOverflow(max(0, offset))
+        return overflow ? 0 : sum
+    }
+
     struct DictionaryColumns {
         /// Attribute, to-one and expression descriptions, or key path strings.
         var properties: [Any]

@@ -24,7 +24,7 @@ final class OpenedStore {
         // The store's own model fits by definition, and transformable attributes are read as bytes: hashes do not count.
         let options: [AnyHashable: Any] = [
             NSReadOnlyPersistentStoreOption: true, NSIgnorePersistentStoreVersioningOption: true,
-            StoreInspection.immutableFileOption: file.isImmutable,
+            NSPersistentStoreTimeoutOption: SQLiteReader.timeout, StoreInspection.immutableFileOption: file.isImmutable,
         ]
         try coordinator.addPersistentStore(type: .sqlite, at: file.url, options: options)
         context = NSManagedObjectContext(.privateQueue)

@@ -19,7 +19,13 @@ final class SQLiteReader {
     struct Failure: Error {
         let code: Int32
         let message: String
+
+        /// Whether another program kept the database locked.
+        var isLocked: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
     }
+
+    /// How long to wait for other programs' locks, in seconds.
+    static let timeout = 5.0
 
     private let handle: OpaquePointer
 
@@ -53,7 +59,7 @@ final class SQLiteReader {
     }
 
     private func prepare() throws {
-        sqlite3_busy_timeout(handle, 10_000)
+        sqlite3_busy_timeout(handle, Int32(Self.timeout * 1000))
         // The file may come from anywhere: its schema may not call functions with effects.
         _ = ocd_sqlite3_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
         _ = ocd_sqlite3_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)

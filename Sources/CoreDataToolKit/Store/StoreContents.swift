@@ -64,7 +64,8 @@ struct StoreContents {
     static func error(_ failure: SQLiteReader.Failure, _ file: StoreFile) -> ToolError {
         let path = file.originalURL.path
         switch failure.code {
-        case 5, 6: return ToolError("'\(path)' is locked by another program. Try again when that has finished.")
+        case _ where failure.isLocked:
+            return ToolError("'\(path)' is locked by another program. Try again when that has finished.")
         case 11, 26: return ToolError("'\(path)' is damaged (\(failure.message)). Restore it from a copy.")
         default:
             return ToolError("'\(path)' cannot be read: \(failure.message). Check the file, or restore it from a copy.")

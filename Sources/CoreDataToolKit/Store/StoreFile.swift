@@ -23,7 +23,7 @@ final class StoreFile {
 
     /// Finds out how the file can be read.
     ///
-    /// - Throws: `ToolError` for a file that is missing, unreadable or no SQLite database.
+    /// - Throws: `ToolError` for a file that is missing, unreadable, no SQLite database, or kept locked by another program.
     init(path: String) throws {
         let given = URL(fileURLWithPath: path)
         // The journals lie beside the file itself, not beside a link to it.
@@ -34,11 +34,12 @@ final class StoreFile {
         walSize = Self.fileSize(originalURL.path + "-wal")
         let journalSize = Self.fileSize(originalURL.path + "-journal") ?? 0
         let usesWAL = header[18] == 2
+        let isInUse = FileLocks.isInUse(storePath: originalURL.path)
         if walSize ?? 0 > 0 || journalSize > 0 {
-            if SharedMemory.isInUse(storePath: originalURL.path), canReadInPlace { return }
+            if isInUse, try canReadInPlace() { return }
             try copy()
         } else if usesWAL {
-            isImmutable = !SharedMemory.isInUse(storePath: originalURL.path)
+            isImmutable = !isInUse
         }
     }
 
@@ -51,11 +52,22 @@ final class StoreFile {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// A connection of the command's own.
-    func reader() throws -> SQLiteReader { try SQLiteReader(path: url.path, isImmutable: isImmutable) }
+    /// A connection of the command's own, which sees the store as it is at its first query, whatever others write meanwhile.
+    func reader() throws -> SQLiteReader {
+        let reader = try SQLiteReader(path: url.path, isImmutable: isImmutable)
+        _ = try reader.rows("BEGIN")
+        return reader
+    }
 
-    private var canReadInPlace: Bool {
-        (try? reader().rows("SELECT count(*) FROM sqlite_master")) != nil
+    /// - Throws: `ToolError` when another program keeps the store locked: a copy would be torn.
+    private func canReadInPlace() throws -> Bool {
+        do {
+            _ = try reader().rows("SELECT count(*) FROM sqlite_master")
+            return true
+        } catch let failure as SQLiteReader.Failure {
+            if failure.isLocked { throw StoreContents.error(failure, self) }
+            return false
+        }
     }
 
     // MARK: Checking
@@ -99,7 +111,43 @@ final class StoreFile {
 
     // MARK: Copying
 
+    private static let copyAttempts = 3
+
+    /// What changes when somebody writes to the store.
+    private struct State: Equatable {
+        let file: UInt64?
+        let size: Int64?
+        let date: Date?
+    }
+
+    private func state() -> [State] {
+        ["", "-wal", "-journal"].map { suffix in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: originalURL.path + suffix)
+            return State(
+                file: (attributes?[.systemFileNumber] as? NSNumber)?.uint64Value,
+                size: (attributes?[.size] as? NSNumber)?.int64Value, date: attributes?[.modificationDate] as? Date)
+        }
+    }
+
+    /// Copies the store while nobody writes to it.
     private func copy() throws {
+        for _ in 0..<Self.copyAttempts {
+            let before = state()
+            do {
+                try copyFiles()
+            } catch {
+                if state() == before { throw error }
+            }
+            if state() == before {
+                recover()
+                return
+            }
+            close()
+        }
+        throw ToolError("'\(originalURL.path)' is being changed by another program. Try again when that has finished.")
+    }
+
+    private func copyFiles() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
         do {
             try FileManager.default.createDirectory(
@@ -123,7 +171,10 @@ final class StoreFile {
                 "'\(originalURL.path)' has a journal and cannot be copied to \(folder.deletingLastPathComponent().path) to be "
                     + "read: \(error.localizedDescription) Make room there, or set TMPDIR to another folder.")
         }
-        // What is damaged stays as it is; reading it will say so.
+    }
+
+    /// Lets SQLite recover what the copy's journal holds. What is damaged stays as it is; reading it will say so.
+    private func recover() {
         do {
             let recovering = try SQLiteReader(recovering: url.path)
             _ = try recovering.rows("SELECT count(*) FROM sqlite_master")

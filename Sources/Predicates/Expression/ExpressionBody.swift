@@ -14,6 +14,8 @@ enum ExpressionBody {
     case anyKey
     case block((Any?, [Any], NSMutableDictionary?) -> Any, [NSExpression])
     case conditional(NSPredicate, NSExpression, NSExpression)
+    /// What an operation of another module gives for the arguments' values, whatever the evaluated object.
+    case operation(([Any]) -> Any?, [NSExpression])
 
     enum SetOperation: String {
         case union = "UNION"
@@ -29,7 +31,7 @@ enum ExpressionBody {
             1 + max(call.target?.height ?? 0, call.arguments.map(\.height).max() ?? 0)
         case .set(_, let left, let right): 1 + max(left.height, right.height)
         case .subquery(let collection, _, let predicate): 1 + max(collection.height, predicate.height)
-        case .aggregate(let elements), .block(_, let elements): 1 + (elements.map(\.height).max() ?? 0)
+        case .aggregate(let elements), .block(_, let elements), .operation(_, let elements): 1 + (elements.map(\.height).max() ?? 0)
         case .conditional(let predicate, let first, let second):
             1 + max(predicate.height, first.height, second.height)
         }
@@ -79,7 +81,7 @@ enum ExpressionBody {
     /// Constants do not count: equal numbers and collections of different types would have to agree.
     var hash: Int {
         switch self {
-        case .constant, .aggregate, .block: 1
+        case .constant, .aggregate, .block, .operation: 1
         case .evaluatedObject: 2
         case .anyKey: 3
         case .variable(let name): name.hashValue

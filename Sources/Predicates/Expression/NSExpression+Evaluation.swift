@@ -59,6 +59,8 @@ extension NSExpression {
             preconditionFailure("ANYKEY has a meaning for Spotlight only; it cannot be evaluated.")
         case .block(let block, let arguments):
             return block(scope.object, arguments.map { $0.value(in: scope) ?? NSNull() }, scope.context)
+        case .operation(let operation, let arguments):
+            return operation(arguments.map { $0.value(in: scope) ?? NSNull() })
         case .conditional(let predicate, let first, let second):
             return predicate.evaluate(in: scope) ? first.value(in: scope) : second.value(in: scope)
         }
@@ -116,6 +118,8 @@ extension NSExpression {
             return NSExpression(body: .aggregate(elements.map { $0.substituting(variables) }))
         case .block(let block, let arguments):
             return NSExpression(body: .block(block, arguments.map { $0.substituting(variables) }))
+        case .operation(let operation, let arguments):
+            return NSExpression(body: .operation(operation, arguments.map { $0.substituting(variables) }))
         case .conditional(let predicate, let first, let second):
             return NSExpression(
                 body: .conditional(

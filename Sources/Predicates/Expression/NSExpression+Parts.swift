@@ -29,6 +29,8 @@ extension NSExpression {
         case block = 19
         /// `TERNARY(predicate, a, b)`.
         case conditional = 20
+        /// The result of a fetch request, an expression that Core Data adds.
+        case fetchRequest = 50
     }
 
     /// The kind of the expression.
@@ -47,6 +49,7 @@ extension NSExpression {
         case .anyKey: .anyKey
         case .block: .block
         case .conditional: .conditional
+        case .operation: .fetchRequest
         }
     }
 
@@ -96,7 +99,7 @@ extension NSExpression {
     public var arguments: [NSExpression]? {
         switch body {
         case .function(let call): return call.arguments
-        case .block(_, let arguments): return arguments
+        case .block(_, let arguments), .operation(_, let arguments): return arguments
         default: missing("arguments")
         }
     }

@@ -23,6 +23,13 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         height = body.height
     }
 
+    /// For expressions that another module adds: the result of an operation on the arguments' values, whatever the evaluated
+    /// object.
+    package init(operation: @escaping ([Any]) -> Any?, arguments: [NSExpression]) {
+        body = .operation(operation, arguments)
+        height = body.height
+    }
+
     // MARK: Making expressions
 
     /// An expression that is always the given value. `NSNull` stands for `nil`.

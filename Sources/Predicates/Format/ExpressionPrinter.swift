@@ -21,6 +21,7 @@ enum ExpressionPrinter {
         case .subquery(let collection, let variable, let predicate):
             return "SUBQUERY(\(collection.text), $\(variable), \(predicate.predicateFormat))"
         case .aggregate(let elements): return "{" + list(elements) + "}"
+        case .operation(_, let arguments): return "FETCH(\(list(arguments)))"
         case .block(_, let arguments): return "BLOCK(\(list(arguments)))"
         case .conditional(let predicate, let first, let second):
             return "TERNARY(\(predicate.predicateFormat), \(first.text), \(second.text))"

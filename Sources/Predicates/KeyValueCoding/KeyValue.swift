@@ -91,14 +91,15 @@ public enum KeyValue {
         return operation.apply(to: elements.map { self.value(at: rest, of: $0) ?? NSNull() })
     }
 
-    /// Maps over an array to an array, and over a set to a set: an array of distinct values where those cannot be hashed.
+    /// Maps over an array to an array, and over a set to a set: an array of distinct values where those cannot be hashed, as
+    /// decimals cannot by Foundation on Linux.
     private static func mapped(_ elements: [Any], of collection: Any, _ key: String) -> Any {
         let values = elements.map { value(forKey: key, of: $0) ?? NSNull() }
         if CollectionElements.isOrdered(collection) { return values }
         let distinct = Statistics.distinct(values)
         var set = Set<AnyHashable>(minimumCapacity: distinct.count)
         for value in distinct {
-            guard let value = value as? AnyHashable else { return distinct }
+            guard !(value is NSDecimalNumber), let value = value as? AnyHashable else { return distinct }
             set.insert(value)
         }
         return set

@@ -104,7 +104,8 @@ enum ComparableValue {
     var decimalValue: Decimal? {
         switch self {
         case .integer(let number): Decimal(number)
-        case .double(let number): number.isFinite ? Decimal(string: "\(number)") : nil
+        case .double(let number):
+            Int64(exactly: number).map { Decimal($0) } ?? (number.isFinite ? Decimal(string: "\(number)") : nil)
         case .decimal(let number): number
         default: nil
         }

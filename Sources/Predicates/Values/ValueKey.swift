@@ -4,6 +4,8 @@ import Foundation
 enum ValueKey: Hashable {
     case integer(Int64)
     case double(Double)
+    /// Only where no double has the value.
+    case decimal(Decimal)
     case string(LiteralText)
     case date(Double)
     case other(AnyHashable)
@@ -21,17 +23,51 @@ struct LiteralText: Hashable {
 }
 
 extension ComparableValue {
-    /// `nil` for values whose equality cannot be told by hashing: decimals, collections, objects of unknown classes.
+    /// `nil` for values whose equality cannot be told by hashing: not a number, collections, objects of unknown classes.
     var key: ValueKey? {
         switch self {
         case .integer(let number): .integer(number)
         case .double(let number): Int64(exactly: number).map { .integer($0) } ?? (number.isNaN ? nil : .double(number))
+        case .decimal(let number): ComparableValue.key(of: number)
         case .string(let text): .string(LiteralText(text: text))
         case .date(let seconds): .date(seconds)
         case .object(let id as UUID): .other(id)
         case .object(let data as Data): .other(data)
         case .object(let url as URL): .other(url)
         default: nil
+        }
+    }
+
+    /// A decimal makes the key of the number of another type that is equal to it, if there is one.
+    private static func key(of decimal: Decimal) -> ValueKey? {
+        if decimal.isNaN { return nil }
+        let text = "\(decimal)"
+        if let integer = Int64(text) { return .integer(integer) }
+        if let double = Double(text), double.isFinite, Decimal(string: "\(double)") == decimal { return .double(double) }
+        return .decimal(decimal)
+    }
+}
+
+/// Several values in a form that hashes: two keys are equal when a predicate takes each pair of values for equal.
+///
+/// Foundation on Linux cannot hash every value: its `NSDecimalNumber` calls itself without end.
+package struct ValuesKey: Hashable {
+    private enum Part: Hashable {
+        case null
+        case value(ValueKey)
+        case object(AnyHashable)
+        case text(String)
+    }
+
+    private let parts: [Part]
+
+    package init(_ values: [Any?]) {
+        parts = values.map { value in
+            let comparable = ComparableValue(value)
+            if comparable.isNull { return .null }
+            if let key = comparable.key { return .value(key) }
+            if case .object(let object as AnyHashable) = comparable { return .object(object) }
+            return .text(value.map { "\($0)" } ?? "")
         }
     }
 }

@@ -24,12 +24,16 @@ extension DataStack {
             return true
         }
         if mustWait {
-            defer { situation.withLock { $0.waitingReads -= 1 } }
+            defer { endWaiting() }
             try await opened()
             return try readFromOpenStore(body)
         }
         return try readFromOpenStore(body)
     }
+
+    /// Not isolated: the compiler leaves out the way back to the main actor where a wait ends with an error, and a closure
+    /// that belongs to the main actor would then stop the program.
+    nonisolated private func endWaiting() { situation.withLock { $0.waitingReads -= 1 } }
 
     /// Reads at once, for code on the main actor that cannot wait.
     ///

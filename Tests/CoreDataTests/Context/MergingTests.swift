@@ -54,6 +54,7 @@ import Testing
         let refreshed = log.all.reduce(into: Set<NSManagedObject>()) { $0.formUnion($1.objects(NSRefreshedObjectsKey)) }
         let inserted = log.all.reduce(into: Set<NSManagedObject>()) { $0.formUnion($1.objects(NSInsertedObjectsKey)) }
         #expect(refreshed.map(\.objectID) == [ada.objectID])
+        #expect(refreshed.first === mine.first)
         #expect(inserted.map(\.objectID) == [new.objectID])
         #expect(inserted.first?.managedObjectContext === receiver)
         #expect(!receiver.hasChanges)

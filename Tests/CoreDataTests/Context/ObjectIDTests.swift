@@ -18,6 +18,21 @@ import Testing
         #expect(author.objectID.entity === author.entity)
     }
 
+    @Test func registeredObjectsAreFoundWithoutTheStore() throws {  // 119
+        let library = try Library()
+        let author = library.context.author("Ada")
+        try library.context.save()
+        let other = library.newContext()
+        #expect(other.registeredObject(for: author.objectID) == nil)
+        let twin = try #require(try other.authors().first)
+        // With its row gone, only the context can give the object.
+        library.file.execute("DELETE FROM ZAUTHOR")
+        #expect(other.registeredObject(for: author.objectID) === twin)
+        let fault = other.object(with: author.objectID)
+        #expect(fault === twin)
+        withExtendedLifetime(author) {}
+    }
+
     @Test func obtainedIDsAreKeptByTheLaterSave() throws {  // 122, 46
         let library = try Library()
         let author = library.context.author("Ada")

@@ -36,7 +36,7 @@ import Testing
         #expect(objects.first?.managedObjectContext === context)
     }
 
-    @Test func aContextRefusesSaveRequestsAndStrangeOnes() throws {
+    @Test func aContextRefusesSaveRequestsAndStrangeOnes() throws {  // 338
         for request in [NSSaveChangesRequest(), StrangeRequest()] {
             let error = try #require(errorThrown { try context.execute(request) })
             #expect(error.code == CocoaError.persistentStoreUnsupportedRequestType.rawValue)
@@ -80,6 +80,24 @@ import Testing
         other.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         _ = try library.coordinator.execute(request, with: other)
         #expect(library.file.rows("SELECT ZNAME, ZBORN FROM ZAUTHOR") == [["Augusta", "1815"]])
+    }
+
+    @Test func aSaveRequestWritesNothingForADeletionThatWasMergedFromElsewhere() throws {
+        let ada = context.author("Ada")
+        let ben = context.author("Ben")
+        try context.save()
+        let other = library.newContext()
+        let twins = try other.authors()
+        let saves = NotificationLog(NSManagedObjectContext.didSaveObjectsNotification, from: context)
+        context.delete(ada)
+        try context.save()
+        other.mergeChanges(fromContextDidSave: try #require(saves.all.first))
+        other.delete(twins[1])
+        let request = NSSaveChangesRequest(inserted: nil, updated: nil, deleted: Set(twins), locked: nil)
+        _ = try library.coordinator.execute(request, with: other)
+        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR").isEmpty)
+        #expect(!other.hasChanges)
+        withExtendedLifetime(ben) {}
     }
 
     @Test func anEmptySaveRequestWritesTheMetadata() throws {

@@ -65,6 +65,36 @@ import Testing
         #expect((error as NSError?)?.localizedDescription.contains("byLength") == true)
     }
 
+    /// Shorter titles first.
+    private var byLength: NSSortDescriptor {
+        NSSortDescriptor(key: "title", ascending: true) { first, second in
+            let (first, second) = ((first as? String ?? "").count, (second as? String ?? "").count)
+            return first < second ? .orderedAscending : first > second ? .orderedDescending : .orderedSame
+        }
+    }
+
+    @Test(arguments: [NSFetchRequestResultType.managedObjectResultType, .managedObjectIDResultType, .dictionaryResultType])
+    func theSQLiteStoreRefusesComparatorClosures(type: NSFetchRequestResultType) throws {  // 202
+        let library = try library(.sqlite, ["ccc", "a"])
+        library.context.book("bb")
+        let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Book")
+        request.sortDescriptors = [NSSortDescriptor(key: "pages", ascending: true), byLength]
+        request.resultType = type
+        let error = try #require(errorThrown { _ = try library.context.fetch(request) })
+        #expect(error.localizedDescription.contains("unsupported NSSortDescriptor"))
+        #expect(error.localizedDescription.contains("title"))
+    }
+
+    @Test func theStoreInMemorySortsByComparatorClosures() throws {
+        let library = try library(.inMemory, ["ccc", "a", nil, "dddd"])
+        #expect(try sorted(library, byLength) == [nil, "a", "ccc", "dddd"])
+        #expect(try sorted(library, try #require(byLength.reversedSortDescriptor as? NSSortDescriptor)) == ["dddd", "ccc", "a", nil])
+        library.context.book("bb")
+        let request = NSFetchRequest<LibraryBook>(entityName: "Book")
+        request.sortDescriptors = [byLength]
+        #expect(try library.context.fetch(request).map(\.title) == [nil, "a", "bb", "ccc", "dddd"])
+    }
+
     @Test(arguments: StoreKind.allCases)
     func nilComesFirstAscendingAndLastDescending(kind: StoreKind) throws {  // 204
         let library = try library(kind, ["b", nil, "a"])

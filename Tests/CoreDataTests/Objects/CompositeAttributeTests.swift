@@ -24,7 +24,7 @@ final class CompositeItem: NSManagedObject {
         size.elements = [
             .init("width", .integer32AttributeType), .init("height", .integer32AttributeType), unit,
             .init("measured", .dateAttributeType), .init("code", .UUIDAttributeType),
-            .init("isExact", .booleanAttributeType),
+            .init("isExact", .booleanAttributeType), .init("price", .decimalAttributeType),
         ]
         return [NSEntityDescription("Item", class: "CompositeItem", [.init("name", .stringAttributeType), size])]
     }
@@ -40,6 +40,7 @@ final class CompositeItem: NSManagedObject {
             item.size?["measured"] = Date(timeIntervalSinceReferenceDate: 1000)
             item.size?["code"] = code
             item.size?["isExact"] = true
+            item.size?["price"] = NSDecimalNumber(string: "1.25")
         }
         CompositeItem(context: context).name = "shapeless"
         try context.save()
@@ -68,6 +69,7 @@ final class CompositeItem: NSManagedObject {
             (NSPredicate(format: "size.measured < %@", Date(timeIntervalSinceReferenceDate: 2000) as NSDate), ["wide"]),
             (NSPredicate(format: "size.code == %@", code as NSUUID), ["wide"]),
             (NSPredicate(format: "size.isExact == YES"), ["wide"]),
+            (NSPredicate(format: "size.price == 1.25 AND size.price < %@", NSDecimalNumber(string: "1.3")), ["wide"]),
         ]
     }
 

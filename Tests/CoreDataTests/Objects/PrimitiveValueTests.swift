@@ -83,4 +83,23 @@ final class PrimitiveOwner: NSManagedObject {
         try stack.context.save()
         #expect(stack.file.column("SELECT ZNAME FROM ZITEM") == ["B"])
     }
+
+    @Test("54: a mutable copy of the primitive set may be given to the primitive setter of a to-many relationship")
+    func primitiveSettersTakeMutableCopiesOfThePrimitiveSet() throws {
+        let second = PrimitiveItem(context: stack.context)
+        second.name = "B"
+        owner.items = [item]
+        try stack.context.save()
+        let members = try #require((owner.primitiveValue(forKey: "items") as? NSSet)?.mutableCopy() as? NSMutableSet)
+        members.add(second)
+        // The copy alone changes nothing.
+        #expect(owner.items == [item])
+        owner.willChangeValue(forKey: "items")
+        owner.setPrimitiveValue(members, forKey: "items")
+        owner.didChangeValue(forKey: "items")
+        #expect(owner.items == [item, second])
+        // Later changes of the copy are no changes of the relationship.
+        members.removeAllObjects()
+        #expect(owner.items == [item, second])
+    }
 }

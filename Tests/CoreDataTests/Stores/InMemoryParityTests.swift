@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
-    func derivedAttributesAreComputedByTheSave(_ kind: StoreKind) throws {  // 326, 327
+    func derivedAttributesAreComputedByTheSave(_ kind: StoreKind) throws {  // 326, 327, 328, 329
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: derivedModel())
         try coordinator.addPersistentStore(

@@ -6,19 +6,31 @@ import Testing
 @Suite struct RemoteChangeTests {
     private static var option: [AnyHashable: Any] { [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true] }
 
+    /// The first notification that an observer was given.
+    private final class First: @unchecked Sendable {
+        // Sendable: the notification is guarded by the lock.
+        private let lock = NSLock()
+        private var noted: Notification?
+        var notification: Notification? { lock.withLock { noted } }
+        func note(_ notification: Notification) { lock.withLock { noted = noted ?? notification } }
+    }
+
     /// The next notification of a coordinator after `body`, as its store's UUID and URL.
     private func notice(
         _ coordinator: NSPersistentStoreCoordinator, _ body: () throws -> Void
     ) throws -> (uuid: String?, url: URL?) {
         let posted = DispatchSemaphore(value: 0)
-        let log = NotificationLog(.NSPersistentStoreRemoteChange, from: coordinator)
+        let first = First()
         let token = NotificationCenter.default.addObserver(
             forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
-        ) { _ in posted.signal() }
+        ) {
+            first.note($0)
+            posted.signal()
+        }
         defer { NotificationCenter.default.removeObserver(token) }
         try body()
         posted.wait()
-        let notice = try #require(log.all.first)
+        let notice = try #require(first.notification)
         return (notice.userInfo?[NSStoreUUIDKey] as? String, notice.userInfo?[NSPersistentStoreURLKey] as? URL)
     }
 

@@ -29,6 +29,14 @@ struct ObjectArchive {
         self.root = root
     }
 
+    /// Whether every object of the table is of one of some classes.
+    func holdsOnly(_ classNames: Set<String>) -> Bool {
+        objects.allSatisfy { value in
+            guard case .dictionary(let entries) = value, case .string(let name)? = entries["$classname"] else { return true }
+            return classNames.contains(name)
+        }
+    }
+
     /// A value of the table: a text, a number, nil for `$null`, or a dictionary, which is an object.
     private func value(_ number: Int) throws -> PropertyListValue? {
         guard objects.indices.contains(number) else {

@@ -11,8 +11,8 @@ struct MemoryDictionaries {
     private struct Column {
         let name: String
         let expression: NSExpression
-        /// The function and argument when the value is computed over a whole group.
-        let aggregate: (function: String, argument: NSExpression)?
+        /// How the value is computed over a whole group; nil for a value of one row.
+        let aggregate: RowAggregate?
         /// What the value is to be converted to; nil for what it is.
         var kind: ValueKind?
     }
@@ -50,7 +50,7 @@ struct MemoryDictionaries {
             guard let expression = description.expression else { return nil }
             let column = expression.withRowAggregate
             return Column(
-                name: description.name, expression: column, aggregate: aggregate(column),
+                name: description.name, expression: column, aggregate: RowAggregate(column, of: plan.entity),
                 kind: ValueKind(resultOf: description.expressionResultType))
         case let description as NSPropertyDescription: return column(description.name)
         case let path as String: return column(path)
@@ -62,29 +62,15 @@ struct MemoryDictionaries {
         Column(name: path, expression: NSExpression(forKeyPath: path), aggregate: nil)
     }
 
-    private static let aggregateFunctions: Set<String> = ["count:", "sum:", "min:", "max:", "average:"]
-
-    private func aggregate(_ expression: NSExpression) -> (function: String, argument: NSExpression)? {
-        guard expression.expressionType == .function, Self.aggregateFunctions.contains(expression.function),
-            let argument = expression.arguments?.first, expression.arguments?.count == 1
-        else { return nil }
-        // Over a to-many relationship the function is computed for each row.
-        if argument.expressionType == .keyPath {
-            let first = argument.keyPath.split(separator: ".").first.map(String.init) ?? ""
-            if let slot = plan.entity.slotByName[first], plan.entity.slots[slot].kind.isToMany { return nil }
-        }
-        return (expression.function, argument)
-    }
-
     // MARK: - Rows and groups
 
     private func groups(of rows: [Snapshot], by groupColumns: [Column]) -> [[Snapshot]] {
         guard !groupColumns.isEmpty else { return [rows] }
         var groups: [[Snapshot]] = []
-        var places: [[AnyHashable]: Int] = [:]
+        var places: [ValuesKey: Int] = [:]
         for row in rows {
             let view = RowView(row: row, tables: tables, store: store)
-            let key = groupColumns.map { hashable($0.expression.expressionValue(with: view, context: nil)) }
+            let key = ValuesKey(groupColumns.map { $0.expression.expressionValue(with: view, context: nil) })
             if let place = places[key] {
                 groups[place].append(row)
             } else {
@@ -104,7 +90,7 @@ struct MemoryDictionaries {
                         with: RowView(row: row, tables: tables, store: store), context: nil)
                 }
                 let expression = NSExpression(
-                    forFunction: aggregate.function, arguments: [NSExpression(forConstantValue: values)])
+                    forFunction: aggregate.function.rawValue, arguments: [NSExpression(forConstantValue: values)])
                 result[column.name] = published(expression.expressionValue(with: nil, context: nil), column.kind)
             } else if let row = group.first {
                 let view = RowView(row: row, tables: tables, store: store)
@@ -114,28 +100,17 @@ struct MemoryDictionaries {
         return result
     }
 
-    /// A value as users see it: rows as object IDs, numbers as NSNumber, and of the kind that the column is said to have.
+    /// A value as users see it, and of the kind that the column is said to have.
     private func published(_ value: Any?, _ kind: ValueKind?) -> Any? {
         if let kind, let value, let converted = PropertyConversion.value(from: value, kind: kind), !converted.isNull {
             return PropertyConversion.object(from: converted, kind: kind)
         }
-        return switch value {
-        case let view as RowView: view.objectID
-        case let views as [RowView]: views.map(\.objectID)
-        case let number as NSDecimalNumber: number
-        case let decimal as Decimal: NSDecimalNumber(decimal: decimal)
-        default: value
-        }
-    }
-
-    private func hashable(_ value: Any?) -> AnyHashable {
-        guard let value else { return AnyHashable(NSNull()) }
-        return (value as? AnyHashable) ?? AnyHashable("\(value)")
+        return RowView.published(value)
     }
 
     private func distinct(_ results: [[String: Any]], _ shown: [Column]) -> [[String: Any]] {
-        var seen: Set<[AnyHashable]> = []
-        return results.filter { result in seen.insert(shown.map { hashable(result[$0.name]) }).inserted }
+        var seen: Set<ValuesKey> = []
+        return results.filter { result in seen.insert(ValuesKey(shown.map { result[$0.name] })).inserted }
     }
 
     private func sorted(_ results: [[String: Any]]) -> [[String: Any]] {

@@ -52,8 +52,10 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
     }
 
     func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows {
+        // Before the tables are looked at: rows that are deleted or replaced from here on do not come back.
+        let generation = rowCaches[entity.rootIndex].generation
         let tables = current
-        return fetched(keys.compactMap { tables.row($0, of: entity) }, of: entity)
+        return publish(keys.compactMap { tables.row($0, of: entity) }, of: entity, readAt: generation)
     }
 
     func relatedRows(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) throws -> FetchedRows {
@@ -72,15 +74,15 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
         return RelatedRows(rows: FetchedRows(rows), ownerKeys: owners)
     }
 
-    /// Rows that are in the row cache afterwards, even if someone had removed them there.
-    private func fetched(_ rows: [Snapshot], of entity: EntityLayout) -> FetchedRows {
+    /// Puts rows into the row cache again if someone had removed them there, unless something was saved since the read began.
+    func publish(_ rows: [Snapshot], of entity: EntityLayout, readAt generation: Int) -> FetchedRows {
         let cache = rowCaches[entity.rootIndex]
         return FetchedRows(
             rows.map { row in
                 if cache.snapshot(for: row.key)?.row == row.row { return row }
                 // A page is published once; a row of an old page gets a page of its own.
                 let copy = MemoryRows.copy(row)
-                cache.insert([copy.page])
+                cache.insert([copy.page], readAt: generation)
                 return copy
             })
     }
@@ -89,7 +91,7 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
         var builder = RowPageBuilder(layout: row.layout, expectedRows: 1)
         let pointer = builder.appendRow(key: row.key, version: row.version)
         for slot in 0..<row.layout.storedCount { builder.set(pointer, slot, row.value(slot)) }
-        return Snapshot(retaining: pointer)
+        return Snapshot(row: pointer, page: builder.page)
     }
 
     // MARK: - Writing

@@ -82,6 +82,15 @@ struct MemorySort {
 
     private func column(for descriptor: NSSortDescriptor, of rows: [Snapshot]) -> Column {
         let isPlain = type(of: descriptor) == NSSortDescriptor.self
+        if isPlain, descriptor.selector == nil {
+            // A closure is given what objects would give.
+            let expression = descriptor.key.map { NSExpression(forKeyPath: $0) } ?? NSExpression.expressionForEvaluatedObject()
+            return .values(
+                rows.map { row in
+                    let view = RowView(row: row, tables: tables, store: store)
+                    return RowView.published(expression.expressionValue(with: view, context: nil))
+                }, descriptor)
+        }
         guard isPlain, let key = descriptor.key, !key.contains(".") else {
             return .views(rows.map { RowView(row: $0, tables: tables, store: store) }, descriptor)
         }

@@ -35,6 +35,22 @@ final class RowView: KeyValueCoding, PredicateComparable, Hashable {
         }
     }
 
+    /// A value that rows gave, as users see it: rows as object IDs, numbers as NSNumber.
+    static func published(_ value: Any?) -> Any? {
+        guard let value else { return nil }
+        // Casts would take an NSNumber for each of these.
+        switch Swift.type(of: value) {
+        case is Int64.Type, is Int.Type, is Double.Type, is Bool.Type: return value as? NSNumber
+        case is Decimal.Type: return (value as? Decimal).map { NSDecimalNumber(decimal: $0) }
+        default: break
+        }
+        switch value {
+        case let view as RowView: return view.objectID
+        case let views as [RowView]: return views.map(\.objectID)
+        default: return value
+        }
+    }
+
     private func ownValue(_ key: String) -> Any? {
         switch key {
         case "objectID": objectID

@@ -70,6 +70,11 @@ extension SQLGenerator {
             let second = try term(expression.false, in: environment, like: other, context)
             return SQLTerm(
                 text: "CASE WHEN " + test + " THEN " + first.text + " ELSE " + second.text + " END", kind: first.kind)
+        case .fetchRequest:
+            guard let value = expression.expressionValue(with: nil, context: nil), SQLList.elements(of: value) == nil else {
+                throw refuse(context, "a fetch request gives one value if it only counts; use IN")
+            }
+            return try term(NSExpression(forConstantValue: value), in: environment, like: other, context)
         case .aggregate:
             throw refuse(context, "a collection stands where one value is needed")
         case .subquery, .block, .anyKey, .unionSet, .intersectSet, .minusSet:
@@ -236,8 +241,10 @@ extension SQLGenerator {
     }
 
     private func collation(_ descriptor: NSSortDescriptor, isText: Bool) throws -> String {
-        guard let selector = descriptor.selector else { return "" }
-        let name = selector.name
+        guard let name = descriptor.selector?.name else {
+            throw refuse(
+                "sorting by \(descriptor.key ?? "SELF")", "unsupported NSSortDescriptor: a comparator closure has no SQL")
+        }
         let collation: String
         switch name {
         case "compare:": return ""

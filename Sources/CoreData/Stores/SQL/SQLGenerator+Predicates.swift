@@ -9,8 +9,8 @@ extension SQLGenerator {
             switch compound.compoundPredicateType {
             // NOT is true where its operand is not, as in memory: also where a nil makes the operand NULL.
             case .not: return parts.first.map { "((" + $0 + ") IS NOT 1)" } ?? SQLText("0")
-            case .and: return parts.isEmpty ? SQLText("1") : "(" + SQLText.joined(parts, by: " AND ") + ")"
-            case .or: return parts.isEmpty ? SQLText("0") : "(" + SQLText.joined(parts, by: " OR ") + ")"
+            case .and: return parts.isEmpty ? SQLText("1") : SQLText.combined(parts, by: " AND ")
+            case .or: return parts.isEmpty ? SQLText("0") : SQLText.combined(parts, by: " OR ")
             }
         }
         if let comparison = predicate as? NSComparisonPredicate {
@@ -190,9 +190,11 @@ extension SQLGenerator {
                         + SQLText("?", [.string(end)]) + ")"
                 }
             case .endsWith:
-                let count = Int64(pattern.unicodeScalars.count)
+                let count = Int64(pattern.utf8.count)
                 if count == 0 { return left.text + " IS NOT NULL" }
-                return "substr(" + left.text + ", " + SQLText("?", [.integer(-count)]) + ") = " + right.text
+                // As bytes: SQLite takes a NUL for the end of a text.
+                return "substr(CAST(" + left.text + " AS BLOB), " + SQLText("?", [.integer(-count)]) + ") = CAST(" + right.text
+                    + " AS BLOB)"
             case .contains:
                 if !pattern.isEmpty { return "instr(" + left.text + ", " + right.text + ") > 0" }
             default: break
@@ -258,7 +260,7 @@ extension SQLGenerator {
         if insensitive, isText(left), terms.allSatisfy({ isText($0) }) {
             var parts = terms.map { matchString(.equal, options, left, $0) }
             if hasNull { parts.append(left.text + " IS NULL") }
-            return parts.isEmpty ? SQLText("0") : "(" + SQLText.joined(parts, by: " OR ") + ")"
+            return parts.isEmpty ? SQLText("0") : SQLText.combined(parts, by: " OR ")
         }
         let list: SQLText
         if terms.count > Self.maximumListedElements,
@@ -285,6 +287,12 @@ extension SQLGenerator {
         case .constantValue:
             return SQLList.elements(of: expression.constantValue)?.map {
                 $0 as? NSExpression ?? NSExpression(forConstantValue: $0)
+            }
+        case .fetchRequest:
+            return SQLList.elements(of: expression.expressionValue(with: nil, context: nil))?.map {
+                // A row of one column stands for its value.
+                let row = $0 as? NSDictionary
+                return NSExpression(forConstantValue: row?.count == 1 ? row?.allValues.first : $0)
             }
         default: return nil
         }

@@ -78,12 +78,11 @@ final class SQLGenerator {
                 if index == path.count { break }
                 continue
             }
-            guard let slotIndex = entity.layout.slotByName[name] ?? subentitySlot(name, of: entity)?.slot else {
+            // A property of a subentity is found in the same table.
+            let found = try entity.layout.slotByName[name].map { (slot: $0, entity: entity) } ?? subentitySlot(name, of: entity, context)
+            guard let (slotIndex, owner) = found else {
                 throw refuse(context, "the entity '\(entity.layout.name)' has no property '\(name)'")
             }
-            // A property of a subentity is found in the same table.
-            let owner =
-                entity.layout.slotByName[name] != nil ? entity : (subentitySlot(name, of: entity)?.entity ?? entity)
             let slot = owner.layout.slots[slotIndex]
             let isLast = index + 1 == path.count
             if let toMany = owner.toMany[slotIndex] {
@@ -136,13 +135,28 @@ final class SQLGenerator {
     }
 
     /// A property that only subentities have, as predicates on the superentity may use it.
-    private func subentitySlot(_ name: String, of entity: SQLEntity) -> (slot: Int, entity: SQLEntity)? {
+    ///
+    /// - Throws: when several subentities have properties of this name, which lie in different places.
+    private func subentitySlot(
+        _ name: String, of entity: SQLEntity, _ context: String
+    ) throws -> (slot: Int, entity: SQLEntity)? {
+        var found: (slot: Int, entity: SQLEntity)?
         for index in entity.layout.familyIndexes {
-            if let candidate = mapping.entities[index], let slot = candidate.layout.slotByName[name] {
-                return (slot, candidate)
+            guard let candidate = mapping.entities[index], let slot = candidate.layout.slotByName[name] else { continue }
+            guard let first = found else {
+                found = (slot, candidate)
+                continue
+            }
+            // A property that was declared again has the superentity's column.
+            let isSameColumn = candidate.columns[slot].map { $0 === first.entity.columns[first.slot] } ?? false
+            guard isSameColumn || first.entity.layout.slots[first.slot].property === candidate.layout.slots[slot].property else {
+                throw refuse(
+                    context,
+                    "'\(name)' is a property of '\(first.entity.layout.name)' and another one of '\(candidate.layout.name)': "
+                        + "fetch one of them")
             }
         }
-        return nil
+        return found
     }
 
     // MARK: Errors

@@ -48,9 +48,23 @@ final class SQLMapping: @unchecked Sendable {
             let family = layout.familyIndexes.compactMap { entities[$0] }
             tables.append(try SQLTable(root: layout, family: family, mapping: self))
         }
+        try checkTableNames()
         layoutByNumber = Array(repeating: -1, count: (entities.compactMap { $0?.number }.max() ?? 0) + 1)
         for case let entity? in entities { layoutByNumber[entity.number] = entity.layout.index }
         makeToManyMappings()
+    }
+
+    /// - Throws: an error that names the entities whose tables would have the same name.
+    private func checkTableNames() throws {
+        var owners = ["Z_PRIMARYKEY": "Core Data", "Z_METADATA": "Core Data", "Z_MODELCACHE": "Core Data"]
+        for table in tables {
+            if let other = owners.updateValue("the entity '\(table.root.name)'", forKey: table.name) {
+                throw CoreDataErrors.make(
+                    .coreData,
+                    "The entity '\(table.root.name)' cannot be kept in a SQLite store: \(other) has the table \(table.name) already. "
+                        + "Tables are named after entities, in upper case.", recovery: "Rename the entity.")
+            }
+        }
     }
 
     func entity(_ layout: EntityLayout) -> SQLEntity? { entities[layout.index] }

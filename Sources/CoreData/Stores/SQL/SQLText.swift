@@ -19,6 +19,19 @@ struct SQLText {
     static func joined(_ parts: [SQLText], by separator: String) -> SQLText {
         SQLText(parts.map(\.sql).joined(separator: separator), parts.flatMap(\.arguments))
     }
+
+    /// Conditions in parentheses with AND or OR between them. Many are put together in groups, as SQLite takes each operator
+    /// for one more level of an expression, of which it allows 1,000.
+    static func combined(_ parts: [SQLText], by separator: String) -> SQLText {
+        let groupSize = 100
+        var parts = parts
+        while parts.count > groupSize {
+            parts = stride(from: 0, to: parts.count, by: groupSize).map { start in
+                "(" + joined(Array(parts[start..<min(start + groupSize, parts.count)]), by: separator) + ")"
+            }
+        }
+        return "(" + joined(parts, by: separator) + ")"
+    }
 }
 
 /// A value in SQL, and what is known of it.

@@ -11,7 +11,7 @@ final class FetchStatement: @unchecked Sendable {
             case value
             /// BEGINSWITH as a range: the text and the least text behind it.
             case prefix
-            /// ENDSWITH: minus the length, and the text.
+            /// ENDSWITH: minus the length in bytes, and the text.
             case suffix
             /// CONTAINS: a text that is not empty.
             case part
@@ -111,7 +111,7 @@ final class FetchStatement: @unchecked Sendable {
                 arguments.append(value)
                 arguments.append(.string(end))
             case (.suffix, .string(let text)) where !text.isEmpty:
-                arguments.append(.integer(-Int64(text.unicodeScalars.count)))
+                arguments.append(.integer(-Int64(text.utf8.count)))
                 arguments.append(value)
             case (.part, .string(let text)) where !text.isEmpty: arguments.append(value)
             default: throw NeedsOtherSQL()

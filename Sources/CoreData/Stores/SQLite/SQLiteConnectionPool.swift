@@ -46,6 +46,12 @@ final class SQLiteConnectionPool: Sendable {
             connection = try SQLiteConnection(
                 path: configuration.path, mode: create ? .create : .readWrite, timeout: configuration.timeout)
             readerMode = .readOnly
+            if sqlite3_db_readonly(connection.handle, "main") == 1 {
+                throw SQLiteError(
+                    extendedCode: SQLITE_READONLY, message: "attempt to write a readonly database", path: configuration.path,
+                    advice: "The store at \(configuration.path) may not be written. Check the permissions of the file and its "
+                        + "folder, or add the store with NSReadOnlyPersistentStoreOption.")
+            }
         }
         var usesWAL = false
         if !configuration.isReadOnly {
@@ -80,10 +86,17 @@ final class SQLiteConnectionPool: Sendable {
             try plain.query("SELECT count(*) FROM sqlite_master") { _ in }
             return plain
         } catch let error as SQLiteError where error.code == SQLITE_CANTOPEN || error.code == SQLITE_READONLY {
-            for suffix in ["-wal", "-journal"] where size(ofFileAt: configuration.path + suffix) > 0 {
+            if size(ofFileAt: configuration.path + "-journal") > 0 {
+                throw SQLiteError(
+                    extendedCode: error.extendedCode, message: error.message, path: configuration.path,
+                    advice: "The store at \(configuration.path) cannot be read: its journal \(configuration.path)-journal holds "
+                        + "what a program that ended while writing had changed, and that has to be undone first. Open the store "
+                        + "once without NSReadOnlyPersistentStoreOption, or do so with a copy of the store and its journal.")
+            }
+            if size(ofFileAt: configuration.path + "-wal") > 0 {
                 throw SQLiteError(
                     extendedCode: SQLITE_CANTOPEN, message: error.message, path: configuration.path,
-                    advice: "The store at \(configuration.path) cannot be read: its journal \(configuration.path)\(suffix) holds "
+                    advice: "The store at \(configuration.path) cannot be read: its journal \(configuration.path)-wal holds "
                         + "changes that can only be read where SQLite can make files beside the store. Make the folder "
                         + "writable, remove what stands at \(configuration.path)-shm, or copy the store with its journal "
                         + "to another folder.")

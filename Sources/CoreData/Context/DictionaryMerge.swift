@@ -1,0 +1,219 @@
+import Foundation
+
+/// Dictionary results of several stores as those of one: each store answers for its own rows, and the answers are put
+/// together by group.
+///
+/// The stores compute no condition on groups, no order of groups and no distinct groups: what is true of a part need not be
+/// true of the whole.
+struct DictionaryMerge {
+    /// What each store is asked for.
+    private(set) var asked: StoreFetch
+
+    private let fetch: StoreFetch
+    private let isGrouped: Bool
+    /// The columns that users see, in order.
+    private var shown: [(name: String, source: GroupValue)] = []
+    /// The names under which the stores give the values of a group's columns.
+    private var groupNames: [String] = []
+    private var having: NSPredicate?
+    private var descriptors: [NSSortDescriptor] = []
+    /// What conditions and orders look at: the values' names there, and where they come from.
+    private var looked: [(name: String, source: GroupValue)] = []
+
+    /// - Throws: an error that names the column, the condition or the order that cannot be put together of several stores'.
+    init(_ fetch: StoreFetch, _ columns: StoreFetch.DictionaryColumns) throws {
+        self.fetch = fetch
+        asked = fetch
+        asked.offset = 0
+        let aggregates = columns.properties.map { property in
+            (property as? NSExpressionDescription)?.expression.flatMap { RowAggregate($0, of: fetch.entity) }
+        }
+        isGrouped = !columns.groupBy.isEmpty || aggregates.contains { $0 != nil }
+        var parts = StoreFetch.DictionaryColumns(properties: [], groupBy: columns.groupBy)
+        for property in columns.groupBy { groupNames.append(Self.ask(property, in: &parts)) }
+        for (property, aggregate) in zip(columns.properties, aggregates) {
+            guard let name = Self.name(of: property) else { continue }
+            let kind = (property as? NSExpressionDescription).flatMap { ValueKind(resultOf: $0.expressionResultType) }
+            if let aggregate {
+                shown.append((name, Self.ask(aggregate, kind, in: &parts)))
+            } else {
+                if isGrouped { try check(property) }
+                shown.append((name, .first(Self.ask(property, in: &parts))))
+            }
+        }
+        if let condition = columns.having { having = try rewrite(condition, asking: &parts) }
+        try addOrder(to: &parts)
+        if isGrouped {
+            asked.sortDescriptors = []
+            asked.limit = 0
+        } else {
+            // Rows that differ in what they are sorted by are sorted first.
+            parts.isDistinct = columns.isDistinct && parts.properties.count == shown.count
+            asked.limit = parts.isDistinct == columns.isDistinct ? fetch.lastNeeded : 0
+        }
+        asked.columns = parts
+    }
+
+    // MARK: - What the stores are asked for
+
+    private static func name(of property: Any) -> String? { (property as? NSPropertyDescription)?.name ?? property as? String }
+
+    /// Asks for a column, under its own name if that is a property's, and otherwise under one that no property has.
+    private static func ask(_ property: Any, in parts: inout StoreFetch.DictionaryColumns) -> String {
+        guard let description = property as? NSExpressionDescription else {
+            let name = name(of: property) ?? "\(property)"
+            let isAsked = parts.properties.contains { !($0 is NSExpressionDescription) && Self.name(of: $0) == name }
+            if !isAsked { parts.properties.append(property) }
+            return name
+        }
+        return ask(description.expression, description.expressionResultType, in: &parts)
+    }
+
+    private static func ask(
+        _ expression: NSExpression?, _ type: NSAttributeType, in parts: inout StoreFetch.DictionaryColumns
+    ) -> String {
+        let column = NSExpressionDescription()
+        column.name = "(\(parts.properties.count))"
+        column.expression = expression
+        column.expressionResultType = type
+        parts.properties.append(column)
+        return column.name
+    }
+
+    /// Asks for what an aggregate is put together of.
+    private static func ask(
+        _ aggregate: RowAggregate, _ kind: ValueKind?, in parts: inout StoreFetch.DictionaryColumns
+    ) -> GroupValue {
+        func part(_ function: RowAggregate.Function) -> String {
+            ask(
+                NSExpression(forFunction: function.rawValue, arguments: [aggregate.argument]), .undefinedAttributeType, in: &parts)
+        }
+        if aggregate.function == .average { return .average(sum: part(.sum), count: part(.count), kind) }
+        return .aggregate(aggregate.function, part(aggregate.function), kind)
+    }
+
+    /// Refuses a computed column whose aggregates are only a part of it.
+    private func check(_ property: Any) throws {
+        guard let description = property as? NSExpressionDescription, let expression = description.expression else { return }
+        if expression.holdsRowAggregate(of: fetch.entity) {
+            throw refusal("the column '\(description.name)' computes with aggregates (\(expression))")
+        }
+    }
+
+    private func refusal(_ part: String) -> NSError {
+        CoreDataErrors.make(
+            .coreData,
+            "The fetch of \(fetch.entity.name) goes to several stores, whose results cannot be put together: \(part).",
+            recovery: "Fetch from one store (affectedStores), or compute it from the results.")
+    }
+
+    // MARK: - Conditions and orders
+
+    private mutating func rewrite(
+        _ condition: NSPredicate, asking parts: inout StoreFetch.DictionaryColumns
+    ) throws -> NSPredicate {
+        guard let rewritten = try condition.lookingAtValues({ try value(of: $0, asking: &parts) }) else {
+            throw refusal("the condition on groups (havingPredicate) is '\(condition.predicateFormat)'")
+        }
+        return rewritten
+    }
+
+    /// The name under which conditions and orders find a value.
+    private mutating func look(at source: GroupValue) -> String {
+        let name = "value\(looked.count)"
+        looked.append((name, source))
+        return name
+    }
+
+    /// Where the value of a part of a condition comes from; nil for a part that is no value of its own.
+    private mutating func value(
+        of expression: NSExpression, asking parts: inout StoreFetch.DictionaryColumns
+    ) throws -> String? {
+        if let aggregate = RowAggregate(expression, of: fetch.entity) { return look(at: Self.ask(aggregate, nil, in: &parts)) }
+        let name: String
+        switch expression.expressionType {
+        case .keyPath:
+            guard let path = expression.keyPathFromEvaluatedObject else { return nil }
+            name = path
+        case .variable: name = expression.variable
+        case .evaluatedObject: throw refusal("the condition on groups (havingPredicate) names SELF")
+        default: return nil
+        }
+        guard let source = source(named: name) else {
+            throw refusal("the condition on groups (havingPredicate) names '\(name)', which is no column of the result")
+        }
+        return look(at: source)
+    }
+
+    /// A column of the result, or one that rows are grouped by.
+    private func source(named name: String) -> GroupValue? {
+        if let column = shown.first(where: { $0.name == name }) { return column.source }
+        return groupNames.contains(name) ? .first(name) : nil
+    }
+
+    private mutating func addOrder(to parts: inout StoreFetch.DictionaryColumns) throws {
+        for descriptor in fetch.sortDescriptors {
+            guard let key = descriptor.key else { throw refusal("it is sorted by a descriptor without a key") }
+            let source: GroupValue
+            if let known = self.source(named: key) {
+                source = known
+            } else if isGrouped {
+                throw refusal("it is sorted by '\(key)', which is no column of the result")
+            } else {
+                source = .first(Self.ask(key, in: &parts))
+            }
+            let name = look(at: source)
+            if let selector = descriptor.selector {
+                descriptors.append(NSSortDescriptor(key: name, ascending: descriptor.ascending, selector: selector))
+            } else {
+                descriptors.append(
+                    NSSortDescriptor(key: name, ascending: descriptor.ascending, comparator: descriptor.comparator))
+            }
+        }
+    }
+
+    // MARK: - The result
+
+    /// A group of the result: what is shown of it, and what conditions and orders see.
+    private struct Group {
+        let result: [String: Any]
+        let view: NSDictionary
+    }
+
+    /// The result of all stores, of the rows that they gave.
+    func merged(_ rows: [[String: Any]]) -> [[String: Any]] {
+        var groups = (isGrouped ? grouped(rows) : rows.map { [$0] }).map(group)
+        if let having { groups = groups.filter { having.evaluate(with: $0.view) } }
+        if !descriptors.isEmpty { groups = descriptors.order(of: groups.map(\.view)).map { groups[$0] } }
+        var results = groups.map(\.result)
+        if fetch.columns?.isDistinct == true {
+            var seen: Set<ValuesKey> = []
+            results = results.filter { result in seen.insert(ValuesKey(shown.map { result[$0.name] })).inserted }
+        }
+        results = Array(results.dropFirst(max(0, fetch.offset)))
+        return fetch.limit > 0 ? Array(results.prefix(fetch.limit)) : results
+    }
+
+    private func grouped(_ rows: [[String: Any]]) -> [[[String: Any]]] {
+        var groups: [[[String: Any]]] = []
+        var places: [ValuesKey: Int] = [:]
+        for row in rows {
+            let key = ValuesKey(groupNames.map { row[$0] })
+            if let place = places[key] {
+                groups[place].append(row)
+            } else {
+                places[key] = groups.count
+                groups.append([row])
+            }
+        }
+        return groups
+    }
+
+    private func group(_ rows: [[String: Any]]) -> Group {
+        var result: [String: Any] = [:]
+        for column in shown { result[column.name] = column.source.value(in: rows) }
+        let view = NSMutableDictionary()
+        for value in looked { view.setValue(value.source.value(in: rows) ?? NSNull(), forKey: value.name) }
+        return Group(result: result, view: view)
+    }
+}

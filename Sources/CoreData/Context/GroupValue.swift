@@ -1,0 +1,61 @@
+import Foundation
+
+/// A value of a group whose rows several stores gave: where in the stores' dictionaries its parts are.
+enum GroupValue {
+    /// The same in all rows of the group, or some row's.
+    case first(String)
+    case aggregate(RowAggregate.Function, String, ValueKind?)
+    case average(sum: String, count: String, ValueKind?)
+
+    /// - Parameter rows: one dictionary for each store that has rows of the group.
+    func value(in rows: [[String: Any]]) -> Any? {
+        switch self {
+        case .first(let name):
+            for row in rows { if let value = row[name] { return value } }
+            return nil
+        case .aggregate(let function, let name, let kind):
+            let parts = rows.compactMap { $0[name] }
+            switch function {
+            case .min, .max:
+                if parts.isEmpty { return nil }
+                let expression = NSExpression(forFunction: function.rawValue, arguments: [NSExpression(forConstantValue: parts)])
+                return Self.converted(expression.expressionValue(with: nil, context: nil), kind)
+            default: return Self.converted(Self.sum(parts), kind)
+            }
+        case .average(let sum, let count, let kind):
+            guard let total = Self.sum(rows.compactMap { $0[sum] }), let count = Self.sum(rows.compactMap { $0[count] }),
+                count.int64Value > 0
+            else { return nil }
+            if let decimal = total as? NSDecimalNumber {
+                return Self.converted(decimal.dividing(by: NSDecimalNumber(value: count.int64Value)), kind)
+            }
+            return Self.converted(NSNumber(value: total.doubleValue / count.doubleValue), kind)
+        }
+    }
+
+    /// A value of the kind that the column is said to have.
+    private static func converted(_ value: Any?, _ kind: ValueKind?) -> Any? {
+        guard let kind, let value, let converted = PropertyConversion.value(from: value, kind: kind), !converted.isNull else {
+            return value
+        }
+        return PropertyConversion.object(from: converted, kind: kind)
+    }
+
+    /// The sum of numbers, an integer if all are and it fits; nil for none.
+    private static func sum(_ values: [Any]) -> NSNumber? {
+        let numbers = values.compactMap { $0 as? NSNumber }
+        guard var total = numbers.first else { return nil }
+        for number in numbers.dropFirst() {
+            if total is NSDecimalNumber || number is NSDecimalNumber {
+                total = NSDecimalNumber(decimal: total.decimalValue + number.decimalValue)
+                continue
+            }
+            let sum = total.int64Value.addingReportingOverflow(number.int64Value)
+            let isFraction = [total, number].contains { ["d", "f"].contains(String(cString: $0.objCType)) }
+            total =
+                isFraction || sum.overflow
+                ? NSNumber(value: total.doubleValue + number.doubleValue) : NSNumber(value: sum.partialValue)
+        }
+        return total
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+/// The kind of an ``NSFetchRequestExpression``.
+public let NSFetchRequestExpressionType = NSExpression.ExpressionType.fetchRequest
+
+/// An expression whose value is the result of a fetch request.
+///
+/// It is evaluated on the queue that evaluates it, which must be the context's. In a predicate of a fetch it is evaluated once by
+/// a SQL store, before the statement is made, and for each row by other stores. It cannot be archived.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsfetchrequestexpression>
+open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
+    // Sendable: the properties are constants; what the expressions hold is the caller's to use on its queue.
+
+    /// Evaluates to the fetch request.
+    public let requestExpression: NSExpression
+    /// Evaluates to the context that executes it.
+    public let contextExpression: NSExpression
+    /// Whether the value is the number of objects, as `count(for:)` gives it, instead of the array that `fetch(_:)` gives.
+    public let isCountOnlyRequest: Bool
+
+    /// An expression whose value is the result of a fetch request, nil if it cannot be executed.
+    ///
+    /// - Parameters:
+    ///   - fetch: evaluates to an `NSFetchRequest`.
+    ///   - context: evaluates to an `NSManagedObjectContext`.
+    ///   - countFlag: whether to count only.
+    open class func expression(
+        forFetch fetch: NSExpression, context: NSExpression, countOnly countFlag: Bool
+    ) -> NSExpression {
+        NSFetchRequestExpression(fetch, context, countOnly: countFlag)
+    }
+
+    private init(_ fetch: NSExpression, _ context: NSExpression, countOnly: Bool) {
+        requestExpression = fetch
+        contextExpression = context
+        isCountOnlyRequest = countOnly
+        super.init(
+            operation: { values in
+                guard let request = values[0] as? any ExecutableFetch, let context = values[1] as? NSManagedObjectContext else {
+                    return nil
+                }
+                return request.result(in: context, countOnly: countOnly)
+            }, arguments: [fetch, context])
+    }
+
+    /// Fetch requests are not archived.
+    public required init?(coder: NSCoder) { nil }
+}
+
+/// Lets a fetch request of any result type be executed.
+private protocol ExecutableFetch {
+    func result(in context: NSManagedObjectContext, countOnly: Bool) -> Any?
+}
+
+extension NSFetchRequest: ExecutableFetch {
+    fileprivate func result(in context: NSManagedObjectContext, countOnly: Bool) -> Any? {
+        countOnly ? try? context.count(for: self) : try? context.fetch(self)
+    }
+}

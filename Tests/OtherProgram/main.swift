@@ -1,0 +1,32 @@
+import CoreData
+import Foundation
+
+// Another program that uses a store while tests do.
+//
+//     OtherProgram hold writing STORE      keeps a write transaction open, with changes, until its standard input ends
+//     OtherProgram hold exclusive STORE    keeps the file for itself until its standard input ends
+//     OtherProgram crash STORE             ends in the middle of a transaction whose pages are in the file already
+//     OtherProgram open writable STORE     opens the store with the engine, changes the makers' names and saves
+//     OtherProgram open read-only STORE    opens the store with the engine and prints the makers' names
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+switch arguments.first {
+case "hold" where arguments.count == 3:
+    let holder = try Database(arguments[2])
+    if arguments[1] == "exclusive" { try holder.run("PRAGMA locking_mode = EXCLUSIVE") }
+    try holder.run(arguments[1] == "exclusive" ? "BEGIN EXCLUSIVE" : "BEGIN IMMEDIATE")
+    try holder.run("UPDATE ZMAKER SET ZNAME = 'half done'")
+    FileHandle.standardOutput.write(Data("ready\n".utf8))
+    while readLine() != nil {}
+case "crash" where arguments.count == 2:
+    let database = try Database(arguments[1])
+    // A small cache, so that changed pages are written before the end of the transaction.
+    try database.run("PRAGMA cache_size = 2; PRAGMA cache_spill = ON; BEGIN IMMEDIATE; UPDATE ZMAKER SET ZNAME = 'half done'")
+    for _ in 0..<200 { try database.run("INSERT INTO ZMAKER (Z_ENT, Z_OPT, ZNAME) VALUES (1, 1, hex(randomblob(2000)))") }
+    _exit(9)
+case "open" where arguments.count == 3:
+    try Opening.run(path: arguments[2], isReadOnly: arguments[1] == "read-only")
+default:
+    print("unknown mode: \(arguments.joined(separator: " "))")
+    exit(2)
+}

@@ -1,0 +1,34 @@
+import Foundation
+
+/// A program that runs until its standard input ends.
+public final class RunningProgram {
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+
+    /// Starts a program and waits for its first line.
+    ///
+    /// - Throws: when it cannot be started or ends without a line.
+    public init(_ program: URL, _ arguments: [String]) throws {
+        process.executableURL = program
+        process.arguments = arguments
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        var line = Data()
+        while line.last != UInt8(ascii: "\n") {
+            let byte = output.fileHandleForReading.readData(ofLength: 1)
+            if byte.isEmpty { throw CocoaError(.executableLoad) }
+            line += byte
+        }
+    }
+
+    deinit { stop() }
+
+    /// Ends the program's input and waits for its end.
+    public func stop() {
+        guard process.isRunning else { return }
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+}
