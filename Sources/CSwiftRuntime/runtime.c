@@ -1,3 +1,3 @@
 #include "runtime.h"
 
-_Thread_local int opencoredata_makesObjectForContext = 0;
+_Thread_local const void *_Nullable opencoredata_entityOfNextObject = 0;

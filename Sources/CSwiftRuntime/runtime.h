@@ -16,17 +16,19 @@ extern void swift_release_n(void *_Nonnull object, uint32_t count);
 /// Tells the processor that memory will be read soon. Any address will do.
 static inline void opencoredata_prefetch(const void *_Nonnull address) { __builtin_prefetch(address); }
 
-/// Whether the thread is about to make an object for a context: the context will keep the object's model alive. One for the
-/// whole program: the functions below are compiled into every file that calls them.
-extern _Thread_local int opencoredata_makesObjectForContext;
+/// The entity of which the thread is about to make an object for a context, in the entity's own class; null at other times.
+/// One for the whole program: the functions below are compiled into every file that calls them.
+extern _Thread_local const void *_Nullable opencoredata_entityOfNextObject;
 
-static inline void opencoredata_willMakeObjectForContext(void) { opencoredata_makesObjectForContext = 1; }
+static inline void opencoredata_willMakeObjectForContext(const void *_Nonnull entity) {
+    opencoredata_entityOfNextObject = entity;
+}
 
-/// Reads the flag and clears it.
-static inline int opencoredata_takeMakesObjectForContext(void) {
-    int value = opencoredata_makesObjectForContext;
-    opencoredata_makesObjectForContext = 0;
-    return value;
+/// Whether the object of the entity that is being made is the one announced. True once.
+static inline int opencoredata_makesObjectForContext(const void *_Nonnull entity) {
+    if (opencoredata_entityOfNextObject != entity) return 0;
+    opencoredata_entityOfNextObject = 0;
+    return 1;
 }
 
 #endif

@@ -50,7 +50,7 @@ struct SnapshotCode {
         let identity = inherited.map { "_inherited = \($0)(objectID)" } ?? "self.objectID = objectID"
         let source = inherited.map { "_inherited = \($0)(_reading: reader)" } ?? "objectID = reader._reference"
         return ["\(access)init(_ objectID: ObjectReference = .new(\(entity.name).self)) {", "    \(identity)", "}"]
-            + ["\(access)init(_reading reader: SnapshotReader) {", "    \(source)"]
+            + ["\(access)init(_reading reader: borrowing SnapshotReader) {", "    \(source)"]
             + properties.map { "    _\($0.name)._read(reader, \"\($0.name)\")" } + ["}"]
     }
 

@@ -7,11 +7,11 @@ import Foundation
 ///
 /// It is a handful of addresses and valid while the `_StoredRows` that gave it lives.
 public struct _StoredRow {
-    private let row: RowPointer
+    @usableFromInline let row: RowPointer
     // Unmanaged and unowned(unsafe): the rows that gave this one retain the pages, and with them the layouts, and the source.
     private unowned(unsafe) let layout: EntityLayout
-    private let table: AccessorTable
-    private let wordCount: Int
+    @usableFromInline let table: AccessorTable
+    @usableFromInline let wordCount: Int
     private let source: Unmanaged<StoredRowSource>
 
     fileprivate init(_ row: RowPointer, source: Unmanaged<StoredRowSource>) {
@@ -33,16 +33,27 @@ public struct _StoredRow {
         }
         // The kinds after `toOne` have no word.
         guard entry.kind.rawValue <= ValueKind.toOne.rawValue,
-            row[wordCount + entry.slot >> 6] & (1 << UInt64(entry.slot & 63)) == 0
+            !isNull(entry.slot)
         else { return nil }
         return entry
     }
+
+    @inlinable @inline(__always)
+    func isNull(_ slot: Int) -> Bool { row[wordCount &+ slot &>> 6] & (1 &<< UInt64(slot & 63)) != 0 }
 
     private var snapshot: Snapshot { Snapshot(retaining: row) }
 
     // MARK: Values
 
+    @inlinable
     public func _integer(_ name: StaticString) -> Int64? {
+        let known = table.first(name)
+        if known.isInteger, !isNull(known.slot) { return Int64(bitPattern: row[known.slot]) }
+        return readInteger(name)
+    }
+
+    @inline(never) @usableFromInline
+    func readInteger(_ name: StaticString) -> Int64? {
         guard let entry = slot(name) else { return nil }
         if entry.kind.isInteger { return Int64(bitPattern: row[entry.slot]) }
         switch snapshot.value(entry.slot) {
@@ -52,7 +63,15 @@ public struct _StoredRow {
         }
     }
 
+    @inlinable
     public func _double(_ name: StaticString) -> Double? {
+        let known = table.first(name)
+        if known.isFloatingPoint, !isNull(known.slot) { return Double(bitPattern: row[known.slot]) }
+        return readDouble(name)
+    }
+
+    @inline(never) @usableFromInline
+    func readDouble(_ name: StaticString) -> Double? {
         guard let entry = slot(name) else { return nil }
         if entry.kind.isFloatingPoint { return Double(bitPattern: row[entry.slot]) }
         switch snapshot.value(entry.slot) {
@@ -117,13 +136,13 @@ public struct _StoredRow {
 public final class _StoredRows {
     private let rows: FetchedRows
     private let source: StoredRowSource
+    public let _count: Int
 
     fileprivate init(_ rows: FetchedRows, source: StoredRowSource) {
         self.rows = rows
         self.source = source
+        _count = rows.rows.count
     }
-
-    public var _count: Int { rows.rows.count }
 
     /// The row at a position, valid while this object lives.
     public func _row(at index: Int) -> _StoredRow { _StoredRow(rows.rows[index], source: .passUnretained(source)) }
@@ -210,7 +229,8 @@ extension NSManagedObjectContext {
         _ request: NSFetchRequest<Result>, relationships: [String]
     ) throws -> _StoredRows? {
         if request.includesPendingChanges && hasChanges { return nil }
-        let plan = try resolve(request)
+        var plan = try resolve(request)
+        plan.store.areRowsKept = false
         guard plan.stores.count == 1, let store = plan.stores.first, let snapshotStore = store.snapshotStore,
             plan.store.shape == .rows, case .rows(let rows) = try snapshotStore.fetch(plan.store)
         else { return nil }

@@ -129,14 +129,24 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
         // Nobody but this object may want the layouts: they must live until it keeps them.
         let layouts = entity.layoutReference == nil ? entity.modelLayouts : nil
         defer { withExtendedLifetime(layouts) {} }
-        accessorTable = entity.layoutReference?._withUnsafeGuaranteedRef { $0.accessorTable } ?? entity.resolvedLayout.accessorTable
+        let table = entity.layoutReference?._withUnsafeGuaranteedRef { $0.accessorTable } ?? entity.resolvedLayout.accessorTable
+        accessorTable = table
+        flags = table.owner._withUnsafeGuaranteedRef { $0.initialFlags }
+        // For a context nothing is left to do. Using the object here would cost two changes of its reference count.
+        let isForContext =
+            context == nil && opencoredata_makesObjectForContext(Unmanaged.passUnretained(entity).toOpaque()) != 0
         super.init()
-        flags = layout.initialFlags
+        if !isForContext { begin(in: context) }
+    }
+
+    // Never inlined: `reclassify` may change the class of the object, which the optimizer must not think it knows.
+    @inline(never)
+    private final func begin(in context: NSManagedObjectContext?) {
         let isOfEntityClass = Swift.type(of: self) == layout.managedObjectClass
         guard let context else {
             if !isOfEntityClass { accessorTable = layout.accessorTable(for: Swift.type(of: self)) }
             // An object of the program's own, outside any context, keeps its model alive itself.
-            if opencoredata_takeMakesObjectForContext() == 0 { _ = makeExtras() }
+            _ = makeExtras()
             return
         }
         if isOfEntityClass {
@@ -149,20 +159,20 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
         }
     }
 
-    /// Makes an object for a context, which gives it its registry, and with it its model, at once. The retained entity is
-    /// consumed.
+    /// Makes an object of an entity's class for a context, which gives it its registry, and with it its model, at once. The
+    /// retained entity is consumed.
     @inline(__always)
     static func makeForContext(
         _ objectClass: NSManagedObject.Type, consuming entity: Unmanaged<NSEntityDescription>
     ) -> NSManagedObject {
-        opencoredata_willMakeObjectForContext()
+        opencoredata_willMakeObjectForContext(entity.toOpaque())
         return objectClass.init(entity: entity.takeRetainedValue(), insertInto: nil)
     }
 
-    /// Makes an object for a context, which gives it its registry, and with it its model, at once.
+    /// Makes an object for a context, which gives it its registry, and with it its model, at once. Called on the entity's class.
     @inline(__always)
     final class func forContext(_ entity: NSEntityDescription) -> Self {
-        opencoredata_willMakeObjectForContext()
+        opencoredata_willMakeObjectForContext(Unmanaged.passUnretained(entity).toOpaque())
         return self.init(entity: entity, insertInto: nil)
     }
 

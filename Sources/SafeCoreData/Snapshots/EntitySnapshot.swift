@@ -14,7 +14,7 @@ public protocol EntitySnapshot: Hashable, Codable, Sendable, CustomStringConvert
     init(_ objectID: ObjectReference)
 
     /// Makes a snapshot of an object or a row.
-    init(_reading reader: SnapshotReader)
+    init(_reading reader: borrowing SnapshotReader)
 
     /// Calls the visitor for each property, those of superclasses first.
     mutating func _visit<Visitor: SnapshotVisitor>(_ visitor: inout Visitor) throws

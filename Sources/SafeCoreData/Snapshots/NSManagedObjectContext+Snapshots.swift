@@ -29,19 +29,22 @@ extension NSManagedObjectContext {
     func _snapshots<Object: EntityObject, Snapshot: EntitySnapshot>(
         _ type: Snapshot.Type, _ request: NSFetchRequest<Object>, names: Set<String>?
     ) throws -> [Snapshot] {
-        var snapshots: [Snapshot] = []
-        if let rows = try _storedRows(type, request, names: names) {
-            snapshots.reserveCapacity(rows._count)
-            for index in 0..<rows._count {
-                snapshots.append(Snapshot(_reading: SnapshotReader(rows._row(at: index), names: names)))
-            }
-            withExtendedLifetime(rows) {}
-        } else {
-            for object in try fetch(request) {
-                snapshots.append(Snapshot(_reading: SnapshotReader(object, names: names)))
+        guard let rows = try _storedRows(type, request, names: names) else {
+            return try fetch(request).map { Snapshot(_reading: SnapshotReader($0, names: names)) }
+        }
+        defer { withExtendedLifetime(rows) {} }
+        // An initializer for no elements would write to the storage that all empty arrays share.
+        if rows._count == 0 { return [] }
+        return Array(unsafeUninitializedCapacity: rows._count) { buffer, count in
+            guard let first = buffer.baseAddress else { return }
+            var reader = SnapshotReader(rows._row(at: 0), names: names)
+            while count < rows._count {
+                reader.row = rows._row(at: count)
+                // Where it will stay: snapshots are too large to be moved for nothing.
+                (first + count).initialize(to: Snapshot(_reading: reader))
+                count += 1
             }
         }
-        return snapshots
     }
 
     /// The rows of a request with the to-many relationships that the snapshots need; nil where objects must be fetched.

@@ -53,7 +53,8 @@ extension SQLiteStore {
         switch plan.shape {
         case .rows:
             let select = backend.selectPlan(entity, includesSubentities: plan.includesSubentities)
-            return .rows(try readRows(query, select, backend, expected: plan.limit > 0 ? plan.limit : 64))
+            return .rows(
+                try readRows(query, select, backend, expected: plan.limit > 0 ? plan.limit : 64, areKept: plan.areRowsKept))
         case .references:
             let isSingle = Self.isSingle(plan, entity)
             var references: [RowReference] = []
@@ -88,16 +89,16 @@ extension SQLiteStore {
         return SQLText(" LIMIT ? OFFSET ?", [limit, .integer(Int64(plan.offset))])
     }
 
-    /// Runs a query for whole rows, each of them once, and publishes them.
+    /// Runs a query for whole rows, each of them once, and publishes them if they are to be kept.
     private func readRows(
-        _ query: SQLText, _ select: SelectPlan, _ backend: SQLiteBackend, expected: Int
+        _ query: SQLText, _ select: SelectPlan, _ backend: SQLiteBackend, expected: Int, areKept: Bool = true
     ) throws -> FetchedRows {
         let cache = backend.rowCache(of: select.entity.layout)
         let generation = cache.generation
         return try backend.pool.read { connection in
             var collector = RowCollector(select, expectedRows: expected)
             try connection.read(query.sql, query.arguments) { try collector.readAll($0) }
-            var rows = collector.finish(in: cache, readAt: generation)
+            var rows = areKept ? collector.finish(in: cache, readAt: generation) : collector.finishUnpublished()
             rows.areDistinct = true
             return rows
         }
