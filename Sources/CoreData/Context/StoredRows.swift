@@ -39,7 +39,7 @@ public struct _StoredRow {
     }
 
     @inlinable @inline(__always)
-    func isNull(_ slot: Int) -> Bool { row[wordCount &+ slot &>> 6] & (1 &<< UInt64(slot & 63)) != 0 }
+    func isNull(_ slot: Int) -> Bool { row.isNull(slot, wordCount: wordCount) }
 
     private var snapshot: Snapshot { Snapshot(retaining: row) }
 
@@ -229,8 +229,7 @@ extension NSManagedObjectContext {
         _ request: NSFetchRequest<Result>, relationships: [String]
     ) throws -> _StoredRows? {
         if request.includesPendingChanges && hasChanges { return nil }
-        var plan = try resolve(request)
-        plan.store.areRowsKept = false
+        let plan = try resolve(request)
         guard plan.stores.count == 1, let store = plan.stores.first, let snapshotStore = store.snapshotStore,
             plan.store.shape == .rows, case .rows(let rows) = try snapshotStore.fetch(plan.store)
         else { return nil }

@@ -476,6 +476,6 @@ extension EntityLayout {
 
     @inline(__always)
     final func isNull(_ row: RowPointer, _ slot: Int) -> Bool {
-        row[wordCount + slot >> 6] & (1 << UInt64(slot & 63)) != 0
+        row.isNull(slot, wordCount: wordCount)
     }
 }

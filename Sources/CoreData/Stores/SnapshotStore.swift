@@ -67,8 +67,6 @@ struct StoreFetch {
     var limit = 0
     var offset = 0
     var shape = Shape.rows
-    /// Whether objects will hold the rows, so that the row cache should know them.
-    var areRowsKept = true
     /// How dictionary results are made; nil for other shapes.
     var columns: DictionaryColumns?
     /// The request itself; custom incremental stores get it.

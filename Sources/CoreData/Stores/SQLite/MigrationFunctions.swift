@@ -14,14 +14,15 @@ final class MigrationFunctions {
 
     /// Defines the functions; they stay defined until the connection is closed.
     static func register(on connection: SQLiteConnection, externalFiles: ExternalFiles?, plan: SQLMigrationPlan) {
+        let functions = MigrationFunctions(externalFiles, changedBits(plan))
         func add(
             _ name: String, _ count: Int32,
             _ function: @escaping @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
         ) {
-            // SQLite keeps the functions' object until it forgets them.
-            let functions = Unmanaged.passRetained(MigrationFunctions(externalFiles, changedBits(plan))).toOpaque()
+            // SQLite keeps a reference for each function until it forgets it.
+            let reference = Unmanaged.passRetained(functions).toOpaque()
             sqlite3_create_function_v2(
-                connection.handle, name, count, SQLITE_UTF8, functions, function, nil, nil,
+                connection.handle, name, count, SQLITE_UTF8, reference, function, nil, nil,
                 { if let functions = $0 { Unmanaged<MigrationFunctions>.fromOpaque(functions).release() } })
         }
         add(SQLFunctionName.externalValue, 1) { context, _, arguments in

@@ -31,7 +31,7 @@ final class RelatedRowsPlan: Sendable {
 
 extension SQLiteBackend {
     /// A plan for the destination rows of some owners, made at first use.
-    func relatedRowsPlan(_ slot: PropertySlot, of entity: EntityLayout, _ owners: OwnerKeys) throws -> RelatedRowsPlan {
+    func relatedRowsPlan(_ slot: PropertySlot, of entity: EntityLayout, _ owners: SelectedKeys.Form) throws -> RelatedRowsPlan {
         let key = RelatedRowsPlanKey(layoutIndex: entity.index, slot: slot.index, owners: owners)
         if let known = relatedRowsPlans.withLock({ $0[key] }) { return known }
         let plan = try makeRelatedRowsPlan(slot, of: entity, condition: owners.condition)
@@ -90,42 +90,9 @@ extension SQLiteBackend {
     }
 }
 
-/// How a statement is told the owners whose rows it reads.
-enum OwnerKeys: Hashable, Sendable {
-    /// One key.
-    case one
-    /// A JSON text of keys.
-    case list
-    /// The first and the last of keys without a gap.
-    case range
-
-    var condition: String {
-        switch self {
-        case .one: "= ?"
-        case .list: "IN (SELECT value FROM json_each(?))"
-        case .range: "BETWEEN ? AND ?"
-        }
-    }
-
-    /// Keys as ranges without gaps, in ascending order; nil for keys that are too scattered for reading them so to be faster.
-    static func ranges(of keys: [Int64]) -> [ClosedRange<Int64>]? {
-        var ranges: [ClosedRange<Int64>] = []
-        let mostRanges = keys.count / 8
-        for key in keys.sorted() {
-            if let last = ranges.last, last.upperBound == key || last.upperBound == key &- 1 {
-                ranges[ranges.count - 1] = last.lowerBound...key
-            } else {
-                if ranges.count == mostRanges { return nil }
-                ranges.append(key...key)
-            }
-        }
-        return ranges
-    }
-}
-
 /// Names a plan: the owner's entity, the relationship, and how owners are told.
 struct RelatedRowsPlanKey: Hashable, Sendable {
     let layoutIndex: Int
     let slot: Int
-    let owners: OwnerKeys
+    let owners: SelectedKeys.Form
 }

@@ -54,7 +54,9 @@ extension SQLiteStore {
         case .rows:
             let select = backend.selectPlan(entity, includesSubentities: plan.includesSubentities)
             return .rows(
-                try readRows(query, select, backend, expected: plan.limit > 0 ? plan.limit : 64, areKept: plan.areRowsKept))
+                try readRows(select, backend, expected: plan.limit > 0 ? plan.limit : 64) { connection, body in
+                    try connection.read(query.sql, query.arguments, body)
+                })
         case .references:
             let isSingle = Self.isSingle(plan, entity)
             var references: [RowReference] = []
@@ -89,16 +91,17 @@ extension SQLiteStore {
         return SQLText(" LIMIT ? OFFSET ?", [limit, .integer(Int64(plan.offset))])
     }
 
-    /// Runs a query for whole rows, each of them once, and publishes them if they are to be kept.
+    /// Runs a statement for whole rows, each of them once, and publishes them.
     private func readRows(
-        _ query: SQLText, _ select: SelectPlan, _ backend: SQLiteBackend, expected: Int, areKept: Bool = true
+        _ select: SelectPlan, _ backend: SQLiteBackend, expected: Int,
+        running statement: (SQLiteConnection, (SQLiteStatement) throws -> Void) throws -> Void
     ) throws -> FetchedRows {
         let cache = backend.rowCache(of: select.entity.layout)
         let generation = cache.generation
         return try backend.pool.read { connection in
             var collector = RowCollector(select, expectedRows: expected)
-            try connection.read(query.sql, query.arguments) { try collector.readAll($0) }
-            var rows = areKept ? collector.finish(in: cache, readAt: generation) : collector.finishUnpublished()
+            try statement(connection) { try collector.readAll($0) }
+            var rows = collector.finish(in: cache, readAt: generation)
             rows.areDistinct = true
             return rows
         }
@@ -108,27 +111,13 @@ extension SQLiteStore {
         if keys.isEmpty { return FetchedRows() }
         let backend = try backend()
         let select = backend.selectPlan(try backend.entity(entity), includesSubentities: true)
-        let from = "SELECT \(select.columns) FROM \(SQLSchema.identifier(select.entity.table.name)) t0 WHERE t0.Z_PK "
-        if keys.count == 1 {
-            return try readRows(SQLText(from + "= ?", [.integer(keys[0])]), select, backend, expected: 1)
+        let keys = SelectedKeys(keys)
+        let sql =
+            "SELECT \(select.columns) FROM \(SQLSchema.identifier(select.entity.table.name)) t0 WHERE t0.Z_PK "
+            + keys.form.condition
+        return try readRows(select, backend, expected: keys.count) { connection, body in
+            try connection.read(sql, keys, body)
         }
-        if let range = Self.range(of: keys) {
-            return try readRows(
-                SQLText(from + "BETWEEN ? AND ?", [.integer(range.lowerBound), .integer(range.upperBound)]), select, backend,
-                expected: keys.count)
-        }
-        return try readRows(
-            SQLText(from + "IN (SELECT value FROM json_each(?))", [.string(SQLList.json(keys))]), select, backend,
-            expected: keys.count)
-    }
-
-    /// The range of keys that ascend without a gap, which is read faster than single rows; nil for others.
-    private static func range(of keys: [Int64]) -> ClosedRange<Int64>? {
-        guard let first = keys.first, let last = keys.last, last >= first, last &- first == Int64(keys.count - 1) else {
-            return nil
-        }
-        for (index, key) in keys.enumerated() where key != first &+ Int64(index) { return nil }
-        return first...last
     }
 
     // MARK: - Relationships
@@ -152,20 +141,13 @@ extension SQLiteStore {
     func relatedRows(toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout) throws -> RelatedRows {
         if keys.isEmpty { return RelatedRows() }
         let backend = try backend()
-        let ranges = OwnerKeys.ranges(of: keys)
-        let plan = try backend.relatedRowsPlan(slot, of: entity, ranges == nil ? .list : .range)
+        let keys = SelectedKeys(keys)
+        let plan = try backend.relatedRowsPlan(slot, of: entity, keys.form)
         let cache = backend.rowCache(of: plan.select.entity.layout)
         let generation = cache.generation
         return try backend.pool.read { connection in
             var collector = RowCollector(plan.select, expectedRows: keys.count)
-            func read(_ arguments: [PropertyValue]) throws {
-                try connection.read(plan.sql, arguments) { try collector.readAll($0, owner: plan.owner) }
-            }
-            if let ranges {
-                for range in ranges { try read([.integer(range.lowerBound), .integer(range.upperBound)]) }
-            } else {
-                try read([.string(SQLList.json(keys))])
-            }
+            try connection.read(plan.sql, keys) { try collector.readAll($0, owner: plan.owner) }
             var related = RelatedRows()
             related.rows = collector.finish(in: cache, readAt: generation)
             related.rows.areDistinct = plan.isInverse

@@ -138,16 +138,10 @@ struct RowCollector {
         }
     }
 
-    /// Reads the statement's current row; a row of an entity that the model does not know is passed over.
+    /// Reads the current row of a plan of several entities; a row of one that the model does not know is passed over.
     /// - Returns: whether a row was appended.
-    @discardableResult
-    mutating func append(_ statement: SQLiteStatement) -> Bool {
+    private mutating func append(_ statement: SQLiteStatement) -> Bool {
         let handle = statement.handle
-        if let decoder = plan.only {
-            if only == nil { only = makeBuilder(decoder.layout) }
-            _ = only?.append(handle, decoder)
-            return true
-        }
         guard let decoder = plan.decoder(forEntityNumber: sqlite3_column_int64(handle, 0)) else { return false }
         let index = decoder.layout.index
         while builders.count <= index { builders.append(nil) }

@@ -21,6 +21,10 @@ extension UnsafeMutablePointer where Pointee == UInt64 {
     var rowVersion: Int64 { Int64(UInt32(truncatingIfNeeded: self[-2])) }
     var rowLayoutIndex: Int { Int(self[-2] >> 32) }
 
+    /// Whether a slot is nil in a row of so many words before the bitmap.
+    @inlinable @inline(__always)
+    func isNull(_ slot: Int, wordCount: Int) -> Bool { self[wordCount &+ slot &>> 6] & (1 &<< UInt64(slot & 63)) != 0 }
+
     /// The page that owns this row. The caller must own a reference to the page, or hold the lock of a table that the
     /// page leaves before it is freed.
     var rowPage: Unmanaged<RowPage> {
@@ -128,7 +132,7 @@ final class RowPage: @unchecked Sendable {
 
     @inline(__always)
     func isNull(_ row: RowPointer, _ slot: Int) -> Bool {
-        row[wordCount &+ slot &>> 6] & (1 &<< UInt64(slot & 63)) != 0
+        row.isNull(slot, wordCount: wordCount)
     }
 
     /// Copies bytes into the heap and lets the slot's word refer to them.
