@@ -7,21 +7,27 @@ import Foundation
 ///
 /// It is a handful of addresses and valid while the `_StoredRows` that gave it lives.
 public struct _StoredRow {
-    @usableFromInline let row: RowPointer
-    // Unmanaged and unowned(unsafe): the rows that gave this one retain the pages, and with them the layouts, and the source.
-    private unowned(unsafe) let layout: EntityLayout
+    @usableFromInline var row: RowPointer
+    /// What rows of the same entity share.
     @usableFromInline let table: AccessorTable
     @usableFromInline let wordCount: Int
+    @usableFromInline let layoutIndex: Int
+    // Unmanaged: the rows that gave this one retain the source, and with it the origins and the layouts.
+    /// What completes a key to an identity; nil where a row's URI has something else than its key.
+    @usableFromInline let keyOrigin: Unmanaged<RowOrigin>?
     private let source: Unmanaged<StoredRowSource>
 
     fileprivate init(_ row: RowPointer, source: Unmanaged<StoredRowSource>) {
         self.row = row
         self.source = source
+        layoutIndex = row.rowLayoutIndex
         let layout = source._withUnsafeGuaranteedRef { $0.layout(row.rowLayoutIndex) }
-        self.layout = layout
         table = layout.accessorTable
         wordCount = layout.wordCount
+        keyOrigin = source._withUnsafeGuaranteedRef { $0.keyOrigin(of: layout) }
     }
+
+    private var layout: EntityLayout { source._withUnsafeGuaranteedRef { $0.layout(layoutIndex) } }
 
     /// The slot of a property that has a value in the row, with the kind of value.
     @inline(__always)
@@ -45,7 +51,7 @@ public struct _StoredRow {
 
     // MARK: Values
 
-    @inlinable
+    @inlinable @inline(__always)
     public func _integer(_ name: StaticString) -> Int64? {
         let known = table.first(name)
         if known.isInteger, !isNull(known.slot) { return Int64(bitPattern: row[known.slot]) }
@@ -63,7 +69,7 @@ public struct _StoredRow {
         }
     }
 
-    @inlinable
+    @inlinable @inline(__always)
     public func _double(_ name: StaticString) -> Double? {
         let known = table.first(name)
         if known.isFloatingPoint, !isNull(known.slot) { return Double(bitPattern: row[known.slot]) }
@@ -81,9 +87,22 @@ public struct _StoredRow {
         }
     }
 
+    @inlinable @inline(__always)
     public func _string(_ name: StaticString) -> String? {
-        guard let entry = slot(name), entry.kind == .string || entry.kind == .uri else { return nil }
-        return row.rowPage._withUnsafeGuaranteedRef { String(decoding: $0.bytes(row, entry.slot), as: UTF8.self) }
+        let known = table.first(name)
+        if known.isText { return isNull(known.slot) ? nil : text(known.slot) }
+        return readString(name)
+    }
+
+    @inline(never) @usableFromInline
+    func readString(_ name: StaticString) -> String? {
+        guard let entry = slot(name), entry.isText else { return nil }
+        return text(entry.slot)
+    }
+
+    @usableFromInline
+    func text(_ slot: Int) -> String {
+        row.rowPage._withUnsafeGuaranteedRef { String(decoding: $0.bytes(row, slot), as: UTF8.self) }
     }
 
     public func _data(_ name: StaticString) -> Data? {
@@ -114,6 +133,12 @@ public struct _StoredRow {
         source._withUnsafeGuaranteedRef { $0.identity(key: row.rowKey, layout: layout) }
     }
 
+    /// The row's identity, where its key is what its URI has.
+    @inlinable @inline(__always)
+    package var keyIdentity: (origin: RowOrigin, key: Int64)? {
+        keyOrigin.map { ($0.takeUnretainedValue(), row.rowKey) }
+    }
+
     /// The identity of the row that a to-one relationship leads to.
     package func destination(_ name: StaticString) -> StoredRowIdentity? {
         guard let entry = slot(name), entry.kind == .toOne else { return nil }
@@ -134,21 +159,33 @@ public struct _StoredRow {
 
 /// The rows of a fetch, and what keeps them alive.
 public final class _StoredRows {
-    private let rows: FetchedRows
+    @usableFromInline let rows: ContiguousArray<RowPointer>
+    /// Owns the memory of the rows.
+    private let pages: [RowPage]
     private let source: StoredRowSource
-    public let _count: Int
 
-    fileprivate init(_ rows: FetchedRows, source: StoredRowSource) {
-        self.rows = rows
+    fileprivate init(_ fetched: FetchedRows, source: StoredRowSource) {
+        rows = fetched.rows
+        pages = fetched.pages
         self.source = source
-        _count = rows.rows.count
     }
 
+    @inlinable
+    public var _count: Int { rows.count }
+
     /// The row at a position, valid while this object lives.
-    public func _row(at index: Int) -> _StoredRow { _StoredRow(rows.rows[index], source: .passUnretained(source)) }
+    public func _row(at index: Int) -> _StoredRow { _StoredRow(rows[index], source: .passUnretained(source)) }
+
+    /// Makes a row of this object that at another position. Cost: a comparison, where both are of one entity.
+    @inlinable @inline(__always)
+    public func _move(_ row: inout _StoredRow, to index: Int) {
+        let next = rows[index]
+        if next.rowLayoutIndex == row.layoutIndex { row.row = next } else { row = _row(at: index) }
+    }
 }
 
 /// What the identities of all rows of an entity in a store have in common.
+@usableFromInline
 package final class RowOrigin: Sendable {
     /// The store's UUID.
     package let store: String
@@ -188,6 +225,10 @@ private final class StoredRowSource {
     }
 
     func layout(_ index: Int) -> EntityLayout { model.layouts[index] }
+
+    func keyOrigin(of layout: EntityLayout) -> Unmanaged<RowOrigin>? {
+        hasPlainKeys ? .passUnretained(origins[layout.index]) : nil
+    }
 
     func identity(key: Int64, layout: EntityLayout) -> StoredRowIdentity {
         StoredRowIdentity(

@@ -28,8 +28,10 @@ struct AccessorTable: @unchecked Sendable {
 
         /// Whether the word in the slot is an integer: the kinds 0 to 3. False for no entry.
         @inlinable @inline(__always) var isInteger: Bool { bits != 0 && bits & 31 <= 3 }
-        /// Whether the word in the slot is a double that is no date: the kinds 4 and 5.
-        @inlinable @inline(__always) var isFloatingPoint: Bool { bits & 30 == 4 }
+        /// Whether the word in the slot is a double: the kinds 4 to 6. False for no entry.
+        @inlinable @inline(__always) var isFloatingPoint: Bool { bits & 31 &- 4 <= 2 }
+        /// Whether the slot refers to text: the kinds 8 and 11.
+        @inlinable @inline(__always) var isText: Bool { bits & 31 == 8 || bits & 31 == 11 }
     }
 
     /// The mask in the lower half and the hooks in the upper one; the address of the layout; then the entries.

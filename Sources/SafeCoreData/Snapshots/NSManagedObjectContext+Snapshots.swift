@@ -37,11 +37,11 @@ extension NSManagedObjectContext {
         if rows._count == 0 { return [] }
         return Array(unsafeUninitializedCapacity: rows._count) { buffer, count in
             guard let first = buffer.baseAddress else { return }
-            var reader = SnapshotReader(rows._row(at: 0), names: names)
+            var row = rows._row(at: 0)
             while count < rows._count {
-                reader.row = rows._row(at: count)
+                rows._move(&row, to: count)
                 // Where it will stay: snapshots are too large to be moved for nothing.
-                (first + count).initialize(to: Snapshot(_reading: reader))
+                (first + count).initialize(to: Snapshot(_reading: SnapshotReader(row, names: names)))
                 count += 1
             }
         }

@@ -3,14 +3,15 @@
 /// It crosses threads and processes and is encoded as the object's URI. A reference to an object that was never saved
 /// holds in the context that made it until the save; `new(_:)` makes one for an object that does not exist yet.
 public struct ObjectReference: Hashable, Sendable {
+    @usableFromInline
     enum Local: Hashable, Sendable {
         case key(Int64)
         case text(String)
     }
 
     /// Shared by the references to objects of one entity that were read together.
-    private let origin: RowOrigin
-    let local: Local
+    @usableFromInline let origin: RowOrigin
+    @usableFromInline let local: Local
 
     /// The name of the object's entity.
     public var entityName: String { origin.entityName }
@@ -30,6 +31,12 @@ public struct ObjectReference: Hashable, Sendable {
         let uri = objectID.uriRepresentation()
         // The engine writes the URI: it has the form that is read here.
         self = ObjectReference(uri: uri) ?? ObjectReference(entityName: "", store: "", local: .text(uri.absoluteString))
+    }
+
+    @inlinable @inline(__always)
+    init(origin: RowOrigin, key: Int64) {
+        self.origin = origin
+        local = .key(key)
     }
 
     init(_ identity: StoredRowIdentity) {

@@ -53,7 +53,14 @@ public struct SnapshotReader {
     }
 
     /// The reference to the object or the row.
+    @inlinable @inline(__always)
     public var _reference: ObjectReference {
+        if let (origin, key) = row?.keyIdentity { return ObjectReference(origin: origin, key: key) }
+        return readReference()
+    }
+
+    @inline(never) @usableFromInline
+    func readReference() -> ObjectReference {
         if let row { return ObjectReference(row.identity) }
         // One of the two is there: both initializers see to that.
         return object.map { ObjectReference($0) } ?? ObjectReference(entityName: "", store: "", local: .text(""))

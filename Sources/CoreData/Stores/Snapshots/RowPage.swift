@@ -17,9 +17,9 @@ typealias RowPointer = UnsafeMutablePointer<UInt64>
 extension UnsafeMutablePointer where Pointee == UInt64 {
     static var headerWords: Int { 3 }
 
-    var rowKey: Int64 { Int64(bitPattern: self[-3]) }
+    @inlinable @inline(__always) var rowKey: Int64 { Int64(bitPattern: self[-3]) }
     var rowVersion: Int64 { Int64(UInt32(truncatingIfNeeded: self[-2])) }
-    var rowLayoutIndex: Int { Int(self[-2] >> 32) }
+    @inlinable @inline(__always) var rowLayoutIndex: Int { Int(truncatingIfNeeded: self[-2] >> 32) }
 
     /// Whether a slot is nil in a row of so many words before the bitmap.
     @inlinable @inline(__always)
