@@ -70,18 +70,27 @@ struct DeclarationCode {
             if let inverse, let name = inverse.keyPathProperty {
                 arguments.append(
                     "inverse: EntityDeclaration.inverse(\"\(name)\", \(inverse.description), of: \(arguments[2]), in: \(entity.name).self)")
+            } else if mark.saysOwnInverse {
+                // Here, unlike in its own mark, the property can be named.
+                arguments.append(
+                    "inverse: EntityDeclaration.inverse(\(arguments[0]), \(arguments[1]), of: \(arguments[2]), in: \(entity.name).self)")
             }
-            arguments += labelled(mark, except: "inverse")
+            arguments += labelled(mark, except: ["inverse", "ownInverse"])
             return "entity.addRelationship(\(arguments.joined(separator: ", ")))"
         }
     }
 
-    private func labelled(_ mark: AttributeSyntax, except excluded: String? = nil) -> [String] {
+    private func labelled(_ mark: AttributeSyntax, except excluded: [String] = []) -> [String] {
         mark.argumentList.compactMap { argument in
-            guard let label = argument.label?.text, label != excluded else { return nil }
+            guard let label = argument.label?.text, !excluded.contains(label) else { return nil }
             return "\(label): \(argument.expression.trimmedDescription)"
         }
     }
+}
+
+extension AttributeSyntax {
+    /// Whether the mark says that a relationship is its own inverse.
+    var saysOwnInverse: Bool { argument("ownInverse")?.as(BooleanLiteralExprSyntax.self)?.literal.text == "true" }
 }
 
 extension ExprSyntax {

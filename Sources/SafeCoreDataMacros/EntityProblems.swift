@@ -163,6 +163,18 @@ struct EntityProblems {
                     id: "inverse", message: "the inverse of a relationship is a key path like \\Other.property",
                     node: mark.argumentList.first { $0.label?.text == "inverse" }?.expression ?? inverse)
             }
+            if let own = mark.argumentList.first(where: { $0.label?.text == "ownInverse" }) {
+                if !own.expression.is(BooleanLiteralExprSyntax.self) {
+                    return MacroProblem(
+                        id: "own-inverse", message: "whether a relationship is its own inverse is true or false, as it is written",
+                        node: own.expression)
+                }
+                if mark.saysOwnInverse, mark.argument("inverse")?.keyPathProperty != nil {
+                    return MacroProblem(
+                        id: "two-inverses", message: "a relationship has one inverse: itself or the one that 'inverse' names",
+                        node: own.expression)
+                }
+            }
         }
         if type.isOrderedSet {
             guard case .relationship(let mark) = property.role, mark.argument("inverse") != nil else {

@@ -43,6 +43,7 @@ struct ObjectFiller {
         let wanted = relationship.maxCount == 0 ? count : min(count, relationship.maxCount)
         let others = (0..<wanted).map { _ in bare(destination, depth: 0, back: relationship.inverseRelationship) }
         object.setValue(relationship.isToMany ? relationship.collection(others) : others[0], forKey: relationship.name)
+        for other in others { complete(relationship.inverseRelationship, of: other, depth: 0) }
         // Object IDs become permanent with the save: saved first, they are comparable afterwards.
         try? context.obtainPermanentIDs(for: [object] + others)
         values[relationship.name] = RoundTripValue(object.value(forKey: relationship.name))
@@ -57,7 +58,7 @@ struct ObjectFiller {
     private func bare(_ entity: NSEntityDescription, depth: Int, back: NSRelationshipDescription?) -> NSManagedObject {
         let object = NSEntityDescription.insertNewObject(forEntityName: entity.name ?? "", into: context)
         let serial = serials.next()
-        for attribute in entity.attributes where !attribute.isReadOnly && !attribute.isOptional {
+        for attribute in entity.attributes where !attribute.isReadOnly && isNeeded(attribute, of: object) {
             if let value = AttributeSamples(attribute, of: object).value(serial) {
                 object.setValue(value, forKey: attribute.name)
             }
@@ -65,16 +66,43 @@ struct ObjectFiller {
         guard depth < Self.depthLimit else { return object }
         for relationship in entity.relationshipsByName.values where !relationship.isOptional && relationship.name != back?.name {
             guard let destination = relationship.destinationEntity?.concrete else { continue }
-            func other() -> NSManagedObject {
-                bare(destination, depth: depth + 1, back: relationship.inverseRelationship)
+            func others(_ count: Int) -> [NSManagedObject] {
+                (0..<count).map { _ in bare(destination, depth: depth + 1, back: relationship.inverseRelationship) }
             }
+            var added: [NSManagedObject] = []
             if !relationship.isToMany {
-                if object.value(forKey: relationship.name) == nil { object.setValue(other(), forKey: relationship.name) }
+                guard object.value(forKey: relationship.name) == nil else { continue }
+                added = others(1)
+                object.setValue(added[0], forKey: relationship.name)
             } else if relationship.minCount > 0 {
-                object.setValue(relationship.collection((0..<relationship.minCount).map { _ in other() }), forKey: relationship.name)
+                added = others(relationship.minCount)
+                object.setValue(relationship.collection(added), forKey: relationship.name)
             }
+            for other in added { complete(relationship.inverseRelationship, of: other, depth: depth + 1) }
         }
         return object
+    }
+
+    /// Whether an object cannot be saved without a value of its own: it needs one, or shares that which makes it unique.
+    private func isNeeded(_ attribute: NSAttributeDescription, of object: NSManagedObject) -> Bool {
+        if !attribute.isOptional { return true }
+        guard attribute.defaultValue != nil else { return false }
+        return sequence(first: object.entity, next: \.superentity).contains { entity in
+            entity.uniquenessConstraints.contains { $0.contains { $0 as? String == attribute.name } }
+        }
+    }
+
+    /// Adds the objects that a relationship still needs which has the first of them.
+    private func complete(_ relationship: NSRelationshipDescription?, of object: NSManagedObject, depth: Int) {
+        guard let relationship, relationship.isToMany, relationship.minCount > 1, depth < Self.depthLimit,
+            let destination = relationship.destinationEntity?.concrete
+        else { return }
+        let present = relationship.members(of: object)
+        guard present.count < relationship.minCount else { return }
+        let added = (present.count..<relationship.minCount).map { _ in
+            bare(destination, depth: depth + 1, back: relationship.inverseRelationship)
+        }
+        object.setValue(relationship.collection(present + added), forKey: relationship.name)
     }
 }
 
@@ -102,6 +130,15 @@ extension NSRelationshipDescription {
     /// The value of a relationship with these objects.
     fileprivate func collection(_ objects: [NSManagedObject]) -> Any {
         isOrdered ? NSOrderedSet(array: objects) : NSSet(array: objects)
+    }
+
+    /// The objects in a to-many relationship.
+    fileprivate func members(of object: NSManagedObject) -> [NSManagedObject] {
+        switch object.value(forKey: name) {
+        case let set as NSOrderedSet: set.array.compactMap { $0 as? NSManagedObject }
+        case let set as NSSet: set.allObjects.compactMap { $0 as? NSManagedObject }
+        default: []
+        }
     }
 }
 

@@ -68,6 +68,22 @@ struct ConsistencyTests {
         #expect(found.contains { $0.contains("'byTaste'") && $0.contains("'taste'") })
     }
 
+    @Test func indexesOnToManyRelationshipsAndOrderOfOneObjectAreNoProblems() throws {
+        let found = try problems { model in
+            let item = try #require(model.entitiesByName["Item"])
+            let suppliers = try #require(item.relationshipsByName["suppliers"])
+            let elements = [NSFetchIndexElementDescription(property: suppliers, collationType: .binary)]
+            item.indexes += [NSFetchIndexDescription(name: "bySuppliers", elements: elements)]
+            let own = NSRelationshipDescription()
+            own.name = "successor"
+            own.destinationEntity = item
+            own.maxCount = 1
+            own.isOrdered = true
+            item.properties += [own]
+        }
+        #expect(found == [])
+    }
+
     @Test func templatesAndFetchedPropertiesOfUnknownEntitiesAreNamed() throws {
         let found = try problems { $0.fetchRequestTemplates["x"] = FetchRequestTemplate(entityName: "Nothing") }
         #expect(found.count == 1)

@@ -55,6 +55,11 @@ struct ModelSourceTests {
                 as? UUID == UUID(uuidString: "11111111-2222-3333-4444-555555555555"))
     }
 
+    @Test func aDefaultThatIsNoUUIDIsNoDefault() throws {
+        let attribute = try attribute("optional=\"YES\" attributeType=\"UUID\" defaultValueString=\"none\"")
+        #expect(attribute.defaultValue == nil)
+    }
+
     @Test func numberLimitsBecomePredicatesWithTheirCodes() throws {
         let attribute = try attribute("attributeType=\"Integer 16\" minValueString=\"1\" maxValueString=\"9\"")
         #expect(attribute.validationWarnings as? [NSNumber] == [1620, 1610])

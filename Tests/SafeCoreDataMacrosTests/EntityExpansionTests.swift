@@ -102,6 +102,14 @@ struct EntityExpansionTests {
         #expect(item.expanded.contains(#"EntityDeclaration.inverse("items", \Shop.Order.items"#))
     }
 
+    @Test func aRelationshipMayBeItsOwnInverse() {
+        let item = expansion(
+            "@Entity final class Item: NSManagedObject { @Relationship(deleteRule: .deny, ownInverse: true) var fits: Set<Item> }")
+        #expect(item.problems == [])
+        #expect(item.expanded.contains(#"inverse: EntityDeclaration.inverse("fits", \Item.fits, of: "#))
+        #expect(item.expanded.contains("in: Item.self), deleteRule: .deny)"))
+    }
+
     @Test func aLessVisiblePropertyThatNeedsNoValueIsNoArgument() {
         let item = expansion("@Entity public final class Item: NSManagedObject { private var a: Int = 0; var c: Int?; public var b: Int }")
         #expect(item.expanded.contains("public init(context: NSManagedObjectContext, b: Int)"))

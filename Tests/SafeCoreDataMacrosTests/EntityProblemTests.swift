@@ -38,6 +38,8 @@ struct EntityProblemTests {
         ("@Transient var size: Int", "2:20: a transient property is not stored"),
         ("var children: NSOrderedSet", "2:19: an NSOrderedSet does not say what it holds"),
         ("@Relationship(inverse: \\Other.a.b) var other: Other?", "2:28: the inverse of a relationship is a key path"),
+        ("@Relationship(ownInverse: isOwn) var other: Other?", "2:31: whether a relationship is its own inverse is true or false"),
+        ("@Relationship(inverse: \\Other.a, ownInverse: true) var other: Other?", "2:50: a relationship has one inverse"),
     ])
     func aMistakeWithoutAnObviousRemedyIsReported(line: String, problem: String) {
         let result = problems(line)

@@ -154,9 +154,6 @@ private struct ModelConsistency {
             problems.append(
                 "\(subject) wants at least \(relationship.minCount) and at most \(relationship.maxCount) objects.")
         }
-        if relationship.isOrdered && !relationship.isToMany {
-            problems.append("\(subject) is ordered although it leads to one object only.")
-        }
         guard let inverse = relationship.inverseRelationship else { return problems }
         guard let inverseEntity = inverse.owningEntity, inverseEntity.owningModel === model,
             inverseEntity.ownProperties.contains(where: { $0 === inverse })
@@ -211,13 +208,11 @@ private struct ModelConsistency {
             if index.elements.isEmpty { problems.append("The index '\(index.name)' of the entity '\(name)' is empty.") }
             for element in index.elements where !(element.property is NSExpressionDescription) {
                 let part = element.propertyName ?? ""
+                // A to-many relationship has no column, but models in use name some: stores leave it out of the index.
                 if properties[part] == nil {
                     problems.append(
                         "The index '\(index.name)' of the entity '\(name)' names the property '\(part)', which it does "
                             + "not have.")
-                } else if (properties[part] as? NSRelationshipDescription)?.isToMany == true {
-                    problems.append(
-                        "The index '\(index.name)' of the entity '\(name)' names the to-many relationship '\(part)'.")
                 }
             }
         }

@@ -7,13 +7,13 @@ extension EntitySource {
             if derived.renamingIdentifier != derived.name || !plainOptions(of: attribute).isEmpty {
                 warn(attribute.name, "a derived attribute has no options in the class")
             }
-            let type = type(of: attribute) + (attribute.isOptional ? "?" : "")
+            let type = valueType(of: attribute) + (attribute.isOptional ? "?" : "")
             let mark = "@Derived(\(SwiftLiteral.text(derived.derivationText ?? "")))"
             return declaration(marks: [mark], "var \(name): \(type)")
         }
         let value = initialValue(of: attribute)
         if attribute.isTransient { return transient(attribute, value) }
-        let type = type(of: attribute) + (attribute.isOptional ? "?" : "")
+        let type = valueType(of: attribute) + (attribute.isOptional ? "?" : "")
         return declaration(marks: mark(of: attribute), "var \(name): \(type)" + (value.map { " = \($0)" } ?? ""))
     }
 
@@ -29,11 +29,11 @@ extension EntitySource {
             isOptional = true
             warn(attribute.name, "a transient attribute without default value is optional in the class")
         }
-        let type = type(of: attribute) + (isOptional ? "?" : "")
+        let type = valueType(of: attribute) + (isOptional ? "?" : "")
         return declaration(marks: ["@Transient"], "var \(name): \(type)" + (value.map { " = \($0)" } ?? ""))
     }
 
-    private func type(of attribute: NSAttributeDescription) -> String {
+    func valueType(of attribute: NSAttributeDescription) -> String {
         switch attribute.attributeType {
         case .integer16AttributeType: return "Int16"
         case .integer32AttributeType: return "Int32"

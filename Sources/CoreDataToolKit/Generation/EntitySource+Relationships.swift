@@ -4,7 +4,7 @@ extension EntitySource {
     mutating func declaration(of relationship: NSRelationshipDescription) -> String {
         var arguments: [String] = []
         if relationship.deleteRule != .nullifyDeleteRule { arguments.append("deleteRule: \(rule(of: relationship))") }
-        if let inverse = inverse(of: relationship) { arguments.append("inverse: \(inverse)") }
+        if let inverse = inverse(of: relationship) { arguments.append(inverse) }
         if relationship.minCount != 0 { arguments.append("minimum: \(relationship.minCount)") }
         if relationship.isToMany {
             if relationship.maxCount != 0 { arguments.append("maximum: \(relationship.maxCount)") }
@@ -46,22 +46,20 @@ extension EntitySource {
 
     // MARK: Inverses
 
-    /// The key path of the inverse, where this side is the one that names it.
+    /// The argument that gives the inverse, where this side is the one that names it.
     ///
     /// A relationship that is its own inverse cannot name itself: the compiler would have to know it before it reads it.
     private mutating func inverse(of relationship: NSRelationshipDescription) -> String? {
         guard let inverse = relationship.inverseRelationship else { return nil }
-        let place = SwiftNames.Place(
-            isSubclass: inverse.entity.superentity != nil, isOpen: !inverse.entity.subentities.isEmpty)
-        guard inverse.inverseRelationship === relationship, inverse !== relationship,
-            SwiftNames.problem(ofProperty: inverse.name, in: place) == nil,
+        if inverse === relationship, relationship.destinationEntity === relationship.entity { return "ownInverse: true" }
+        guard inverse.inverseRelationship === relationship, inverse !== relationship, nameProblem(of: inverse) == nil,
             Self.canName(relationship) || Self.canName(inverse)
         else {
             warn(relationship.name, "the class does not say its inverse, \(inverse.entity.name ?? "").\(inverse.name)")
             return nil
         }
         guard Self.names(relationship, before: inverse), let destination = relationship.destinationEntity else { return nil }
-        return "\\\(names.name(of: destination)).\(SwiftNames.declared(inverse.name))"
+        return "inverse: \\\(names.name(of: destination)).\(SwiftNames.declared(inverse.name))"
     }
 
     /// Whether the inverse leads from the relationship's destination back to the entity that declares the relationship.

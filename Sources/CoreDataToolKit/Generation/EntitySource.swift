@@ -72,8 +72,35 @@ struct EntitySource {
             return lines.split(whereSeparator: \.isNewline).joined(separator: " ")
         default: return "a property of the kind \(type(of: property))"
         }
-        let place = SwiftNames.Place(isSubclass: entity.superentity != nil, isOpen: !entity.subentities.isEmpty)
+        return nameProblem(of: property)
+    }
+
+    /// Why no class can have a property of this one's name, in this entity or another of the model.
+    func nameProblem(of property: NSPropertyDescription) -> String? {
+        let entity = property.entity
+        let place = SwiftNames.Place(
+            isSubclass: entity.superentity != nil, isOpen: !entity.subentities.isEmpty, types: types(mentionedBy: entity),
+            properties: Set(entity.properties.filter { $0.entity === entity }.map(\.name)))
         return SwiftNames.problem(ofProperty: property.name, in: place)
+    }
+
+    private func types(mentionedBy entity: NSEntityDescription) -> Set<String> {
+        var types: Set<String> = entity.superentity.map { [names.name(of: $0)] } ?? []
+        var waiting = [entity]
+        while let next = waiting.popLast() {
+            types.insert(names.name(of: next))
+            for property in next.properties where property.entity === next {
+                switch property {
+                case let attribute as NSAttributeDescription: types.insert(valueType(of: attribute))
+                case let relationship as NSRelationshipDescription:
+                    if relationship.isToMany, !relationship.isOrdered { types.insert("Set") }
+                    types.formUnion(relationship.destinationEntity.map { [names.name(of: $0)] } ?? [])
+                default: break
+                }
+            }
+            waiting += next.subentities
+        }
+        return types
     }
 
     // MARK: The entity's own marks
@@ -133,12 +160,11 @@ struct EntitySource {
             let name = "by" + names.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: "And") + "Index"
             if name != index.name { renamed.append("\(index.name) (\(name))") }
         }
-        for property in entity.properties
+        // Editors once marked every relationship as indexed. Stores index what leads to one object anyway, the rest has no column.
+        for case let property as NSAttributeDescription in entity.properties
         where property.entity === entity && property.isIndexed && !left.contains(property.name) && !lists.contains([property.name]) {
             let isIndexedBelow = entity.indexes.contains { $0.elements.map(\.propertyName) == [property.name] }
-            if !isIndexedBelow, !(property is NSFetchedPropertyDescription), !hasIndexInSubentity(property) {
-                lists.append([property.name])
-            }
+            if !isIndexedBelow, !hasIndexInSubentity(property) { lists.append([property.name]) }
         }
         if !renamed.isEmpty {
             warnings.append(

@@ -38,7 +38,7 @@ struct EntitySources {
             let text = entitySource.text()
             warnings += entitySource.warnings
             files.append(
-                File(name: names.name(of: entity) + ".swift", text: first + "\n" + Self.imports + "\n" + text))
+                File(name: Self.fileName(ofClass: names.name(of: entity)), text: first + "\n" + Self.imports + "\n" + text))
         }
         if chosen == nil { warnings += Self.modelWarnings(model) }
         self.files = files
@@ -47,6 +47,11 @@ struct EntitySources {
     }
 
     private static let imports = "import SafeCoreData\n"
+
+    /// A file of the name `main` would make a program of its module.
+    private static func fileName(ofClass name: String) -> String {
+        name.lowercased() == "main" ? "\(name)Class.swift" : "\(name).swift"
+    }
 
     /// All classes in one file.
     func joined(named name: String) -> File {

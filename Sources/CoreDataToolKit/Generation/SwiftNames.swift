@@ -19,6 +19,12 @@ enum SwiftNames {
         {
             return "its name means something else in every managed object"
         }
+        if place.types.contains(name) || (typesInUse.contains(name) && !valueTypes.contains(name)) {
+            return "the class uses a type of its name"
+        }
+        if name.hasPrefix("_"), place.properties.contains(String(name.dropFirst())) {
+            return "its name is that of another property's storage"
+        }
         return nil
     }
 
@@ -28,6 +34,10 @@ enum SwiftNames {
         let isSubclass: Bool
         /// Whether classes of the model inherit from it.
         let isOpen: Bool
+        /// The types that the class and those that inherit from it mention.
+        let types: Set<String>
+        /// The names of the class's own properties.
+        let properties: Set<String>
     }
 
     /// A type's name that nothing else in the generated code has.
@@ -59,9 +69,15 @@ enum SwiftNames {
         "managedObjectContext", "objectID", "objectSpecifier", "snapshot", "superclass",
     ]
 
+    /// The types of attributes, which only the classes with such attributes mention.
+    private static let valueTypes: Set<String> = [
+        "Bool", "Data", "Date", "Decimal", "Double", "Float", "Int", "Int16", "Int32", "Int64", "NSArray", "NSDictionary", "NSNumber",
+        "NSObject", "NSOrderedSet", "NSSet", "NSString", "Set", "String", "URL", "UUID",
+    ]
+
     /// Types and macros that generated classes and what the macro makes of them mention.
     private static let typesInUse: Set<String> = [
-        "Array", "Attribute", "Bool", "CoreData", "Data", "Date", "Decimal", "Derived", "Double", "Entity",
+        "AnyHashable", "AnyObject", "Array", "Attribute", "Bool", "CoreData", "Data", "Date", "Decimal", "Derived", "Double", "Entity",
         "EntityDeclaration", "EntityObject", "EntityProperties", "EntitySnapshot", "Float", "Foundation", "InitialValues",
         "Int", "Int16", "Int32", "Int64", "NSArray", "NSDictionary", "NSEntityDescription", "NSManagedObject", "NSManagedObjectContext",
         "NSNumber", "NSObject", "NSOrderedSet", "NSSet", "NSString", "Object",

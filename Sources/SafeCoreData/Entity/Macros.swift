@@ -69,11 +69,13 @@ public macro Attribute(_ options: AttributeOption..., originalName: String? = ni
 
 /// Says more about a relationship of an `@Entity` class.
 ///
-/// One side of a pair names its inverse; the other side needs nothing.
+/// One side of a pair names its inverse; the other side needs nothing. A relationship that is its own inverse, as between
+/// friends, cannot name itself and says `ownInverse: true`.
 ///
 /// - Parameters:
 ///   - deleteRule: what deleting the object does to the objects at the other end.
 ///   - inverse: the key path of the property that leads back, `\Other.property`.
+///   - ownInverse: whether this property leads back itself. It leads to objects of the class.
 ///   - minimum: the least number of objects.
 ///   - maximum: the greatest number; 0 for no limit. Only for relationships with several objects.
 ///   - optional: whether a relationship with several objects may be empty; it may when the minimum is 0 unless this is
@@ -83,7 +85,7 @@ public macro Attribute(_ options: AttributeOption..., originalName: String? = ni
 ///   - versionHashModifier: a text that makes its version hash differ.
 @attached(peer)
 public macro Relationship(
-    deleteRule: NSDeleteRule = .nullify, inverse: AnyKeyPath? = nil, minimum: Int = 0, maximum: Int = 0,
+    deleteRule: NSDeleteRule = .nullify, inverse: AnyKeyPath? = nil, ownInverse: Bool = false, minimum: Int = 0, maximum: Int = 0,
     optional: Bool? = nil, ordered: Bool? = nil, originalName: String? = nil, versionHashModifier: String? = nil
 ) = #externalMacro(module: "SafeCoreDataMacros", type: "RelationshipMacro")
 

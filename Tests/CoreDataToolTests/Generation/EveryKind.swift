@@ -49,6 +49,9 @@ enum EveryKind {
             <attribute name="class" optional="YES" attributeType="String"/>
             <attribute name="default" attributeType="String" defaultValueString="x"/>
             <attribute name="id" optional="YES" attributeType="String"/>
+            <attribute name="ID" optional="YES" attributeType="String"/>
+            <attribute name="extension" optional="YES" attributeType="String"/>
+            <attribute name="deleted" optional="YES" attributeType="Boolean"/>
             <attribute name="inherited" optional="YES" attributeType="String"/>
             <attribute name="object" optional="YES" attributeType="String"/>
             <attribute name="größe" optional="YES" attributeType="Integer 32"/>
@@ -60,6 +63,10 @@ enum EveryKind {
                 inverseName="friendsOf" inverseEntity="Everything"/>
             <relationship name="friendsOf" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Everything"
                 inverseName="friends" inverseEntity="Everything"/>
+            <relationship name="matches" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Everything"
+                inverseName="matches" inverseEntity="Everything"/>
+            <relationship name="twin" optional="YES" maxCount="1" deletionRule="Deny" destinationEntity="Everything"
+                inverseName="twin" inverseEntity="Everything"/>
             <relationship name="main" optional="YES" minCount="1" maxCount="1" deletionRule="No Action" destinationEntity="Piece"/>
             <relationship name="switch" maxCount="1" deletionRule="Nullify" destinationEntity="SetEntity" inverseName="case"
                 inverseEntity="SetEntity" versionHashModifier="1"/>

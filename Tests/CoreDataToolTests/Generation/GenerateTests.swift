@@ -140,6 +140,65 @@ import Testing
         #expect(text.contains("    // newer is not declared: a fetched property, Item where date > $FETCH_SOURCE.date.\n"))
     }
 
+    @Test func propertiesWithTheNamesOfTypesInUseAreLeftOutAndNamed() throws {
+        let folder = try ModelFolder(
+            """
+            <entity name="Frame">
+                <attribute name="URL" optional="YES" attributeType="String"/>
+                <attribute name="Date" optional="YES" attributeType="String"/>
+                <attribute name="Swift" optional="YES" attributeType="String"/>
+                <attribute name="title" optional="YES" attributeType="String"/>
+                <attribute name="_title" optional="YES" attributeType="String"/>
+                <relationship name="Picture" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Picture"
+                    inverseName="frames" inverseEntity="Picture"/>
+            </entity>
+            <entity name="GildedFrame" parentEntity="Frame">
+                <attribute name="gilded" attributeType="Date"/>
+            </entity>
+            <entity name="Picture">
+                <relationship name="frames" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Frame"
+                    inverseName="Picture" inverseEntity="Frame"/>
+            </entity>
+            """)
+        let run = folder.generate()
+        #expect(run.status == 0)
+        let expected = [
+            "Frame.Date: the class uses a type of its name; the class does not declare it.",
+            "Frame.Picture: the class uses a type of its name; the class does not declare it.",
+            "Frame.Swift: the class uses a type of its name; the class does not declare it.",
+            "Frame._title: its name is that of another property's storage; the class does not declare it.",
+            "Picture.frames: the class does not say its inverse, Frame.Picture.",
+        ]
+        #expect(run.errors == expected.map { "warning: \($0)\n" }.joined())
+        #expect(try folder.text("Frame.swift").contains("    var URL: String?\n    var title: String?\n"))
+        #expect(try folder.text("Picture.swift").contains("    var frames: Set<Frame>\n"))
+    }
+
+    @Test func noFileIsNamedAsTheMainFileOfAProgram() throws {
+        let folder = try ModelFolder("<entity name=\"Main\"><attribute name=\"x\" attributeType=\"String\"/></entity>")
+        #expect(folder.generate().output == "written MainClass.swift\n")
+        #expect(try folder.text("MainClass.swift").contains("final class Main: NSManagedObject {"))
+        #expect(folder.generate().output == "unchanged MainClass.swift\n")
+    }
+
+    /// As old editors write every relationship.
+    @Test func relationshipsMarkedAsIndexedAskForNoIndexes() throws {
+        let folder = try ModelFolder(
+            """
+            <entity name="Crate">
+                <attribute name="label" optional="YES" attributeType="String" indexed="YES"/>
+                <relationship name="inside" optional="YES" minCount="1" maxCount="1" deletionRule="Nullify"
+                    destinationEntity="Crate" inverseName="contents" inverseEntity="Crate" indexed="YES"/>
+                <relationship name="contents" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Crate"
+                    inverseName="inside" inverseEntity="Crate" indexed="YES"/>
+            </entity>
+            """)
+        let run = folder.generate()
+        #expect(run.status == 0)
+        #expect(run.errors == "")
+        #expect(try folder.text("Crate.swift").contains("@Entity(indexes: [[\"label\"]])\n"))
+    }
+
     @Test func aModelThatAStoreCarriesIsEnough() throws {
         let folder = try ModelFolder(ModelFolder.shop)
         let store = folder.workplace.folder.appendingPathComponent("Shop.sqlite")

@@ -49,7 +49,41 @@ final class InvoiceLine: NSManagedObject {
     var invoice: Invoice
 }
 
+/// Its label tells it from all others, but need not be set.
+@Entity
+final class Locker: NSManagedObject {
+    @Attribute(.unique) var label: String? = "new"
+    @Relationship(inverse: \Key.lockers) var keys: Set<Key>
+}
+
+@Entity
+final class Key: NSManagedObject {
+    var lockers: Set<Locker>
+}
+
+/// Two sides or none.
+@Entity
+final class Coin: NSManagedObject {
+    @Relationship(inverse: \Side.coin, minimum: 2, maximum: 2, optional: true) var sides: Set<Side>
+}
+
+@Entity
+final class Side: NSManagedObject {
+    var motif: String?
+    var coin: Coin?
+}
+
 struct RoundTripTests {
+    @Test func relatedObjectsGetDifferentValuesWhereTheseMustBeUnique() throws {
+        try assertRoundTrips(Locker.self)
+        try assertRoundTrips(Key.self)
+    }
+
+    @Test func relatedObjectsGetAsManyObjectsAsTheyNeed() throws {
+        try assertRoundTrips(Coin.self)
+        try assertRoundTrips(Side.self)
+    }
+
     @Test func objectsThatRequireEachOtherRoundTrip() throws {
         try assertRoundTrips(Invoice.self)
         try assertRoundTrips(InvoiceLine.self)

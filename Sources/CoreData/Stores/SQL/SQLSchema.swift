@@ -68,13 +68,15 @@ struct SQLSchema {
                 statements.append(index(entity, slot.name, [(column.name, true)], in: name))
             }
             for fetchIndex in description.indexes where fetchIndex.entity == nil || fetchIndex.entity === description {
+                // What a to-many relationship leads to is in other rows: the index is of the other elements.
+                let elements = fetchIndex.elements.filter { ($0.property as? NSRelationshipDescription)?.isToMany != true }
                 var columns: [(String, Bool)] = []
-                for element in fetchIndex.elements where element.collationType == .binary {
+                for element in elements where element.collationType == .binary {
                     if let column = columnName(of: element, in: entity) {
                         columns.append((column, element.isAscending))
                     }
                 }
-                guard !columns.isEmpty, columns.count == fetchIndex.elements.count else { continue }
+                guard !columns.isEmpty, columns.count == elements.count else { continue }
                 statements.append(index(entity, fetchIndex.name, columns, in: name))
             }
             for constraint in description.uniquenessConstraintNames {
