@@ -14,7 +14,7 @@ struct EntityClass {
         self.inheritsEntity = inheritsEntity
         properties = declaration.memberBlock.members.compactMap { member in
             member.decl.as(VariableDeclSyntax.self).flatMap { EntityProperty($0) }
-        }.filter { !$0.isUnsupported }
+        }.filter { !$0.isUnsupported && PropertyNames.problem(of: $0.token) == nil }
     }
 
     var name: String { declaration.name.trimmedDescription }
@@ -60,11 +60,27 @@ struct EntityClass {
         }
     }
 
-    /// The properties with an initial value that the initializer does not take, because they are less visible than the class.
-    var hiddenInitialValues: [EntityProperty] {
+    /// The properties that get their initial value before `awakeFromInsert()`: those that the initializer does not take, because
+    /// they are less visible than the class, and those whose argument may be left out.
+    var earlyInitialValues: [EntityProperty] {
         let taken = Set(arguments.map(\.name))
         return properties.filter { property in
-            property.initialValue != nil && !property.isTransient && !property.isDerived && !taken.contains(property.name)
+            property.initialValue != nil && !property.isTransient && !property.isDerived
+                && (!taken.contains(property.name) || yieldsToAwaking(property))
+        }
+    }
+
+    /// Whether what `awakeFromInsert()` sets counts more than the property's initial value.
+    ///
+    /// The argument is then nil where it is left out: a value could not be told from one that the caller gives.
+    func yieldsToAwaking(_ property: EntityProperty) -> Bool {
+        overridesAwakeFromInsert && property.initialValue != nil && !property.isOptional
+    }
+
+    private var overridesAwakeFromInsert: Bool {
+        declaration.memberBlock.members.contains { member in
+            guard let function = member.decl.as(FunctionDeclSyntax.self) else { return false }
+            return function.name.text == "awakeFromInsert" && function.signature.parameterClause.parameters.isEmpty
         }
     }
 }

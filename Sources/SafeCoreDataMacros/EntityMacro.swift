@@ -51,9 +51,10 @@ extension EntityMacro: ExtensionMacro {
         conformingTo protocols: [TypeSyntax],
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
-        guard let classDeclaration = declaration.as(ClassDeclSyntax.self), classDeclaration.inheritanceClause != nil,
-            !protocols.isEmpty
+        guard let classDeclaration = declaration.as(ClassDeclSyntax.self), !protocols.isEmpty,
+            EntityProblems.problem(ofClass: classDeclaration) == nil
         else { return [] }
-        return [try ExtensionDeclSyntax("extension \(type.trimmed): EntityObject {}")]
+        // Said, because a module may put what does not say it on the main actor.
+        return [try ExtensionDeclSyntax("extension \(type.trimmed): nonisolated EntityObject {}")]
     }
 }

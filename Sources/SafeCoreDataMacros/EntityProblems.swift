@@ -10,12 +10,21 @@ struct EntityProblems {
     /// Reports every mistake. False when nothing can be written for the class.
     func report(in context: some MacroExpansionContext) -> Bool {
         for member in entity.declaration.memberBlock.members {
-            guard let variable = member.decl.as(VariableDeclSyntax.self), !isTypeMember(variable) else { continue }
-            if let problem = problem(of: variable) { problem.report(in: context) }
+            if let condition = member.decl.as(IfConfigDeclSyntax.self) {
+                reportProperties(in: condition, context)
+            } else if let variable = member.decl.as(VariableDeclSyntax.self), !isTypeMember(variable) {
+                problem(of: variable)?.report(in: context)
+            }
         }
-        if entity.declaration.inheritanceClause == nil {
-            let declaration = entity.declaration
-            MacroProblem(
+        guard let problem = Self.problem(ofClass: entity.declaration) else { return true }
+        problem.report(in: context)
+        return false
+    }
+
+    /// Why a class cannot be an entity at all.
+    static func problem(ofClass declaration: ClassDeclSyntax) -> MacroProblem? {
+        guard let superclass = declaration.inheritanceClause?.inheritedTypes.first?.type else {
+            return MacroProblem(
                 id: "superclass", message: "a class marked @Entity inherits from NSManagedObject or another such class",
                 node: declaration.name,
                 fixIt: (
@@ -23,11 +32,60 @@ struct EntityProblems {
                     .edit(declaration.name) { name in
                         name = .identifier("\(name.text): NSManagedObject", trailingTrivia: name.trailingTrivia)
                     }
-                )
-            ).report(in: context)
-            return false
+                ))
         }
-        return true
+        if superclass.trimmedDescription == "NSObject" {
+            return MacroProblem(
+                id: "superclass", message: "a class marked @Entity inherits from NSManagedObject or another such class",
+                node: superclass,
+                fixIt: (
+                    "Inherit from NSManagedObject",
+                    .replace(
+                        oldNode: Syntax(superclass),
+                        newNode: Syntax(
+                            IdentifierTypeSyntax(name: .identifier("NSManagedObject"))
+                                .with(\.trailingTrivia, superclass.trailingTrivia)))
+                ))
+        }
+        if let parameters = declaration.genericParameterClause {
+            return MacroProblem(
+                id: "generic", message: "an @Entity class cannot be generic: it stands for one entity of the model", node: parameters)
+        }
+        if let actor = declaration.attributes.named("MainActor") {
+            return MacroProblem(
+                id: "isolated",
+                message: "an @Entity class cannot be isolated to the main actor: its objects belong to the queue of their context",
+                node: actor,
+                fixIt: (
+                    "Remove '@MainActor'",
+                    .edit(declaration) { edited in
+                        let trivia = edited.leadingTrivia
+                        edited.attributes = edited.attributes.filter { $0.as(AttributeSyntax.self)?.id != actor.id }
+                        edited.leadingTrivia = trivia
+                    }
+                ))
+        }
+        return nil
+    }
+
+    /// A macro does not know which branch is compiled, and sees no property in any of them.
+    private func reportProperties(in condition: IfConfigDeclSyntax, _ context: some MacroExpansionContext) {
+        for case .decls(let members) in condition.clauses.compactMap(\.elements) {
+            for member in members {
+                if let inner = member.decl.as(IfConfigDeclSyntax.self) {
+                    reportProperties(in: inner, context)
+                } else if let variable = member.decl.as(VariableDeclSyntax.self), !isTypeMember(variable),
+                    variable.attributes.named("Managed") == nil, variable.bindings.contains(where: { $0.accessorBlock == nil })
+                {
+                    MacroProblem(
+                        id: "condition",
+                        message:
+                            "a property of an @Entity class cannot stand inside '#if': the class is the model, with all its properties",
+                        node: variable.bindingSpecifier
+                    ).report(in: context)
+                }
+            }
+        }
     }
 
     private func isTypeMember(_ variable: VariableDeclSyntax) -> Bool {
@@ -45,7 +103,8 @@ struct EntityProblems {
 
     private func problem(of variable: VariableDeclSyntax) -> MacroProblem? {
         guard let binding = variable.bindings.first else { return nil }
-        let mark = ["Attribute", "Relationship", "Transient", "Derived"].lazy.compactMap { variable.attributes.named($0) }.first
+        let marks = EntityProperty.marks.compactMap { variable.attributes.named($0) }
+        let mark = marks.first
         if let accessors = binding.accessorBlock {
             return problem(ofComputed: variable, mark: mark, accessors: accessors)
         }
@@ -77,7 +136,17 @@ struct EntityProblems {
             return MacroProblem(
                 id: "bindings", message: "declare each property of an @Entity class by itself", node: variable.bindings)
         }
-        guard let pattern = binding.pattern.as(IdentifierPatternSyntax.self) else { return nil }
+        guard let pattern = binding.pattern.as(IdentifierPatternSyntax.self) else {
+            return MacroProblem(
+                id: "bindings", message: "declare each property of an @Entity class by itself", node: binding.pattern)
+        }
+        if let problem = PropertyNames.problem(of: pattern.identifier) { return problem }
+        if marks.count > 1 {
+            let (kept, other) = (marks[0].attributeName.trimmedDescription, marks[1].attributeName.trimmedDescription)
+            return MacroProblem(
+                id: "marks", message: "a property is either @\(kept) or @\(other)", node: marks[1],
+                fixIt: ("Remove '@\(other)'", removing(marks[1], from: variable)))
+        }
         guard let type = binding.typeAnnotation?.type else {
             return missingType(of: pattern, binding)
         }
@@ -176,7 +245,7 @@ struct EntityProblems {
                 }
             }
         }
-        if type.isOrderedSet {
+        if type.isOrderedSet || type.wrappedType?.isOrderedSet == true {
             guard case .relationship(let mark) = property.role, mark.argument("inverse") != nil else {
                 return MacroProblem(
                     id: "ordered-set",

@@ -14,6 +14,7 @@ struct EntityProperty {
 
     let variable: VariableDeclSyntax
     let binding: PatternBindingSyntax
+    let token: TokenSyntax
     /// The name as written, with backticks where it has them.
     let identifier: String
     /// The name in the model.
@@ -31,9 +32,12 @@ struct EntityProperty {
         else { return nil }
         self.variable = variable
         self.binding = binding
-        identifier = pattern.identifier.trimmedDescription
-        name = pattern.identifier.identifier?.name ?? pattern.identifier.text
-        self.type = type.trimmed
+        token = pattern.identifier
+        identifier = token.trimmedDescription
+        name = token.identifier?.name ?? token.text
+        // `T!` is a mistake, after which the property goes on as `T?`.
+        let unwrapped = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self)
+        self.type = unwrapped.map { TypeSyntax(OptionalTypeSyntax(wrappedType: $0.wrappedType.trimmed)) } ?? type.trimmed
         if let mark = variable.attributes.named("Relationship") {
             role = .relationship(mark)
         } else if let mark = variable.attributes.named("Derived") {
@@ -46,6 +50,9 @@ struct EntityProperty {
             role = .plain
         }
     }
+
+    /// The macros that say what a property is. It has one of them at most.
+    static let marks = ["Relationship", "Derived", "Transient", "Attribute"]
 
     static let excludingModifiers: [TokenKind] = [
         .keyword(.static), .keyword(.class), .keyword(.lazy), .keyword(.weak), .keyword(.unowned),
@@ -163,9 +170,15 @@ extension TypeSyntax {
     }
 
     private func genericArgument(of name: String) -> TypeSyntax? {
-        guard let identifier = self.as(IdentifierTypeSyntax.self), identifier.name.text == name,
-            let arguments = identifier.genericArgumentClause?.arguments, arguments.count == 1, let only = arguments.first
-        else { return nil }
+        let clause: GenericArgumentClauseSyntax?
+        if let identifier = self.as(IdentifierTypeSyntax.self), identifier.name.text == name {
+            clause = identifier.genericArgumentClause
+        } else if let member = self.as(MemberTypeSyntax.self), member.name.text == name, member.baseType.trimmedDescription == "Swift" {
+            clause = member.genericArgumentClause
+        } else {
+            clause = nil
+        }
+        guard let arguments = clause?.arguments, arguments.count == 1, let only = arguments.first else { return nil }
         // The argument is a type in some versions of swift-syntax, and a type or an expression in others.
         return Syntax(only.argument).as(TypeSyntax.self)
     }

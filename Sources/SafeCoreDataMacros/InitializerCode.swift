@@ -16,7 +16,7 @@ struct InitializerCode {
         if entity.properties.contains(where: { $0.initialValue != nil && !$0.isTransient }) {
             members.append(initialValuesMethod)
         }
-        if !entity.hiddenInitialValues.isEmpty { members.append(hiddenInitialValuesMethod) }
+        if !entity.earlyInitialValues.isEmpty { members.append(earlyInitialValuesMethod) }
         if !entity.isFinal { members.append(initialValuesStructure) }
         return members
     }
@@ -36,11 +36,11 @@ struct InitializerCode {
     }
 
     private var memberwiseInitializer: DeclSyntax {
-        let parameters = ["context: NSManagedObjectContext"] + inheritedParameter + entity.arguments.map(\.parameter)
+        let parameters = ["context: NSManagedObjectContext"] + inheritedParameter + entity.arguments.map(parameter)
         let inherited = entity.inheritsEntity ? ["inherited._assign(to: self)"] : []
         // `init(context:)` alone stands for the inherited one, which is required.
         let required = isMemberwiseEmpty ? "required " : ""
-        let statements = inherited + entity.arguments.map { $0.assignment(to: "self") }
+        let statements = inherited + entity.arguments.map { assignment(of: $0, to: "self") }
         return """
             /// Makes an object with these values and inserts it into the context.
             \(raw: entity.initializerAccess.prefix)\(raw: required)init(\(raw: parameters.joined(separator: ", "))) {
@@ -76,9 +76,9 @@ struct InitializerCode {
         method("_setInitialValues", of: entity.properties.filter { !$0.isTransient })
     }
 
-    /// What the memberwise initializers of the class and its subclasses set beside their arguments.
-    private var hiddenInitialValuesMethod: DeclSyntax {
-        method("_setHiddenInitialValues", of: entity.hiddenInitialValues)
+    /// What the memberwise initializers of the class and its subclasses set before `awakeFromInsert()`.
+    private var earlyInitialValuesMethod: DeclSyntax {
+        method("_setHiddenInitialValues", of: entity.earlyInitialValues)
     }
 
     private func method(_ name: String, of properties: [EntityProperty]) -> DeclSyntax {
@@ -97,17 +97,17 @@ struct InitializerCode {
     private var initialValuesStructure: DeclSyntax {
         let access = entity.initializerAccess.prefix
         let inherited = inheritedParameter.isEmpty ? [] : ["\(access)var inherited: \(entity.superclass?.description ?? "").InitialValues"]
-        let fields = inherited + entity.arguments.map { "\(access)var \($0.identifier): \($0.type.description)" }
-        let parameters = inheritedParameter + entity.arguments.map(\.parameter)
+        let fields = inherited + entity.arguments.map { "\(access)var \($0.identifier): \(argumentType(of: $0))" }
+        let parameters = inheritedParameter + entity.arguments.map(parameter)
         let stores =
             (inheritedParameter.isEmpty ? [] : ["self.inherited = inherited"])
             + entity.arguments.map { "self.\($0.identifier) = \($0.identifier)" }
         let assignments =
             (inheritedParameter.isEmpty ? [] : ["inherited._assign(to: object)"])
-            + entity.arguments.map { $0.assignment(to: "object") }
+            + entity.arguments.map { assignment(of: $0, to: "object") }
         return """
             /// The values that a new object of a subclass takes for the properties of `\(raw: entity.name)`.
-            \(raw: access)struct InitialValues {
+            \(raw: access)nonisolated struct InitialValues {
                 \(raw: fields.joined(separator: "\n    "))
 
                 \(raw: access)init(\(raw: parameters.joined(separator: ", "))) {
@@ -120,27 +120,36 @@ struct InitializerCode {
             }
             """
     }
+
+    // MARK: Arguments
+
+    private func argumentType(of property: EntityProperty) -> String {
+        entity.yieldsToAwaking(property) ? "\(property.type.description)?" : property.type.description
+    }
+
+    /// The initializer's parameter, by the rules of memberwise initializers.
+    private func parameter(for property: EntityProperty) -> String {
+        let declaration = "\(property.identifier): \(argumentType(of: property))"
+        if entity.yieldsToAwaking(property) { return "\(declaration) = nil" }
+        if let initialValue = property.initialValue { return "\(declaration) = \(initialValue.description)" }
+        if property.isOptional { return "\(declaration) = nil" }
+        if property.isToMany { return "\(declaration) = \(property.type.isOrderedSet ? "NSOrderedSet()" : "[]")" }
+        return declaration
+    }
+
+    /// The statement that gives an object the argument. What would change nothing is not assigned.
+    private func assignment(of property: EntityProperty, to object: String) -> String {
+        let identifier = property.identifier
+        let assignment = "\(object).\(identifier) = \(identifier)"
+        if entity.yieldsToAwaking(property) { return "if let \(identifier) { \(assignment) }" }
+        if let initialValue = property.initialValue, !initialValue.is(NilLiteralExprSyntax.self) { return assignment }
+        if property.isOptional { return "if let \(identifier) { \(assignment) }" }
+        if property.isToMany { return "if \(identifier).count > 0 { \(assignment) }" }
+        return assignment
+    }
 }
 
 extension EntityProperty {
     /// Whether the initializer must be given a value.
     fileprivate var isRequired: Bool { initialValue == nil && !isOptional && !isToMany }
-
-    /// The initializer's parameter, by the rules of memberwise initializers.
-    fileprivate var parameter: String {
-        let declaration = "\(identifier): \(type.description)"
-        if let initialValue { return "\(declaration) = \(initialValue.description)" }
-        if isOptional { return "\(declaration) = nil" }
-        if isToMany { return "\(declaration) = \(type.isOrderedSet ? "NSOrderedSet()" : "[]")" }
-        return declaration
-    }
-
-    /// The statement that gives an object the argument. What would change nothing is not assigned.
-    fileprivate func assignment(to object: String) -> String {
-        let assignment = "\(object).\(identifier) = \(identifier)"
-        if initialValue != nil { return assignment }
-        if isOptional { return "if let \(identifier) { \(assignment) }" }
-        if isToMany { return "if \(identifier).count > 0 { \(assignment) }" }
-        return assignment
-    }
 }

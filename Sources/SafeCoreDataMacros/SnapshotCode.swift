@@ -6,7 +6,7 @@ struct SnapshotCode {
     let entity: EntityClass
     let places: PropertyPlaces
 
-    var members: [DeclSyntax] { [structure, snapshotType] + (entity.inheritsEntity ? [method] : []) }
+    var members: [DeclSyntax] { [structure, snapshotType] + methods }
 
     /// Transient properties are in no store and in no snapshot.
     private var properties: [EntityProperty] { entity.properties.filter { !$0.isTransient } }
@@ -86,13 +86,49 @@ struct SnapshotCode {
             """
     }
 
-    /// The superclass's method gives the superclass's type.
-    private var method: DeclSyntax {
-        """
-        /// The object's values, unsaved changes included; with key paths only of those properties.
-        \(raw: entity.access.prefix)func snapshot(_ keyPaths: PartialKeyPath<\(raw: entity.name)>...) -> Snapshot {
-            _snapshot(Snapshot.self, keyPaths)
-        }
-        """
+    /// Methods that give the class's own snapshots, where the protocol's would give those of a superclass.
+    ///
+    /// A method that differs from a superclass's in its result only is ambiguous to the compiler. So the superclass's is overridden
+    /// and not preferred; for that each class that may have subclasses has one.
+    private var methods: [DeclSyntax] {
+        if entity.isFinal, !entity.inheritsEntity { return [] }
+        let access = (entity.isFinal ? entity.access : entity.overrideAccess).prefix
+        let own: [DeclSyntax] = [
+            """
+            /// The object's values, unsaved changes included.
+            \(raw: access)func snapshot() -> Snapshot {
+                _snapshot(Snapshot.self, [])
+            }
+            """,
+            """
+            /// The object's snapshot and those of the objects up to a number of steps away.
+            \(raw: access)func snapshotGraph(depth: Int) -> SnapshotGraph<Snapshot> {
+                _snapshotGraph(Snapshot.self, depth)
+            }
+            """,
+        ]
+        guard let inherited else { return own }
+        return own + [
+            """
+            /// The object's values of the superclass's properties.
+            @_disfavoredOverload \(raw: access)override func snapshot() -> \(raw: inherited) {
+                _snapshot(\(raw: inherited).self, [])
+            }
+            """,
+            """
+            /// The same with the object's values of the superclass's properties.
+            @_disfavoredOverload \(raw: access)override func snapshotGraph(depth: Int) -> SnapshotGraph<\(raw: inherited)> {
+                _snapshotGraph(\(raw: inherited).self, depth)
+            }
+            """,
+            """
+            /// The object's values of some properties only, unsaved changes included.
+            \(raw: entity.access.prefix)func snapshot(
+                _ keyPath: PartialKeyPath<\(raw: entity.name)>, _ others: PartialKeyPath<\(raw: entity.name)>...
+            ) -> Snapshot {
+                _snapshot(Snapshot.self, [keyPath] + others)
+            }
+            """,
+        ]
     }
 }

@@ -49,6 +49,7 @@ final class RoundTrip {
         found += filler.problems
         var expected = filler.values
         verify(object, expected, "after setting")
+        verifyCoding(object)
         try context.save()
         verify(object, expected, "after saving")
 
@@ -61,6 +62,7 @@ final class RoundTrip {
         changer.fill(fetched)
         expected = changer.values
         verify(fetched, expected, "after changing")
+        verifyCoding(fetched)
         // What the object let go of may be invalid without it.
         for other in second.updatedObjects where other !== fetched {
             if (try? other.validateForUpdate()) == nil { second.delete(other) }
@@ -77,6 +79,13 @@ final class RoundTrip {
         for (name, value) in expected.sorted(by: { $0.key < $1.key }) {
             let read = RoundTripValue(object.value(forKey: name))
             if read != value { found.append("\(name): \(value) was given, \(step) it is \(read).") }
+        }
+    }
+
+    /// A `Codable` value is written when it is set, and what its type leaves out is lost unseen.
+    private func verifyCoding(_ object: NSManagedObject) {
+        for loss in (object as? any EntityObject)?._codingLosses() ?? [] {
+            found.append("\(loss.name): \(loss.value) was encoded, decoded it is \(loss.decoded).")
         }
     }
 

@@ -64,7 +64,32 @@ struct EntityExpansionTests {
         #expect(item.expanded.contains(#"entity.add("count", \Item.count, EntityProperties.of(Int.self), default: 0)"#))
         #expect(item.expanded.contains(#"entity.add("itemId", \Item.itemId, EntityProperties.of(String.self))"#))
         #expect(item.expanded.contains("deleteRule: .cascade"))
-        #expect(item.expanded.contains("extension Item: EntityObject {"))
+        #expect(item.expanded.contains("extension Item: nonisolated EntityObject {"))
+    }
+
+    @Test func argumentsLeftOutYieldToWhatAwakeningSets() {
+        let stamped = expansion(
+            """
+            @Entity class Stamped: NSManagedObject {
+                var name: String
+                var made: Date = .now
+                var note: String? = nil
+                override func awakeFromInsert() {}
+            }
+            """)
+        #expect(stamped.problems == [])
+        #expect(stamped.expanded.contains("name: String, made: Date? = nil, note: String? = nil) {"))
+        #expect(stamped.expanded.contains("if let made {"))
+        #expect(stamped.expanded.contains("if let note {"))
+        #expect(stamped.expanded.contains("override func _setHiddenInitialValues() {"))
+        #expect(stamped.expanded.contains("var made: Date?\n"))
+    }
+
+    @Test func aTypeMayBeNamedWithItsModule() {
+        let item = expansion(
+            "@Entity final class Item: NSManagedObject { var size: Swift.Optional<Int>; var others: Swift.Set<Item> }")
+        #expect(item.problems == [])
+        #expect(item.expanded.contains("size: Swift.Optional<Int> = nil, others: Swift.Set<Item> = []) {"))
     }
 
     @Test func aClassThatMayHaveSubclassesHasInitialValuesForThem() {

@@ -16,8 +16,11 @@ struct EntityProblemTests {
         ("@Managed var name: String", "2:5: @Entity manages this property already", "var name: String"),
         ("@Attribute(.unique) var name: String { \"\" }", "2:5: @Attribute needs a stored property", "var name: String { \"\" }"),
         ("@Derived(\"a\") var n: Int { 1 }", "2:5: @Derived needs a stored property", "var n: Int { 1 }"),
+        ("@Relationship var others: NSOrderedSet?", "2:31: a to-many relationship is never nil", "NSOrderedSet"),
         ("@Relationship var others: Set<Item>?", "2:31: a to-many relationship is never nil", "Set<Item>"),
         ("var name: String!", "2:15: a property of an @Entity class is either optional or required", "String?"),
+        ("@Transient @Relationship var o: Item?", "2:5: a property is either @Relationship or @Transient", "@Relationship var o: Item?"),
+        ("@Derived(\"a\") @Attribute var n: Int", "2:19: a property is either @Derived or @Attribute", "@Derived(\"a\") var n: Int"),
         ("@Derived(\"a\") var n: Int = 1", "2:30: a derived property is computed by the store", "n: Int"),
     ])
     func aMistakeIsReportedWithItsRemedy(line: String, problem: String, remedy: String) {
@@ -37,6 +40,14 @@ struct EntityProblemTests {
         ("var value: any Codable", "2:16: Core Data cannot store a 'any Codable'"),
         ("@Transient var size: Int", "2:20: a transient property is not stored"),
         ("var children: NSOrderedSet", "2:19: an NSOrderedSet does not say what it holds"),
+        ("var children: NSOrderedSet?", "2:19: an NSOrderedSet does not say what it holds"),
+        ("var (width, height): (Int, Int)", "2:9: declare each property of an @Entity class by itself"),
+        ("var description: String", "2:9: every managed object has a 'description' of its own"),
+        ("var isDeleted: Bool = false", "2:9: every managed object has a 'isDeleted' of its own"),
+        ("var entity: String?", "2:9: every managed object has a 'entity' of its own"),
+        ("var context: String", "2:9: 'context' means something else in an @Entity class"),
+        ("var `self`: Int", "2:9: 'self' means something else in an @Entity class"),
+        ("var `two words`: Int", "2:9: a model has no property named 'two words'"),
         ("@Relationship(inverse: \\Other.a.b) var other: Other?", "2:28: the inverse of a relationship is a key path"),
         ("@Relationship(ownInverse: isOwn) var other: Other?", "2:31: whether a relationship is its own inverse is true or false"),
         ("@Relationship(inverse: \\Other.a, ownInverse: true) var other: Other?", "2:50: a relationship has one inverse"),
@@ -69,6 +80,42 @@ struct EntityProblemTests {
             expansion("@Entity struct Item { var a: Int }").problems == [
                 "1:1: @Entity belongs on a class that inherits from NSManagedObject"
             ])
+    }
+
+    @Test(arguments: [
+        ("@Entity class Item<Kind>: NSManagedObject {}", "1:19: an @Entity class cannot be generic", [String]()),
+        ("@Entity class Item: NSObject {}", "1:21: a class marked @Entity inherits from NSManagedObject", ["NSManagedObject"]),
+        (
+            "@MainActor @Entity class Item: NSManagedObject {}", "1:1: an @Entity class cannot be isolated to the main actor",
+            ["@Entity class Item: NSManagedObject {}"]
+        ),
+    ])
+    func aClassThatCannotBeAnEntityIsReported(text: String, problem: String, remedies: [String]) {
+        let result = expansion(text)
+        #expect(result.problems.count == 1, "\(result.problems)")
+        #expect(result.problems.first?.hasPrefix(problem) == true, "\(result.problems)")
+        #expect(result.remedies == remedies)
+        #expect(!result.expanded.contains("EntityObject"))
+    }
+
+    @Test func aPropertyWhoseExistenceDependsOnTheBuildIsReported() {
+        let result = problems(
+            """
+            #if DEBUG
+                var trace: String?
+                #if os(Linux)
+                let place: String
+                #endif
+                var length: Int { 1 }
+                static let all = 1
+                func show() {}
+                #else
+                var size: Int
+                #endif
+            """)
+        let lines = result.problems.map { $0.split(separator: ":")[0] }
+        #expect(lines == ["3", "5", "11"])
+        #expect(result.problems.allSatisfy { $0.contains("cannot stand inside '#if'") })
     }
 
     @Test func aMarkOutsideOfAnEntityIsReported() {

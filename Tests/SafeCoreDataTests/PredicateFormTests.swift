@@ -84,6 +84,7 @@ import Testing
                 #Predicate { $0.name.starts(with: "") }, #Predicate { !$0.name.contains("ol") },
                 #Predicate { $0.name.starts(with: $0.name) }, #Predicate { $0.name.isEmpty }, #Predicate { !$0.name.isEmpty },
                 #Predicate { $0.name.count == 4 }, #Predicate { $0.name.count > 3 },
+                #Predicate { $0.name.localizedStandardContains("") }, #Predicate { !$0.name.localizedStandardContains($0.note ?? "") },
                 #Predicate { $0.name.localizedStandardContains("BOLT") }, #Predicate { $0.name.localizedStandardContains("b\u{f6}") },
                 #Predicate { $0.name.caseInsensitiveCompare("BOLT") == same },
                 #Predicate { $0.name.caseInsensitiveCompare("BOLT") != same },
@@ -95,6 +96,7 @@ import Testing
     @Test(arguments: StoreKind.allCases) func ranges(kind: StoreKind) throws {
         let (bounds, day) = (Self.bounds, RandomShop.day)
         let (dates, prices) = (day...(day + 3600), Decimal(1)..<Decimal(2))
+        let (from, through, upTo, since): (PartialRangeFrom<Int16>, _, _, _) = (3..., ...Int16(2), ..<Int16(2), day...)
         try check(
             kind,
             [
@@ -102,6 +104,9 @@ import Testing
                 #Predicate { bounds.contains($0.stockCount) }, #Predicate { !bounds.contains($0.stockCount) },
                 #Predicate { dates.contains($0.created) }, #Predicate { prices.contains($0.price) },
                 #Predicate { ("B"..."N").contains($0.name) }, #Predicate { (0...$0.minimum).contains(4) },
+                #Predicate { from.contains($0.stockCount) }, #Predicate { through.contains($0.stockCount) },
+                #Predicate { upTo.contains($0.stockCount) }, #Predicate { !upTo.contains($0.stockCount) },
+                #Predicate { since.contains($0.created) },
             ])
     }
 
@@ -172,6 +177,11 @@ import Testing
                 #Predicate { item in numbers.contains { $0 + 1 == item.stockCount } },
                 #Predicate { item in numbers.allSatisfy { $0 > item.stockCount } },
                 #Predicate { item in none.allSatisfy { $0 > item.stockCount } },
+                #Predicate { item in numbers.filter { $0 > item.stockCount }.count == 2 },
+                #Predicate { item in numbers.filter { $0 > item.stockCount }.isEmpty },
+                #Predicate { item in none.filter { $0 > item.stockCount }.count == 0 },
+                #Predicate { item in many.filter { $0 > item.stockCount && $0 < 30 }.count < 25 },
+                #Predicate { item in numbers.filter { $0 > item.stockCount }.count > item.parts.count },
                 #Predicate { $0.stockCount > numbers[0] && $0.stockCount < numbers[2] }, #Predicate { $0.stockCount < limits["low"]! },
                 #Predicate { $0.stockCount == limits["low", default: 0] }, #Predicate { $0.minimum < 2 && numbers.count > 2 },
                 #Predicate { item in item.parts.contains { numbers.contains($0.number) } },

@@ -76,7 +76,9 @@ import Testing
         try await stack.insertItem("Bolt")
         #expect(try await stack.itemNames() == ["Bolt"])
         try await stack.destroy()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
         await #expect(throws: DataStackError.closed) { try await stack.write { _ in } }
+        try await stack.destroy()
         try await stack.reopen()
         #expect(try await stack.itemNames() == [])
     }

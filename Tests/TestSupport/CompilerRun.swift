@@ -29,7 +29,10 @@ public struct CompilerRun {
     /// - Parameters:
     ///   - texts: the texts by the name of their file, without its extension.
     ///   - analysesFlow: whether to go beyond type checking to the analysis that finds values which cross tasks.
-    public init(_ texts: [String: String], languageMode: String = "6", analysesFlow: Bool = false) throws {
+    ///   - options: further arguments of the compiler.
+    public init(
+        _ texts: [String: String], languageMode: String = "6", analysesFlow: Bool = false, options: [String] = []
+    ) throws {
         let folder = try TemporaryFolder()
         var expected: [Problem] = []
         var files: [String] = []
@@ -41,7 +44,7 @@ public struct CompilerRun {
         }
         // Flow analysis is not part of type checking: SIL is made and thrown away.
         let mode = analysesFlow ? ["-emit-sil", "-o", "/dev/null"] : ["-typecheck"]
-        output = try Self.compile(mode + ["-swift-version", languageMode] + files)
+        output = try Self.compile(mode + ["-swift-version", languageMode] + options + files)
         let found = Self.problems(in: output)
         expectedCount = expected.count
         unexpected = found.filter { problem in !expected.contains { $0.file == problem.file && $0.line == problem.line } }

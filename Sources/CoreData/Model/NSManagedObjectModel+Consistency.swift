@@ -40,10 +40,9 @@ extension NSManagedObjectModel {
     /// How the entities differ from what their classes say about them. Classes that say nothing differ in nothing.
     private func classDifferences(checksAllClasses: Bool) -> [String] {
         entities.flatMap { entity -> [String] in
-            // The class that made the entity, or one that a model from elsewhere names.
-            guard entity.givenClass == nil else { return [] }
-            let found = ManagedObjectClasses.namedClass(of: entity)
-            guard checksAllClasses || ManagedObjectClasses.isMeant(found, by: entity) else { return [] }
+            // The class that made the entity, which may have been changed since, or one that a model from elsewhere names.
+            let found = entity.givenClass ?? ManagedObjectClasses.namedClass(of: entity)
+            guard entity.givenClass != nil || checksAllClasses || ManagedObjectClasses.isMeant(found, by: entity) else { return [] }
             return (found as? any _SelfDescribingClass.Type)?._differences(from: entity) ?? []
         }
     }

@@ -195,7 +195,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
     open func _setInitialValues() {}
 
     /// Called in the place of `_setInitialValues()` when a generated initializer inserts the object: generated code sets the
-    /// initial values of the properties that the initializer does not take.
+    /// initial values of the properties that the initializer does not take, or takes only where they are given.
     open func _setHiddenInitialValues() {}
 
     deinit {

@@ -66,7 +66,7 @@ enum SwiftNames {
     private static let taken: Set<String> = [
         "classForCoder", "context", "debugDescription", "description", "entity", "faultingState", "hasChanges",
         "hasPersistentChangedValues", "hash", "hashValue", "isDeleted", "isFault", "isInserted", "isUpdated",
-        "managedObjectContext", "objectID", "objectSpecifier", "snapshot", "superclass",
+        "managedObjectContext", "objectID", "objectSpecifier", "snapshot", "snapshotGraph", "superclass",
     ]
 
     /// The types of attributes, which only the classes with such attributes mention.

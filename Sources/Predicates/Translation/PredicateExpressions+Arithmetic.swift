@@ -69,24 +69,24 @@ extension PredicateTranslation {
 extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
         let value = try translation.expression(element)
-        let lower: NSExpression
-        let upper: NSExpression
+        let lower: NSExpression?
+        let upper: NSExpression?
         let includesUpper: Bool
         if let bounds = range as? any BoundsExpression {
             lower = try translation.expression(bounds.lowerExpression)
             upper = try translation.expression(bounds.upperExpression)
             includesUpper = bounds.includesUpper
         } else if let bounds = translation.constant(range)?.value as? any BoundedRange {
-            (lower, upper) = (ConstantValue.expression(for: bounds.lower), ConstantValue.expression(for: bounds.upper))
+            (lower, upper) = (bounds.lower.map(ConstantValue.expression), bounds.upper.map(ConstantValue.expression))
             includesUpper = bounds.includesUpper
         } else {
             throw PredicateTranslation.Untranslatable(message: "the range has no bounds that are known", expression: self)
         }
-        return .predicate(
-            NSCompoundPredicate(andPredicateWithSubpredicates: [
-                value.compared(.greaterThanOrEqualTo, to: lower),
-                value.compared(includesUpper ? .lessThanOrEqualTo : .lessThan, to: upper),
-            ]))
+        let limits = [
+            lower.map { value.compared(.greaterThanOrEqualTo, to: $0) },
+            upper.map { value.compared(includesUpper ? .lessThanOrEqualTo : .lessThan, to: $0) },
+        ].compactMap(\.self)
+        return .predicate(limits.count == 1 ? limits[0] : NSCompoundPredicate(andPredicateWithSubpredicates: limits))
     }
 
     func text(with text: inout ExpressionText) -> String { "\(text.operand(range)).contains(\(text.of(element)))" }
@@ -111,22 +111,40 @@ extension PredicateExpressions.Range: BoundsExpression {
     fileprivate var includesUpper: Bool { false }
 }
 
-/// A range that the predicate captured.
+/// A range that the predicate captured, which may be open at one end.
 private protocol BoundedRange {
-    var lower: Any { get }
-    var upper: Any { get }
+    var lower: Any? { get }
+    var upper: Any? { get }
     var includesUpper: Bool { get }
 }
 
 extension ClosedRange: BoundedRange {
-    fileprivate var lower: Any { lowerBound }
-    fileprivate var upper: Any { upperBound }
+    fileprivate var lower: Any? { lowerBound }
+    fileprivate var upper: Any? { upperBound }
     fileprivate var includesUpper: Bool { true }
 }
 
 extension Range: BoundedRange {
-    fileprivate var lower: Any { lowerBound }
-    fileprivate var upper: Any { upperBound }
+    fileprivate var lower: Any? { lowerBound }
+    fileprivate var upper: Any? { upperBound }
+    fileprivate var includesUpper: Bool { false }
+}
+
+extension PartialRangeFrom: BoundedRange {
+    fileprivate var lower: Any? { lowerBound }
+    fileprivate var upper: Any? { nil }
+    fileprivate var includesUpper: Bool { false }
+}
+
+extension PartialRangeThrough: BoundedRange {
+    fileprivate var lower: Any? { nil }
+    fileprivate var upper: Any? { upperBound }
+    fileprivate var includesUpper: Bool { true }
+}
+
+extension PartialRangeUpTo: BoundedRange {
+    fileprivate var lower: Any? { nil }
+    fileprivate var upper: Any? { upperBound }
     fileprivate var includesUpper: Bool { false }
 }
 

@@ -37,6 +37,11 @@ extension PredicateExpressions.Filter: TranslatableExpression, FilterExpression 
     var elementVariable: PredicateExpressions.VariableID { variable.key }
     var condition: Any { filter }
 
+    func knownTests(with translation: inout PredicateTranslation) throws -> [NSPredicate]? {
+        guard let elements = translation.constant(sequence)?.value as? LHS.Output else { return nil }
+        return try translation.tests(filter, of: variable, in: elements)
+    }
+
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
         .expression(try translation.subquery(sequence, variable.key, filter))
     }

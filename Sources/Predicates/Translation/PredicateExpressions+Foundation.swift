@@ -68,7 +68,14 @@ import Foundation
 
 extension PredicateExpressions.StringLocalizedStandardContains: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        try translation.compare(root, .contains, other, options: [.caseInsensitive, .diacriticInsensitive])
+        let contains = try translation.compare(root, .contains, other, options: [.caseInsensitive, .diacriticInsensitive])
+        guard case .predicate(let found) = contains else { return contains }
+        // No text has the empty one in it, in this sense; in that of `contains(_:)` each has.
+        if let constant = translation.constant(other) {
+            return (constant.value as? any StringProtocol)?.isEmpty == true ? .predicate(NSPredicate(value: false)) : contains
+        }
+        let isText = try translation.expression(other).compared(.notEqualTo, "")
+        return .predicate(NSCompoundPredicate(andPredicateWithSubpredicates: [isText, found]))
     }
 
     func text(with text: inout ExpressionText) -> String {

@@ -29,6 +29,7 @@ extension PredicateExpressions.NilLiteral: TranslatableExpression {
 
 extension PredicateExpressions.KeyPath: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+        if let part = try countOfKnown(with: &translation) { return part }
         let root = try translation.expression(self.root)
         let isText = Root.Output.self is any StringProtocol.Type
         switch step {
@@ -42,6 +43,21 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         case .property(nil):
             throw PredicateTranslation.Untranslatable(
                 message: "the property is not one that the model describes, and cannot be asked of a store", expression: self)
+        }
+    }
+
+    /// How many of some known elements pass a filter: the store knows no collection but its relationships.
+    private func countOfKnown(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part? {
+        guard let filter = root as? any FilterExpression, let tests = try filter.knownTests(with: &translation) else { return nil }
+        switch step {
+        case .isEmpty:
+            return .predicate(
+                NSCompoundPredicate(notPredicateWithSubpredicate: NSCompoundPredicate(orPredicateWithSubpredicates: tests)))
+        case .count:
+            let (one, none) = (NSExpression(forConstantValue: 1), NSExpression(forConstantValue: 0))
+            let ones = tests.map { NSExpression(forConditional: $0, trueExpression: one, falseExpression: none) }
+            return .expression(NSExpression.sum(of: ones[...]))
+        case .rawValue, .property: return nil
         }
     }
 
@@ -87,6 +103,20 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
             case .property(let name): name ?? "(property of type \(Output.self))"
             }
         return text.operand(root) + "." + property
+    }
+}
+
+extension NSExpression {
+    /// The sum of some numbers, nested no deeper than needed: stores limit the depth of expressions.
+    fileprivate static func sum(of numbers: ArraySlice<NSExpression>) -> NSExpression {
+        switch numbers.count {
+        case 0: return NSExpression(forConstantValue: 0)
+        case 1: return numbers[numbers.startIndex]
+        default:
+            let middle = numbers.startIndex + numbers.count / 2
+            return NSExpression(
+                forFunction: "add:to:", arguments: [sum(of: numbers[..<middle]), sum(of: numbers[middle...])])
+        }
     }
 }
 

@@ -144,6 +144,9 @@ protocol FilterExpression {
     var base: Any { get }
     var elementVariable: PredicateExpressions.VariableID { get }
     var condition: Any { get }
+
+    /// The condition for each element of a sequence that is known; nil when the store has the sequence.
+    func knownTests(with translation: inout PredicateTranslation) throws -> [NSPredicate]?
 }
 
 /// Values of Swift as stores and predicates know them.

@@ -31,6 +31,14 @@ extension DataStack {
             guard let url = self.location.url else { return }
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
             try coordinator.destroyPersistentStore(at: url, type: .sqlite)
+            // Emptied first, through the locks of the database: whoever else has it open finds it empty.
+            for suffix in ["", "-wal", "-shm"] {
+                do {
+                    try FileManager.default.removeItem(atPath: url.path + suffix)
+                } catch CocoaError.fileNoSuchFile {
+                    continue
+                }
+            }
         }
     }
 

@@ -45,7 +45,7 @@
 @attached(
     member, conformances: EntityObject,
     names: named(init), named(_setInitialValues), named(_setHiddenInitialValues), named(describeEntity), named(InitialValues),
-    named(Snapshot), named(snapshot), named(_snapshotType))
+    named(Snapshot), named(snapshot), named(snapshotGraph), named(_snapshotType))
 @attached(extension, conformances: EntityObject)
 public macro Entity(
     _ name: String? = nil, isAbstract: Bool = false, uniquenessConstraints: [[String]] = [], indexes: [[String]] = [],

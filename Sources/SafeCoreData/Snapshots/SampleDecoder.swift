@@ -60,7 +60,11 @@ struct SampleDecoder: Decoder {
 private struct SampleKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: SampleDecoder
     var codingPath: [any CodingKey] { decoder.codingPath }
-    let allKeys: [Key] = []
+    /// One key where they are cases: an enumeration with associated values has one, the name of the case.
+    var allKeys: [Key] {
+        let keys = EnumerationCases.all(of: Key.self)
+        return keys.isEmpty ? [] : [keys[decoder.variant % keys.count]]
+    }
 
     func contains(_ key: Key) -> Bool { true }
     func decodeNil(forKey key: Key) throws -> Bool { false }

@@ -34,7 +34,10 @@ extension EntityObject {
     /// Loads what it shows. Objects whose class is no `@Entity` class are left out.
     ///
     /// - Parameter depth: the number of steps; 0 gives the object alone.
-    public func snapshotGraph(depth: Int) -> SnapshotGraph<Snapshot> {
+    public func snapshotGraph(depth: Int) -> SnapshotGraph<Snapshot> { _snapshotGraph(Snapshot.self, depth) }
+
+    /// The graph with the object's own snapshot in a type of the caller's choice.
+    public func _snapshotGraph<Root: EntitySnapshot>(_ type: Root.Type, _ depth: Int) -> SnapshotGraph<Root> {
         var seen: Set<NSManagedObject> = [self]
         var related: [any EntitySnapshot] = []
         var front: [NSManagedObject] = [self]
@@ -43,7 +46,7 @@ extension EntityObject {
             if front.isEmpty { break }
             related += front.compactMap { ($0 as? any EntityObject)?._snapshotOfOwnClass }
         }
-        return SnapshotGraph(root: snapshot(), related: related)
+        return SnapshotGraph(root: _snapshot(type, []), related: related)
     }
 }
 

@@ -84,8 +84,14 @@ struct EntityCompilationTests {
             _ = Space.Empty(context: context)
             _ = Space.Other(context: context, kind: .plain)
             let leaf = Leaf(context: context, inheriting: .init(inheriting: .init(name: "x")))
-            let snapshot: Leaf.Snapshot = leaf.snapshot()
-            return snapshot.name
+            let snapshot = leaf.snapshot()
+            let _: Leaf.Snapshot = snapshot
+            let _: Middle.Snapshot = (leaf as Middle).snapshot()
+            let _: OpenBase.Snapshot = (leaf as OpenBase).snapshot()
+            let _: Leaf.Snapshot = leaf.snapshotGraph(depth: 1).root
+            let dated = leaf.snapshot(\\.date)
+            let named: Leaf.Snapshot = leaf.snapshot(\\.name, \\.date)
+            return snapshot.name + named.name + "\\(dated.date)"
         }
         """,
         "Types": """
@@ -123,6 +129,38 @@ struct EntityCompilationTests {
         }
         """,
     ]
+
+    @Test func entitiesCompileInAModuleOfTheMainActor() throws {
+        let text = """
+            import SafeCoreData
+
+            @Entity nonisolated class Vehicle: NSManagedObject {
+                var name: String
+                var made: Date = .now
+                @Relationship(inverse: \\Wheel.vehicle) var wheels: Set<Wheel>
+            }
+
+            @Entity nonisolated final class Car: Vehicle {
+                var seats: Int = 4
+            }
+
+            @Entity nonisolated final class Wheel: NSManagedObject {
+                var vehicle: Vehicle?
+            }
+
+            func add(to stack: DataStack) async throws -> Int {
+                let snapshot = try await stack.write { context in
+                    let car = Car(context: context, inheriting: .init(name: "A"))
+                    _ = Wheel(context: context, vehicle: car)
+                    return car.snapshot()
+                }
+                let cars = try await stack.read { try $0.fetch(Car.self, where: #Predicate { $0.seats > 2 }) }
+                return cars.count + snapshot.seats
+            }
+            """
+        let run = try CompilerRun(["Main": text], analysesFlow: true, options: ["-default-isolation", "MainActor"])
+        #expect(run.unexpected == [], "\(run.output)")
+    }
 
     @Test func mistakesDoNotCompile() throws {
         let run = try CompilerRun(texts)

@@ -32,7 +32,44 @@ public final class RegisteredLetter: SealedLetter {
     private var code: UUID = UUID()
 }
 
+/// Sets its date itself, unless it is told one.
+@Entity
+class Consignment: NSManagedObject {
+    var name: String
+    private(set) var sent: Date = .distantPast
+    private(set) var state: String = "new"
+    private(set) var note: String? = nil
+    private(set) var stateWhenInserted: String?
+
+    override func awakeFromInsert() {
+        super.awakeFromInsert()
+        stateWhenInserted = state
+        setPrimitiveValue(Date(timeIntervalSinceReferenceDate: 9), forKey: "sent")
+        setPrimitiveValue("noted", forKey: "note")
+    }
+}
+
+@Entity
+final class HeavyConsignment: Consignment {
+    var weight: Double
+}
+
 struct EntityInitializerTests {
+    @Test func whatAwakeningSetsStaysUnlessAnArgumentIsGiven() throws {
+        let stack = try EntityStack(Consignment.self, HeavyConsignment.self)
+        let later = Date(timeIntervalSinceReferenceDate: 20)
+        _ = Consignment(context: stack.context, name: "A")
+        _ = Consignment(context: stack.context, name: "B", sent: later, state: "old", note: "told")
+        _ = HeavyConsignment(context: stack.context, inheriting: .init(name: "C"), weight: 2)
+        _ = HeavyConsignment(context: stack.context, inheriting: .init(name: "D", sent: later), weight: 3)
+        try stack.context.save()
+        #expect(
+            stack.file.rows("SELECT ZNAME, ZSENT, ZSTATE, ZNOTE, ZSTATEWHENINSERTED FROM ZCONSIGNMENT ORDER BY ZNAME") == [
+                ["A", "9", "new", "noted", "new"], ["B", "20", "old", "told", "new"], ["C", "9", "new", "noted", "new"],
+                ["D", "20", "new", "noted", "new"],
+            ])
+    }
+
     @Test func whatTheInitializerDoesNotTakeHasItsInitialValue() throws {
         let stack = try EntityStack(SealedLetter.self, RegisteredLetter.self)
         let letter = SealedLetter(context: stack.context, name: "A")

@@ -1,4 +1,5 @@
 import SafeCoreData
+import SafeCoreDataTesting
 import TestSupport
 import Testing
 
@@ -98,5 +99,16 @@ struct EntityValidationTests {
         #expect(Article.keyName(for: \Article.dimensions) == "dimensions")
         #expect(Article.keyName(for: \Article.vendor?.name) == "vendor.name")
         #expect(PaperNovel.keyName(for: \PaperNovel.author) == "author")
+    }
+
+    @Test func aModelOfClassesThatWasChangedIsCompared() throws {
+        let model = NSManagedObjectModel(entities: Parcel.self, Courier.self)
+        let parcel = try #require(model.entitiesByName["Parcel"])
+        parcel.attributesByName["code"]?.isOptional = true
+        parcel.attributesByName["weight"]?.attributeType = .floatAttributeType
+        parcel.properties.removeAll { $0.name == "note" }
+        let error = try #require(throws: NSError.self) { try NSPersistentStoreCoordinator(validating: model) }
+        #expect(error.singleErrors.map(\.localizedDescription) == Array(Self.differences.prefix(3)))
+        #expect(throws: NSError.self) { try assertRoundTrips(Parcel.self, in: model) }
     }
 }

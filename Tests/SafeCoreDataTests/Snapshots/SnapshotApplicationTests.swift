@@ -2,7 +2,43 @@ import SafeCoreData
 import TestSupport
 import Testing
 
+@Entity
+class Vessel: NSManagedObject {
+    var name: String
+    @Relationship(inverse: \Vessel.tugs) var tow: Vessel?
+    var tugs: Set<Vessel>
+}
+
+@Entity
+class Steamer: Vessel {
+    var power: Int
+}
+
+@Entity
+final class Tug: Steamer {
+    var pull: Double
+}
+
 struct SnapshotApplicationTests {
+    @Test func aGraphOfASubclassHasAllItsProperties() throws {
+        let fleet = try EntityStack(Vessel.self, Steamer.self, Tug.self)
+        let tug = Tug(context: fleet.context, inheriting: .init(inheriting: .init(name: "A"), power: 7), pull: 1.5)
+        let other = Tug(context: fleet.context, inheriting: .init(inheriting: .init(name: "B", tow: tug), power: 8), pull: 2.5)
+        tug.tow = other
+        try fleet.context.save()
+        let graph = tug.snapshotGraph(depth: 3)
+        #expect(graph.root.pull == 1.5)
+        #expect((tug as Steamer).snapshotGraph(depth: 0).root.power == 7)
+
+        let copy = try EntityStack(Vessel.self, Steamer.self, Tug.self)
+        try copy.context.apply(graph)
+        try copy.context.save()
+        #expect(
+            copy.file.rows("SELECT v.ZNAME, v.ZPOWER, v.ZPULL, t.ZNAME FROM ZVESSEL v JOIN ZVESSEL t ON t.Z_PK = v.ZTOW ORDER BY 1") == [
+                ["A", "7", "1.5", "B"], ["B", "8", "2.5", "A"],
+            ])
+    }
+
     let stack: EntityStack
     let context: NSManagedObjectContext
 

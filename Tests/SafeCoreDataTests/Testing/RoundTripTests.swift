@@ -73,6 +73,34 @@ final class Side: NSManagedObject {
     var coin: Coin?
 }
 
+/// Its cases have associated values.
+enum Reading: Codable, Hashable {
+    case length(Double), text(String, isFinal: Bool)
+    case none
+}
+
+/// Writes less than it reads.
+struct Rounded: Codable, Hashable {
+    var tenths: Int
+    init(from decoder: any Decoder) throws { tenths = try decoder.singleValueContainer().decode(Int.self) * 10 }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(tenths)
+    }
+}
+
+@Entity
+final class Gauge: NSManagedObject {
+    var reading: Reading
+    var lastReading: Reading?
+}
+
+@Entity
+final class LossyGauge: NSManagedObject {
+    var name: String
+    var value: Rounded?
+}
+
 struct RoundTripTests {
     @Test func relatedObjectsGetDifferentValuesWhereTheseMustBeUnique() throws {
         try assertRoundTrips(Locker.self)
@@ -82,6 +110,16 @@ struct RoundTripTests {
     @Test func relatedObjectsGetAsManyObjectsAsTheyNeed() throws {
         try assertRoundTrips(Coin.self)
         try assertRoundTrips(Side.self)
+    }
+
+    @Test func enumerationsWithAssociatedValuesRoundTrip() throws {
+        try assertRoundTrips(Gauge.self)
+    }
+
+    @Test func aTypeThatDoesNotKeepItsValueIsReported() throws {
+        let differences = try roundTripDifferences(of: LossyGauge.self)
+        #expect(differences.count == 1, "\(differences)")
+        #expect(differences.first?.hasPrefix("value: ") == true)
     }
 
     @Test func objectsThatRequireEachOtherRoundTrip() throws {

@@ -1,0 +1,32 @@
+extension EntityObject {
+    /// The properties whose values are others once they have been encoded and decoded: their types do not keep what they are
+    /// given.
+    ///
+    /// - Returns: for each of them its name, the value, and what comes of it.
+    package func _codingLosses() -> [(name: String, value: String, decoded: String)] {
+        var finder = LossFinder(object: self)
+        var empty: any EntitySnapshot = Self._snapshotType.init(ObjectReference(entityName: "", store: "", local: .text("")))
+        func find(in snapshot: inout some EntitySnapshot) { try? snapshot._visit(&finder) }
+        find(in: &empty)
+        return finder.losses
+    }
+}
+
+private struct LossFinder: SnapshotVisitor {
+    let object: NSManagedObject
+    var losses: [(name: String, value: String, decoded: String)] = []
+
+    mutating func visit<Kind: SnapshotKind>(
+        _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
+    ) {
+        guard !Kind._isToMany, Kind._destination == nil else { return }
+        let value = Kind._value(Kind._stored(object, name))
+        guard let comparable = value as? any Equatable else { return }
+        let decoded = Kind._value(Kind._stored(value))
+        if !comparable.isEqual(to: decoded) { losses.append((name.description, "\(value)", "\(decoded)")) }
+    }
+}
+
+extension Equatable {
+    fileprivate func isEqual(to other: Any) -> Bool { (other as? Self).map { $0 == self } ?? false }
+}
