@@ -51,6 +51,34 @@ struct ContainerTests {
         #expect(container.persistentStoreDescriptions.first?.url?.path == "/elsewhere/Company.sqlite")
     }
 
+    final class AuditedContext: NSManagedObjectContext, @unchecked Sendable {
+        // Sendable: adds no state.
+    }
+
+    final class AuditedContainer: NSPersistentContainer, @unchecked Sendable {
+        // Sendable: the context is made when it is first used, by the only test that has the container.
+        private lazy var main = audited(.mainQueueConcurrencyType)
+
+        override var viewContext: NSManagedObjectContext { main }
+
+        override func newBackgroundContext() -> NSManagedObjectContext { audited(.privateQueueConcurrencyType) }
+
+        private func audited(_ type: NSManagedObjectContextConcurrencyType) -> NSManagedObjectContext {
+            let context = AuditedContext(concurrencyType: type)
+            context.persistentStoreCoordinator = persistentStoreCoordinator
+            return context
+        }
+    }
+
+    @Test func aContainerGivesTheContextsOfItsSubclass() async {
+        let container = AuditedContainer(name: "Company", managedObjectModel: SampleStacks.company())
+        #expect(container.viewContext is AuditedContext)
+        #expect(container.viewContext === container.viewContext)
+        #expect(container.viewContext.persistentStoreCoordinator === container.persistentStoreCoordinator)
+        let isAudited = await container.performBackgroundTask { $0 is AuditedContext }
+        #expect(isAudited)
+    }
+
     @Test func theDefaultDirectoryFollowsTheBaseDirectorySpecification() {
         let home = URL(fileURLWithPath: "/home/ann", isDirectory: true)
         func path(_ environment: [String: String]) -> String {

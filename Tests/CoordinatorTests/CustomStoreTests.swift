@@ -70,7 +70,7 @@ final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
             return [Any]()
         }
         note("fetch")
-        guard let entity = persistentStoreCoordinator?.managedObjectModel.entitiesByName["Tag"], let context else {
+        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = fetch.entity, let context else {
             return [Any]()
         }
         let references = lock.withLock { records.keys.sorted() }
@@ -175,6 +175,25 @@ struct CustomStoreTests {
         }
         #expect(store.log.contains("fetch"))
         #expect(store.log.contains("relationship employees"))
+    }
+
+    @Test func aStoreGetsRequestsAsOneTypeWhateverTheyWereDeclaredFor() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(ServiceStore.self, type: ServiceStore.storeType)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
+        try coordinator.addPersistentStore(type: ServiceStore.storeType, at: URL(fileURLWithPath: "/service"))
+        let context = SampleStacks.context(coordinator)
+        try context.performAndWait { () throws in
+            _ = try SampleStacks.insert("Tag", ["name": "red"], into: context)
+            try context.save()
+            #expect(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag")).count == 1)
+            let ids = NSFetchRequest<NSManagedObjectID>(entityName: "Tag")
+            ids.resultType = .managedObjectIDResultType
+            #expect(try context.fetch(ids).count == 1)
+            let number = NSFetchRequest<NSNumber>(entityName: "Tag")
+            number.resultType = .countResultType
+            #expect(try context.fetch(number) == [1])
+            #expect(try context.fetch(NSFetchRequest<any NSFetchRequestResult>(entityName: "Tag")).count == 1)
+        }
     }
 
     @Test func aStoreRefusesRequestsThatItDoesNotKnow() throws {  // 338

@@ -231,6 +231,39 @@ struct ModelDescriptionTests {
         #expect(second.indexes.isEmpty)
     }
 
+    @Test func modelsOfOneVersionAreEqual() throws {
+        func model(_ names: [String], configured: [String] = [], identifier: String = "1") -> NSManagedObjectModel {
+            let model = NSManagedObjectModel()
+            model.entities = names.map { SampleModels.entity($0, [SampleModels.attribute("x")]) }
+            model.setEntities(model.entities.filter { configured.contains($0.name ?? "") }, forConfigurationName: "Some")
+            model.versionIdentifiers = [identifier]
+            return model
+        }
+        let (first, second) = (model(["A", "B"]), model(["B", "A"]))
+        #expect(first == second)
+        #expect(first.hash == second.hash)
+        #expect(try #require(first.copy() as? NSManagedObjectModel) == first)
+        #expect(first != model(["A"]))
+        #expect(first != model(["A", "B"], configured: ["A"]))
+        #expect(first != model(["A", "B"], identifier: "2"))
+        second.entities.first?.versionHashModifier = "other"
+        #expect(first != second)
+    }
+
+    @Test func aCopyOfAnIndexNamesItsEntityAndOwnsItsElements() throws {
+        let entity = SampleModels.entity("A", [SampleModels.attribute("x")])
+        let element = NSFetchIndexElementDescription(
+            property: try #require(entity.propertiesByName["x"]), collationType: .binary)
+        let index = NSFetchIndexDescription(name: "byX", elements: [element])
+        entity.indexes = [index]
+        let copy = try #require(index.copy() as? NSFetchIndexDescription)
+        #expect(copy.entity === entity)
+        #expect(copy.elements.first !== element)
+        #expect(copy.elements.first?.indexDescription === copy)
+        #expect(element.indexDescription === index)
+        #expect(entity.indexes == [index])
+    }
+
     /// Behaviour 23.
     @Test func anIndexThatMixesKindsStopsTheProgram() async {
         await #expect(processExitsWith: .failure) {

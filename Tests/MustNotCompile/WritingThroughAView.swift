@@ -73,7 +73,7 @@ func reachingTheObject(_ view: ReadOnly<Item>, _ item: Item) {
     _ = view as AnyObject as Item  // error: is not convertible to 'Item'
     view.sell()  // error: instance method 'sell()'
     view.setValue(1, forKey: "stockCount")  // error: cannot conform to 'ReadOnlyValue'
-    view.mutableSetValue(forKey: "labels").add(item)  // error: mutableSetValue
+    view.mutableSetValue(forKey: "labels").add(item)  // error: -> NSMutableSet' cannot conform to 'ReadOnlyValue'
 }
 
 func takingWhatCanBeChanged(_ view: ReadOnly<Item>) {

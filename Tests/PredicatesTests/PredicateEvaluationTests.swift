@@ -3,6 +3,18 @@ import Testing
 
 /// Evaluation in memory (behaviours 197 to 200, 206).
 @Suite struct PredicateEvaluationTests {
+    @Test func dictionariesInACollectionStayWhole() throws {
+        let jam: NSDictionary = ["name": "Jam", "count": 4]
+        let tea: NSDictionary = ["name": "Tea", "count": 2]
+        for list in [["children": [jam, tea]] as [String: Any], ["children": NSArray(array: [jam, tea])]] {
+            #expect(NSPredicate(format: "ANY children == %@", jam).evaluate(with: list))
+            #expect(!NSPredicate(format: "ALL children == %@", jam).evaluate(with: list))
+            #expect(NSPredicate(format: "ANY children IN %@", [tea]).evaluate(with: list))
+            #expect(NSPredicate(format: "SUBQUERY(children, $c, $c.count > 3).@count == 1").evaluate(with: list))
+            #expect(NSPredicate(format: "SUBQUERY(children, $c, $c.name == 'Tea').@count == 1").evaluate(with: list))
+        }
+    }
+
     /// A predicate that must hold for the object below, and one that must not.
     static let comparisons: [(String, Bool)] = [
         ("name == 'Bolt'", true), ("name == 'bolt'", false), ("name ==[c] 'bolt'", true),

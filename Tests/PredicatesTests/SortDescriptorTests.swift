@@ -15,6 +15,13 @@ import Testing
         }
     }
 
+    @Test func aDescriptorOfFoundationNeedsNoClass() {
+        let descriptor = NSSortDescriptor(SortDescriptor(\Row.size, order: .reverse))
+        #expect(descriptor.key == "size")
+        #expect(!descriptor.ascending)
+        #expect(names([Row(name: "a", size: 1), Row(name: "b", size: 2)], by: descriptor) == ["b", "a"])
+    }
+
     private func names(_ rows: [Row], by descriptors: NSSortDescriptor...) -> [String?] {
         (rows as NSArray).sortedArray(using: descriptors).map { ($0 as! Row).name }
     }

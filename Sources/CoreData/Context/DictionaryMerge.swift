@@ -38,7 +38,13 @@ struct DictionaryMerge {
                 shown.append((name, Self.ask(aggregate, kind, in: &parts)))
             } else {
                 if isGrouped { try check(property) }
-                shown.append((name, .first(Self.ask(property, in: &parts))))
+                let part = Self.ask(property, in: &parts)
+                let expression = (property as? NSExpressionDescription)?.expression ?? NSExpression(forKeyPath: name)
+                if isGrouped, let function = expression.groupFunction(of: fetch.entity) {
+                    shown.append((name, .aggregate(function, part, kind)))
+                } else {
+                    shown.append((name, .first(part)))
+                }
             }
         }
         if let condition = columns.having { having = try rewrite(condition, asking: &parts) }

@@ -5,14 +5,16 @@ enum DictionaryResults {
     /// Refuses a column that has several values within one group.
     ///
     /// The rule is that of `NSFetchRequest.propertiesToGroupBy`: selected values are literals, aggregates or grouped columns.
-    static func checkGrouping(_ columns: StoreFetch.DictionaryColumns, entity name: String) throws {
+    static func checkGrouping(_ columns: StoreFetch.DictionaryColumns, of entity: EntityLayout) throws {
         if columns.groupBy.isEmpty { return }
         let grouped = Set(columns.groupBy.compactMap(Self.name))
         for property in columns.properties {
-            guard let path = keyPath(property), !grouped.contains(path), !grouped.contains(Self.name(property) ?? path) else { continue }
+            guard let path = keyPath(property), !grouped.contains(path), !grouped.contains(Self.name(property) ?? path),
+                NSExpression(forKeyPath: path).groupFunction(of: entity) == nil
+            else { continue }
             throw CoreDataErrors.make(
                 .coreData,
-                "The fetch of \(name) is grouped by \(grouped.sorted().joined(separator: ", ")), so it cannot select \"\(path)\", "
+                "The fetch of \(entity.name) is grouped by \(grouped.sorted().joined(separator: ", ")), so it cannot select \"\(path)\", "
                     + "which may differ within a group.",
                 recovery: "Add it to propertiesToGroupBy, or select an aggregate of it.")
         }

@@ -8,11 +8,13 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: what is wrong with the request itself; errors of the stores go to the result.
     func start<ResultType>(_ result: NSAsynchronousFetchResult<ResultType>) throws {
-        guard let request = result.fetchRequest.fetchRequest.copy() as? NSFetchRequest<ResultType> else { return }
+        let given = result.fetchRequest.fetchRequest
+        guard let request = given.copy() as? NSFetchRequest<ResultType> else { return }
         if request.affectedStores == nil { request.affectedStores = result.fetchRequest.affectedStores }
         // The predicate is read on another thread, where objects must not be touched.
         request.predicate = request.predicate.map(DetachedPredicate.predicate)
         let plan = try resolve(request)
+        given.noteEntity(plan.layout.entity)
         // The copy of the request is used by one thread after the other.
         let handedOver = Unchecked(request)
         guard request.resultType == .managedObjectResultType, !needsContext(plan) else {
@@ -49,8 +51,8 @@ extension NSManagedObjectContext {
     ) {
         CurrentContext.run(in: self) {
             do {
-                if result.isCancelled { throw CocoaError(.userCancelled) }
-                result.finish(with: try objects())
+                // Cancelling is no failure: there is just nothing to give.
+                result.finish(with: result.isCancelled ? [] : try objects())
             } catch {
                 result.fail(with: error)
             }

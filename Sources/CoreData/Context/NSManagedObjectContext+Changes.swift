@@ -102,8 +102,9 @@ extension NSManagedObjectContext {
             let flags = object.flags
             object.flags.remove([.inEvent, .insertedInEvent])
             if flags.contains(.discarded) {
+                // Also one that was inserted in the same event: it counts as deleted, and as nothing else.
                 discarded = true
-                if !flags.contains(.insertedInEvent) { deletedObjects.append(object) }
+                deletedObjects.append(object)
             } else if flags.contains(.deleted) {
                 deletedObjects.append(object)
             } else if flags.contains(.insertedInEvent) {

@@ -37,6 +37,12 @@ extension NSManagedObjectContext {
         try countMatches(resolve(request), request)
     }
 
+    /// The number of objects that the request would give, for a request whose result type is nowhere written.
+    @_disfavoredOverload
+    public func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int {
+        try countMatches(resolve(request), request)
+    }
+
     // MARK: - Resolving
 
     struct FetchPlan {
@@ -59,6 +65,7 @@ extension NSManagedObjectContext {
                 .coreData, "The model has no entity named \"\(name)\".",
                 recovery: "Its entities are \(modelLayout.layouts.map(\.name).joined(separator: ", ")).")
         }
+        request.noteEntity(layout.entity)
         var fetch = StoreFetch(entity: layout)
         fetch.includesSubentities = request.includesSubentities
         fetch.predicate = request.predicate
@@ -80,7 +87,7 @@ extension NSManagedObjectContext {
                 throw CoreDataErrors.make(
                     .coreData, "A fetch request with a havingPredicate needs propertiesToGroupBy (entity \(name)).")
             }
-            try DictionaryResults.checkGrouping(columns, entity: name)
+            try DictionaryResults.checkGrouping(columns, of: layout)
             fetch.columns = columns
         } else if !(request.propertiesToGroupBy ?? []).isEmpty {
             throw CoreDataErrors.make(

@@ -34,7 +34,8 @@ public let NSAddedPersistentStoresKey = "added"
 /// The stores (`[NSPersistentStore]`) that were removed.
 public let NSRemovedPersistentStoresKey = "removed"
 
-/// A store before and after its UUID changed (`[NSPersistentStore]`).
+/// An array with a store at index 0 and the one that took its place at index 1, which has another UUID. After a migration to
+/// another place, index 2 has an array of object IDs: each object's ID in the old store, followed by that in the new one.
 public let NSUUIDChangedPersistentStoresKey = "changed"
 
 /// The URL of the store that changed.

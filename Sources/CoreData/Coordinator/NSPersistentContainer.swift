@@ -14,16 +14,25 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     // Sendable: everything but the descriptions is constant, and those lie behind the mutex.
 
     /// The name of the container, of its first store's file, and of the model if that was looked for.
-    public let name: String
+    open var name: String { parts.name }
 
-    /// The context of the main queue, connected to the coordinator.
-    public let viewContext: NSManagedObjectContext
+    /// The context of the main queue, connected to the coordinator. A subclass may give a context of its own.
+    open var viewContext: NSManagedObjectContext { parts.viewContext }
 
     /// The model of the coordinator.
-    public let managedObjectModel: NSManagedObjectModel
+    open var managedObjectModel: NSManagedObjectModel { parts.model }
 
     /// The coordinator that `loadPersistentStores` adds the stores to.
-    public let persistentStoreCoordinator: NSPersistentStoreCoordinator
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator { parts.coordinator }
+
+    private struct Parts {
+        let name: String
+        let viewContext: NSManagedObjectContext
+        let model: NSManagedObjectModel
+        let coordinator: NSPersistentStoreCoordinator
+    }
+
+    private let parts: Parts
 
     private struct Descriptions: @unchecked Sendable {
         // Sendable: only reached through the mutex. A description that was handed out is the caller's to change, before
@@ -69,14 +78,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     ///
     /// - Precondition: the model is consistent.
     public init(name: String, managedObjectModel model: NSManagedObjectModel) {
-        self.name = name
-        managedObjectModel = model
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        persistentStoreCoordinator = coordinator
-        viewContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        let viewContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        viewContext.persistentStoreCoordinator = coordinator
+        parts = Parts(name: name, viewContext: viewContext, model: model, coordinator: coordinator)
         descriptions = Mutex(Descriptions(list: []))
         super.init()
-        viewContext.persistentStoreCoordinator = coordinator
         persistentStoreDescriptions = [
             NSPersistentStoreDescription(
                 url: type(of: self).defaultDirectoryURL().appendingPathComponent("\(name).sqlite"))
@@ -129,7 +136,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// Makes the directory of a store's file; without it a first start would fail.
     private static func makeDirectory(for description: NSPersistentStoreDescription) throws {
-        guard let url = description.url, url.isFileURL, url.path != "/dev/null", !description.isReadOnly,
+        guard let url = description.url, url.isFileURL, !SQLiteStore.isInMemory(url), !description.isReadOnly,
             description.type != NSInMemoryStoreType
         else { return }
         let directory = url.deletingLastPathComponent()

@@ -4,6 +4,8 @@ import Foundation
 extension NSPersistentStoreCoordinator {
     /// Empties the store at a URL: a SQLite database through its own locks, a file of another type by removing it.
     ///
+    /// If the coordinator has the store, it is removed from it first, so that a new one can be added in its place.
+    ///
     /// - Throws: a `CocoaError` when the type is unknown or the store cannot be destroyed.
     public func destroyPersistentStore(
         at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
@@ -13,11 +15,16 @@ extension NSPersistentStoreCoordinator {
 
     /// Empties the store at a URL: a SQLite database through its own locks, a file of another type by removing it.
     ///
+    /// If the coordinator has the store, it is removed from it first, so that a new one can be added in its place.
+    ///
     /// - Throws: a `CocoaError` when the type is unknown or the store cannot be destroyed.
     public func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {
-        try StoreFiles.destroy(type: storeType, at: url, options: options)
+        try changingStores.withLock {
+            if let open = persistentStore(for: url) { try remove(open) }
+            try StoreFiles.destroy(type: storeType, at: url, options: options)
+        }
     }
 
     /// Copies a store with its journal over another one. The destination must not be added to a coordinator.
@@ -54,7 +61,8 @@ extension NSPersistentStoreCoordinator {
     /// Copies all objects of a store to a new store, possibly of another type, and puts the new one in the old one's place.
     ///
     /// The old store is removed from the coordinator; its file stays. Object IDs of the old store do not name objects of the
-    /// new one. The whole content passes through memory.
+    /// new one: `NSPersistentStoreCoordinatorStoresDidChange` says under `NSUUIDChangedPersistentStoresKey` which do. The whole
+    /// content passes through memory.
     ///
     /// - Throws: a `CocoaError` when the new store cannot be made or written; the old store then stays.
     @discardableResult
@@ -85,9 +93,10 @@ extension NSPersistentStoreCoordinator {
                 store.configurationName == NSPersistentStore.defaultConfigurationName ? nil : store.configurationName
             let copy = try addPersistentStore(
                 ofType: storeType, configurationName: configuration, at: url, options: options)
+            let movedIDs: [NSManagedObjectID]
             do {
                 let entities = modelLayout.layouts.filter { added.holds[$0.index] }
-                try StoreCopy(from: store, to: copy, entities: entities).run()
+                movedIDs = try StoreCopy(from: store, to: copy, entities: entities).run()
                 setMetadata(
                     (store.metadata ?? [:]).filter { !Self.ownMetadataKeys.contains($0.key) }, for: copy)
             } catch {
@@ -95,6 +104,9 @@ extension NSPersistentStoreCoordinator {
                 try? remove(copy)
                 throw error
             }
+            post(
+                .NSPersistentStoreCoordinatorStoresDidChange,
+                [NSUUIDChangedPersistentStoresKey: [store, copy, movedIDs] as [Any]])
             try remove(store)
             return copy
         }

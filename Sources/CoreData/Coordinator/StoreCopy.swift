@@ -5,12 +5,16 @@ import Foundation
 /// Rows get new keys; every reference is led to the new key of its destination. References to rows that do not exist are
 /// dropped.
 struct StoreCopy {
+    private let sourceStore: NSPersistentStore
+    private let destinationStore: NSPersistentStore
     private let source: any SnapshotStore
     private let destination: any SnapshotStore
     /// What the source store holds.
     private let entities: [EntityLayout]
 
     init(from source: NSPersistentStore, to destination: NSPersistentStore, entities: [EntityLayout]) throws {
+        sourceStore = source
+        destinationStore = destination
         self.source = try Self.rows(of: source)
         self.destination = try Self.rows(of: destination)
         self.entities = entities
@@ -30,7 +34,8 @@ struct StoreCopy {
         let key: Int64
     }
 
-    func run() throws {
+    /// - Returns: the ID of each row in the source, followed by the one in the destination.
+    func run() throws -> [NSManagedObjectID] {
         var keys: [TableKey: RowReference] = [:]
         var rows: [(layout: EntityLayout, snapshot: Snapshot, key: Int64)] = []
         for entity in entities where !entity.isAbstract {
@@ -75,6 +80,12 @@ struct StoreCopy {
             }
         }
         _ = try destination.save(batch)
+        return rows.flatMap { row in
+            [
+                NSManagedObjectID(key: row.snapshot.key, layout: row.layout, store: sourceStore),
+                NSManagedObjectID(key: row.key, layout: row.layout, store: destinationStore),
+            ]
+        }
     }
 
     /// Whether the rows' to-one values do not say everything about a relationship.

@@ -87,7 +87,8 @@ open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousR
         super.init(context: context, progress: progress)
     }
 
-    /// What was fetched, to be used on the context's queue; nil while the fetch runs, and when it failed or was cancelled.
+    /// What was fetched, to be used on the context's queue; nil while the fetch runs and when it failed, empty when it was
+    /// cancelled.
     open var finalResult: [ResultType]? { fetched.withLock { $0 }.value }
 
     func finish(with objects: [ResultType]) {

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// What a fetch may give: managed objects, object IDs, dictionaries or numbers.
 public protocol NSFetchRequestResult: NSObjectProtocol {}
@@ -29,6 +30,10 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     // protocol, and `NSFetchRequest<NSFetchRequestResult>` must be a type.
 
     private var givenEntityName: String?
+    private var givenEntity: NSEntityDescription?
+    /// The entity that a context has found for the name. Guarded, because contexts on several threads may share a request that
+    /// nobody changes.
+    private let foundEntity = Mutex<NSEntityDescription?>(nil)
 
     public required init() { super.init() }
 
@@ -40,13 +45,27 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
 
     open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
-    /// The entity whose objects are fetched.
-    open var entity: NSEntityDescription?
+    /// The entity whose objects are fetched. Setting it replaces a name that was given before.
+    ///
+    /// A request that was made with a name has no entity until a context executes it.
+    open var entity: NSEntityDescription? {
+        get { givenEntity ?? foundEntity.withLock { $0 } }
+        set {
+            givenEntity = newValue
+            foundEntity.withLock { $0 = nil }
+            if newValue != nil { givenEntityName = nil }
+        }
+    }
 
     /// The name of the entity.
     open var entityName: String? { givenEntityName ?? entity?.name }
 
     func setEntityName(_ name: String) { givenEntityName = name }
+
+    /// Notes the entity that a context has found for the name. The name stays: another context may find another entity.
+    func noteEntity(_ entity: NSEntityDescription) {
+        if givenEntityName != nil { foundEntity.withLock { $0 = entity } }
+    }
 
     /// Which objects match; nil for all.
     open var predicate: NSPredicate?
@@ -79,7 +98,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     open var relationshipKeyPathsForPrefetching: [String]?
     /// Properties of dictionary results: names or descriptions, attributes, to-one relationships and expressions.
     open var propertiesToFetch: [Any]?
-    /// Properties that dictionary results are grouped by.
+    /// Properties that dictionary results are grouped by. The other columns are then aggregates; one over a relationship, such as
+    /// `books.@count`, is that of all objects of the group (but for averages, which are refused).
     open var propertiesToGroupBy: [Any]?
     /// Which groups to keep.
     open var havingPredicate: NSPredicate?
@@ -117,7 +137,9 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     func copyValues<Other>(to copy: NSFetchRequest<Other>) {
         copy.affectedStores = affectedStores
         copy.givenEntityName = givenEntityName
-        copy.entity = entity
+        copy.givenEntity = givenEntity
+        let found = foundEntity.withLock { $0 }
+        copy.foundEntity.withLock { $0 = found }
         copy.predicate = predicate
         copy.sortDescriptors = sortDescriptors
         copy.fetchLimit = fetchLimit

@@ -8,6 +8,16 @@ struct RowAggregate {
         case min = "min:"
         case max = "max:"
         case average = "average:"
+
+        /// What makes the value for several sets together from the values for each.
+        var ofGroup: Function? {
+            switch self {
+            case .count, .sum: .sum
+            case .min: .min
+            case .max: .max
+            case .average: nil
+            }
+        }
     }
 
     let function: Function
@@ -41,6 +51,22 @@ extension NSExpression {
         let argument =
             path.count == 2 ? NSExpression(forKeyPath: String(path[1])) : NSExpression.expressionForEvaluatedObject()
         return NSExpression(forFunction: function, arguments: [argument])
+    }
+
+    /// For an aggregate over a to-many relationship of each row, such as `pages.@sum.number`: the function that makes the value
+    /// of a group from those of its rows. nil for any other expression, and for averages, which their rows do not tell.
+    func groupFunction(of entity: EntityLayout) -> RowAggregate.Function? {
+        switch expressionType {
+        case .keyPath:
+            let path = keyPath.split(separator: ".").map(String.init)
+            if operand !== self, operand.expressionType == .subquery { return path == ["@count"] ? .sum : nil }
+            guard path.first?.hasPrefix("@") == false, let name = path.first(where: { $0.hasPrefix("@") }) else { return nil }
+            return Self.rowFunctions[name].flatMap(RowAggregate.Function.init)?.ofGroup
+        case .function:
+            guard RowAggregate(self, of: entity) == nil, arguments?.count == 1 else { return nil }
+            return RowAggregate.Function(rawValue: function.lowercased())?.ofGroup
+        default: return nil
+        }
     }
 
     /// Whether the expression or a part of it is an aggregate over rows.

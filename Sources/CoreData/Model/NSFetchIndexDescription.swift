@@ -49,9 +49,11 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
         self.elements = elements ?? []
     }
 
-    /// Returns an editable copy that belongs to no entity, with copies of the elements.
+    /// Returns an editable copy with copies of the elements. It names the same entity, which does not list it.
     open func copy(with zone: NSZone? = nil) -> Any {
-        copy(replacing: { $0 })
+        let copy = copy(replacing: { $0 })
+        copy.owner = owner
+        return copy
     }
 
     /// Copies the index with other properties in place of its own.

@@ -136,6 +136,24 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
         return expected == ModelTables.versionHashes(of: entities)
     }
 
+    // MARK: Comparing
+
+    /// Whether another object is a model with the same version: the same entities by version hash, the same configurations
+    /// and version identifiers. Two models read from one file are equal.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSManagedObjectModel else { return false }
+        if self === other { return true }
+        return versionIdentifiers == other.versionIdentifiers && entityVersionHashesByName == other.entityVersionHashesByName
+            && configurations == other.configurations
+            && configurations.allSatisfy { names(inConfiguration: $0) == other.names(inConfiguration: $0) }
+    }
+
+    open override var hash: Int { Set(storedEntities.map(\.name)).hashValue }
+
+    private func names(inConfiguration name: String) -> Set<String?> {
+        Set((entities(forConfigurationName: name) ?? []).map(\.name))
+    }
+
     // MARK: Copying
 
     /// Returns an independent, editable copy of the model and everything in it, all links leading within the copy.

@@ -237,6 +237,32 @@ extension NSManagedObject {
         ManagedMutableOrderedSet(owner: self, slot: requireToMany(key, ordered: true))
     }
 
+    /// A live view of the to-many relationship at the end of a path through to-one relationships.
+    ///
+    /// - Precondition: the path leads to an object that has such a relationship.
+    public final func mutableSetValue(forKeyPath keyPath: String) -> NSMutableSet {
+        let (owner, key) = relationshipOwner(at: keyPath)
+        return owner.mutableSetValue(forKey: key)
+    }
+
+    /// A live view of the ordered to-many relationship at the end of a path through to-one relationships.
+    ///
+    /// - Precondition: the path leads to an object that has such a relationship.
+    public final func mutableOrderedSetValue(forKeyPath keyPath: String) -> NSMutableOrderedSet {
+        let (owner, key) = relationshipOwner(at: keyPath)
+        return owner.mutableOrderedSetValue(forKey: key)
+    }
+
+    /// The object that a key path's last key is asked of, and that key.
+    private func relationshipOwner(at keyPath: String) -> (owner: NSManagedObject, key: String) {
+        guard let dot = keyPath.lastIndex(of: ".") else { return (self, keyPath) }
+        let path = String(keyPath[..<dot])
+        guard let owner = value(forKeyPath: path) as? NSManagedObject else {
+            preconditionFailure("\"\(path)\" of \(layout.name) leads to no object whose relationship could be changed.")
+        }
+        return (owner, String(keyPath[keyPath.index(after: dot)...]))
+    }
+
     private func requireToMany(_ key: String, ordered: Bool) -> Int {
         guard let slot = layout.slotByName[key], layout.slots[slot].kind.isToMany else {
             preconditionFailure("The entity \(layout.name) has no to-many relationship named \"\(key)\".")

@@ -316,7 +316,7 @@ extension NSManagedObject {
     }
 
     /// Stores a value without change tracking: `hasChanges`, `changedValues()` and inverses are left alone. In an object
-    /// that is saved anyway the value is saved with it.
+    /// that is saved anyway the value is saved with it, and a new object lists it in `changedValues()`.
     public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
         guard let slot = layout.slotByName[key] else {
             setValue(value, forUndefinedKey: key)
@@ -364,11 +364,15 @@ extension NSManagedObject {
     // MARK: Changes
 
     /// Persistent properties that changed since the last fetch or save, with their new values (NSNull for nil).
+    ///
+    /// An object that was never saved lists every value that was set, also those set by primitive setters, as in
+    /// `awakeFromInsert`; the defaults of the model are no changes.
     public final func changedValues() -> [String: Any] {
         guard let tracked = pending?.tracked else { return [:] }
+        let isNew = flags.contains(.inserted)
         var result: [String: Any] = [:]
         for slot in layout.slots where !slot.isTransient && slot.kind != .fetched {
-            if tracked.contains(slot.index) && differsFromCommitted(slot) {
+            if (isNew || tracked.contains(slot.index)) && differsFromCommitted(slot) {
                 result[slot.name] = objectValue(slot.index) ?? NSNull()
             }
         }

@@ -35,12 +35,9 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     }
 
     private func request(for plan: StoreFetch) throws -> NSPersistentStoreRequest {
-        let base =
-            (plan.request as? NSPersistentStoreRequest).flatMap { $0.copy() as? NSPersistentStoreRequest }
-            ?? NSFetchRequest<NSManagedObject>(entityName: plan.entity.name)
-        guard let request = base as? any IncrementalFetchRequest else { return base }
-        request.adopt(plan)
-        return base
+        let request = (plan.request as? any IncrementalFetchRequest)?.copyForStore() ?? NSFetchRequest<any NSFetchRequestResult>()
+        (request as? any IncrementalFetchRequest)?.adopt(plan)
+        return request
     }
 
     private func reference(_ value: Any, _ plan: StoreFetch) throws -> RowReference {
@@ -93,7 +90,10 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
 
     private func value(of slot: PropertySlot, in node: NSIncrementalStoreNode) throws -> PropertyValue {
         let value = node.value(for: slot.property)
-        if slot.kind == .toOne { return NodeValue.reference(value).map(PropertyValue.reference) ?? .null }
+        if let relationship = slot.relationship {
+            let destination = try value ?? store.newValue(forRelationship: relationship, forObjectWith: node.objectID, with: context())
+            return NodeValue.reference(destination).map(PropertyValue.reference) ?? .null
+        }
         guard let converted = PropertyConversion.value(from: value, kind: slot.kind) else {
             throw CoreDataErrors.make(
                 .persistentStoreOperation,
@@ -194,11 +194,21 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
 
 /// Lets a fetch request of any result type take over what the context resolved.
 protocol IncrementalFetchRequest: AnyObject {
+    func copyForStore() -> NSPersistentStoreRequest?
     func adopt(_ plan: StoreFetch)
 }
 
 extension NSFetchRequest: IncrementalFetchRequest {
+    /// A copy whose result type a store need not guess: on a Mac it may cast to any, because they are all one class there.
+    func copyForStore() -> NSPersistentStoreRequest? {
+        guard Swift.type(of: self) == NSFetchRequest<ResultType>.self else { return copy() as? NSPersistentStoreRequest }
+        let request = NSFetchRequest<any NSFetchRequestResult>()
+        copyValues(to: request)
+        return request
+    }
+
     func adopt(_ plan: StoreFetch) {
+        entity = plan.entity.entity
         predicate = plan.predicate
         sortDescriptors = plan.sortDescriptors
         fetchLimit = plan.limit

@@ -26,8 +26,9 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     /// Answers a request.
     ///
-    /// - Parameter request: an `NSFetchRequest` or an `NSSaveChangesRequest`; a save request with nil sets asks only to
-    ///   write the metadata.
+    /// - Parameter request: an `NSFetchRequest<NSFetchRequestResult>`, whatever result type the program's own request was
+    ///   declared for (a request of a subclass keeps its class), or an `NSSaveChangesRequest`; a save request with nil sets
+    ///   asks only to write the metadata.
     /// - Returns: for a fetch an array of what its result type says (objects made with the context's `object(with:)`, object
     ///   IDs, dictionaries, or one number); for a save an empty array.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {

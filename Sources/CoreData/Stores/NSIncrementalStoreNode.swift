@@ -3,7 +3,8 @@ import Foundation
 /// One record of an incremental store as it was read: values by property name, and a version.
 ///
 /// Attributes have their values, to-one relationships an `NSManagedObjectID` or `NSNull`; to-many relationships are not
-/// part of a node.
+/// part of a node. For a to-one relationship that is left out the store is asked with
+/// `newValue(forRelationship:forObjectWith:with:)` when the record is read.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsincrementalstorenode>
 open class NSIncrementalStoreNode: NSObject {
@@ -29,10 +30,10 @@ open class NSIncrementalStoreNode: NSObject {
     }
 
     /// The value of an attribute or to-one relationship; `NSNull` for a to-one relationship without destination, nil for
-    /// an attribute without value.
+    /// an attribute without value and for a relationship that the node leaves out.
     open func value(for property: NSPropertyDescription) -> Any? {
         let value = values[property.name]
-        if property is NSRelationshipDescription { return value ?? NSNull() }
+        if property is NSRelationshipDescription { return value }
         return value is NSNull ? nil : value
     }
 }

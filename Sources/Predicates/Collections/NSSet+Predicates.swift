@@ -11,9 +11,9 @@ extension NSSet {
         SortOrder.sorted(allObjects, by: sortDescriptors)
     }
 
-    /// A set of the property's value for each element, `NSNull` standing for `nil`.
+    /// A set of the property's values for the elements, without those that are `nil`.
     public func value(forKey key: String) -> Any? {
-        KeyValue.value(forKey: key, of: self)
+        KeyValue.withoutNull(KeyValue.value(forKey: key, of: self))
     }
 
     /// The value at a path of names and collection operators: `@count`, `@sum.price`, `supplier.name`.

@@ -23,8 +23,19 @@ public enum KeyValue {
 
     /// The value at the end of a path of names and collection operators (`@count @sum @avg @min @max @unionOfObjects
     /// @distinctUnionOfObjects @unionOfArrays @distinctUnionOfArrays @unionOfSets @distinctUnionOfSets`).
+    ///
+    /// The values of the elements of a set are a set without a place for `nil`; those of an array have `NSNull` for it.
     public static func value(forKeyPath keyPath: String, of value: Any?) -> Any? {
-        self.value(at: ParsedKeyPath(keyPath).steps[...], of: value)
+        withoutNull(self.value(at: ParsedKeyPath(keyPath).steps[...], of: value))
+    }
+
+    /// A set of values without `NSNull`, which predicates see in it; any other value as it is.
+    static func withoutNull(_ value: Any?) -> Any? {
+        // By type: two `NSNull`s may have different hashes.
+        guard let value, type(of: value) == Set<AnyHashable>.self, let set = value as? Set<AnyHashable>,
+            set.contains(where: { $0.base is NSNull })
+        else { return value }
+        return set.filter { !($0.base is NSNull) }
     }
 
     /// Sets the property at the end of a path of names.
@@ -85,6 +96,8 @@ public enum KeyValue {
     ) -> Any? {
         guard let value = unwrapped(value) else { return whenMissing([.collectionOperator(operation)]) }
         let elements = CollectionElements.of(value) ?? [value]
+        // The values of a set's elements are a set, in which nil does not count.
+        if rest.isEmpty, operation == .count, value is Set<AnyHashable> { return elements.count { !($0 is NSNull) } }
         if rest.isEmpty { return operation.apply(to: elements) }
         // `items.@count.something` counts all the same.
         if operation == .count { return elements.count }

@@ -70,7 +70,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
 
     /// Makes a descriptor of Foundation's `SortDescriptor`. Strings are compared by `compare:`: Foundation has no other
     /// string comparator on platforms without Objective-C.
-    public convenience init<Compared: NSObject>(_ sortDescriptor: SortDescriptor<Compared>) {
+    public convenience init<Compared>(_ sortDescriptor: SortDescriptor<Compared>) {
         let keyPath = sortDescriptor.keyPath
         let key = keyPath.flatMap { KeyPathNames.name(of: $0) }
         let ascending = sortDescriptor.order == .forward

@@ -24,12 +24,14 @@ enum CollectionElements {
     }
 
     /// The elements of a collection, those of collections within it in their place. A value that is no collection is
-    /// its own only element.
+    /// its own only element; so is a dictionary within a collection, which stands for one thing with properties.
     static func flattened(_ value: Any) -> [Any] {
         guard let elements = of(value) else { return [value] }
-        guard elements.contains(where: { isCollection($0) }) else { return elements }
-        return elements.flatMap { flattened($0) }
+        guard elements.contains(where: { isCollection($0) && !isDictionary($0) }) else { return elements }
+        return elements.flatMap { isDictionary($0) ? [$0] : flattened($0) }
     }
+
+    private static func isDictionary(_ value: Any) -> Bool { value is any DictionaryValue || value is NSDictionary }
 
     static func isCollection(_ value: Any) -> Bool {
         let type = type(of: value)

@@ -61,6 +61,19 @@ import Testing
         #expect(log.all.first?.objects(NSUpdatedObjectsKey).isEmpty == true)
     }
 
+    @Test func aNewObjectThatIsDeletedInTheSameEventIsPostedAsDeleted() throws {  // 97, 162
+        let log = NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: context)
+        let kept = context.author("Ada")
+        let doomed = context.author("Bob")
+        context.delete(doomed)
+        context.processPendingChanges()
+        #expect(log.count == 1)
+        #expect(log.all.first?.objects(NSInsertedObjectsKey) == [kept])
+        #expect(log.all.first?.objects(NSDeletedObjectsKey) == [doomed])
+        #expect(context.deletedObjects.isEmpty)
+        #expect(context.insertedObjects == [kept])
+    }
+
     @Test func saveNotificationsComeOncePerSaveInOrder() throws {  // 163, 42
         let log = NotificationLog(
             [

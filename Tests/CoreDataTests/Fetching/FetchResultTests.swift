@@ -211,6 +211,68 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func anAggregateOfARelationshipIsThatOfAllObjectsOfTheGroup(kind: StoreKind) throws {  // 189
+        let library = try filled(kind)
+        library.context.book("D", pages: 5, by: library.context.author("Bea", born: 1900))
+        library.context.book("D", pages: 7, by: library.context.author("Cid", born: 1900))
+        try library.context.save()
+        func column(_ name: String, _ path: String) -> NSExpressionDescription {
+            let description = NSExpressionDescription()
+            description.name = name
+            description.expression = NSExpression(forKeyPath: path)
+            description.expressionResultType = .integer64AttributeType
+            return description
+        }
+        let request = NSFetchRequest<NSDictionary>(entityName: "Author")
+        request.resultType = .dictionaryResultType
+        request.propertiesToGroupBy = ["born"]
+        request.propertiesToFetch = [
+            "born", column("count", "books.@count"), column("sum", "books.@sum.pages"), column("most", "books.pages.@max"),
+            column("titles", "books.title.@count"),
+        ]
+        request.predicate = NSPredicate(format: "born == 1900")
+        let rows = try library.context.fetch(request)
+        #expect(rows.count == 1)
+        func number(_ name: String) -> Int? { (rows.first?[name] as? NSNumber)?.intValue }
+        #expect([number("count"), number("sum"), number("most"), number("titles")] == [2, 12, 7, 2])
+        request.propertiesToFetch = ["born", column("mean", "books.@avg.pages")]
+        #expect(throws: (any Error).self) { try library.context.fetch(request) }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func groupsByAPropertyOfAnotherObjectAreSortedAndKeptByIt(kind: StoreKind) throws {  // 189, 190
+        let library = try filled(kind)
+        library.context.book("D", pages: 5, by: library.context.author("Bea"))
+        library.context.book("E", pages: 6, by: library.context.author("Cid"))
+        try library.context.save()
+        let request = dictionaries(["author.name", expression("sum", "sum:", "pages", .integer64AttributeType)])
+        request.propertiesToGroupBy = ["author.name"]
+        request.predicate = NSPredicate(format: "author != nil")
+        for ascending in [true, false] {
+            request.sortDescriptors = [NSSortDescriptor(key: "author.name", ascending: ascending)]
+            let names = ["Ada", "Bea", "Cid"]
+            #expect(try library.context.fetch(request).map { $0["author.name"] as? String } == (ascending ? names : names.reversed()))
+        }
+        request.havingPredicate = NSPredicate(format: "author.name != 'Bea'")
+        let rows = try library.context.fetch(request)
+        #expect(rows.map { ($0["sum"] as? NSNumber)?.intValue } == [6, 30])
+        request.propertiesToFetch = ["author.name", "author"]
+        request.propertiesToGroupBy = ["author.name", "author"]
+        #expect(try library.context.fetch(request).map { $0["author.name"] as? String } == ["Cid", "Ada"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func theCountOfAPropertyOfManyIsThatOfItsDifferentValues(kind: StoreKind) throws {
+        let library = try filled(kind)
+        library.context.book("B", pages: 30, by: library.context.author("Bea"))
+        library.context.book("B", pages: 40, by: library.context.author("Bea"))
+        try library.context.save()
+        let request = NSFetchRequest<LibraryAuthor>(entityName: "Author")
+        request.predicate = NSPredicate(format: "books.title.@count == 2")
+        #expect(try library.newContext().fetch(request).map(\.name) == ["Ada"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func groupingNeedsDictionariesAndGroupedColumns(kind: StoreKind) throws {  // 189
         let library = try filled(kind)
         let objects = NSFetchRequest<NSManagedObject>(entityName: "Book")

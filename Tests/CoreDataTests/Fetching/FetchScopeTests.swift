@@ -16,6 +16,18 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func theEntityThatWasSetLastIsFetched(kind: StoreKind) throws {  // 180
+        let library = try Library(kind)
+        library.context.book("Book")
+        library.context.author("Ada")
+        try library.context.save()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+        request.entity = NSEntityDescription.entity(forEntityName: "Author", in: library.context)
+        #expect(request.entityName == "Author")
+        #expect(try library.context.fetch(request).map { $0.value(forKey: "name") as? String } == ["Ada"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func subentitiesAreIncludedUnlessRefused(kind: StoreKind) throws {  // 173
         let library = try Library(kind)
         library.context.book("Book")
@@ -31,6 +43,36 @@ import Testing
             let novels = try library.context.fetch(NSFetchRequest<LibraryNovel>(entityName: "Novel"))
             #expect(novels.map(\.title) == ["Novel"])
         }
+    }
+
+    @Test func countingNeedsNoResultType() throws {
+        let library = try Library()
+        library.context.book("Book")
+        #expect(try library.context.count(for: NSFetchRequest(entityName: "Book")) == 1)
+        #expect(try library.context.count(for: .init(entityName: "Author")) == 0)
+    }
+
+    @Test func aRequestByNameKnowsItsEntityOnceItWasExecuted() throws {
+        let library = try Library()
+        let byName = NSFetchRequest<LibraryBook>(entityName: "Book")
+        #expect(byName.entity == nil)
+        #expect(try library.context.fetch(byName).isEmpty)
+        #expect(byName.entity === library.coordinator.managedObjectModel.entitiesByName["Book"])
+        #expect(byName.entityName == "Book")
+        let other = try Library()
+        #expect(try other.context.count(for: byName) == 0)
+        #expect(byName.entity === other.coordinator.managedObjectModel.entitiesByName["Book"])
+    }
+
+    @Test func anEntityThatIsSetReplacesTheName() throws {
+        let library = try Library()
+        library.context.author("Ann")
+        let request = NSFetchRequest<NSManagedObject>(entityName: "LibraryAuthor")
+        request.entity = library.coordinator.managedObjectModel.entitiesByName["Author"]
+        #expect(request.entityName == "Author")
+        #expect(try library.context.fetch(request).map { $0.value(forKey: "name") as? String } == ["Ann"])
+        let copy = try #require(request.copy() as? NSFetchRequest<NSManagedObject>)
+        #expect(try library.context.count(for: copy) == 1)
     }
 
     @Test(arguments: StoreKind.allCases)

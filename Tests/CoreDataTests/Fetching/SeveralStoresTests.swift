@@ -76,6 +76,26 @@ import Testing
     }
 
     @Test(arguments: kinds)
+    func aggregatesOfRelationshipsAreThoseOfAllStores(_ kinds: [StoreKind]) throws {
+        let shelves = try Shelves(kinds)
+        for store in shelves.stores {
+            for name in ["Ada", "Bea"] {
+                let author = shelves.context.author(name, born: 1900)
+                let book = shelves.context.book("x", pages: 3, by: author)
+                shelves.context.assign(author, to: store)
+                shelves.context.assign(book, to: store)
+            }
+        }
+        try shelves.context.save()
+        let request = request(
+            ["born", column("count", "books.@count"), column("sum", "books.@sum.pages"), column("most", "books.@max.pages")],
+            groupBy: ["born"])
+        request.entity = shelves.coordinator.managedObjectModel.entitiesByName["Author"]
+        let count = 2 * kinds.count
+        #expect(try rows(shelves, request) == ["1900 \(count) \(3 * count) 3"])
+    }
+
+    @Test(arguments: kinds)
     func aConditionOnGroupsSeesAllStores(_ kinds: [StoreKind]) throws {
         let shelves = try Shelves(kinds)
         let request = request(["title", column("total", "sum:(pages)")], groupBy: ["title"])

@@ -63,6 +63,18 @@ final class PrimitiveOwner: NSManagedObject {
         #expect(item.changedValuesForCurrentEvent().isEmpty)
     }
 
+    @Test("55: an object that was never saved lists what primitive setters set, until it is saved")
+    func newObjectsListPrimitiveValues() throws {
+        let new = PrimitiveItem(context: stack.context)
+        #expect(new.changedValues().isEmpty)
+        new.setPrimitiveValue("C", forKey: "name")
+        #expect(new.changedValues()["name"] as? String == "C")
+        #expect(new.hasPersistentChangedValues)
+        try stack.context.save()
+        #expect(new.changedValues().isEmpty)
+        #expect(stack.file.column("SELECT ZNAME FROM ZITEM ORDER BY ZNAME") == ["A", "C"])
+    }
+
     @Test("53: a primitive setter of a relationship does not maintain the inverse")
     func primitiveSettersDoNotMaintainInverses() {
         item.setPrimitiveValue(owner, forKey: "owner")

@@ -59,6 +59,16 @@ extension LibraryAuthor {
         #expect(author.books.count == 30)
     }
 
+    @Test func aSetIsChangedAtTheEndOfAPath() throws {
+        let context = try #require(author.managedObjectContext)
+        let first = try #require(author.books.first)
+        let added = context.book("added")
+        first.mutableSetValue(forKeyPath: "author.books").add(added)
+        #expect(added.author === author)
+        author.mutableSetValue(forKeyPath: "books").remove(added)
+        #expect(added.author == nil)
+    }
+
     @Test func deletedMembersLeaveTheSet() throws {
         let context = try #require(author.managedObjectContext)
         let first = try #require(author.books.first { $0.title == "1" })

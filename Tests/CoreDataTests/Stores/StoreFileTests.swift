@@ -145,6 +145,27 @@ import Testing
         #expect(SQLiteFile(url).column("SELECT ZNAME FROM ZAUTHOR") == ["Ada"])
     }
 
+    @Test func migratingTellsWhichObjectsGotWhichIDs() throws {  // 170, 305
+        let (coordinator, store) = try open()
+        try fill(coordinator, "Ada")
+        let context = coordinator.newContext()
+        let old = try context.authors()[0].objectID
+        let log = NotificationLog(.NSPersistentStoreCoordinatorStoresDidChange, from: coordinator)
+        let copy = try coordinator.migratePersistentStore(
+            store, to: folder.file("copy.sqlite"), options: nil, withType: NSSQLiteStoreType)
+        let changes = log.all.compactMap { $0.userInfo?[NSUUIDChangedPersistentStoresKey] as? [Any] }
+        #expect(changes.count == 1)
+        let change = try #require(changes.first)
+        #expect(change.count == 3)
+        #expect(change[0] as? NSPersistentStore === store)
+        #expect(change[1] as? NSPersistentStore === copy)
+        let ids = try #require(change[2] as? [NSManagedObjectID])
+        #expect(ids.count == 4)
+        let place = try #require(ids.firstIndex(of: old))
+        #expect(place.isMultiple(of: 2))
+        #expect(try context.existingObject(with: ids[place + 1]).value(forKey: "name") as? String == "Ada")
+    }
+
     @Test func migratingToMemoryAndBackKeepsTheObjects() throws {  // 305, 309
         let (coordinator, store) = try open()
         try fill(coordinator, "Ada")
@@ -168,6 +189,21 @@ import Testing
         #expect(SQLiteFile(url).rows("SELECT name FROM sqlite_master WHERE name LIKE 'Z%'").isEmpty)
         let (again, _) = try open()
         #expect(try again.newContext().authors().isEmpty)
+    }
+
+    @Test func destroyingAStoreThatTheCoordinatorHasMakesRoomForANewOne() throws {  // 306
+        let (coordinator, store) = try open()
+        try fill(coordinator, "Ada")
+        let context = coordinator.newContext()
+        let ada = try #require(try context.authors().first)
+        try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType, options: nil)
+        #expect(coordinator.persistentStores.isEmpty)
+        #expect(store.persistentStoreCoordinator == nil)
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+        #expect(ada.name == nil)
+        #expect(try coordinator.newContext().authors().isEmpty)
+        try fill(coordinator, "Bob")
+        #expect(SQLiteFile(url).column("SELECT ZNAME FROM ZAUTHOR") == ["Bob"])
     }
 
     @Test func replacingCopiesAWholeStoreWithItsJournal() throws {  // 307
@@ -228,6 +264,36 @@ import Testing
         #expect(try coordinator.newContext().names() == ["Ada"])
         let (other, _) = try open(URL(fileURLWithPath: "/dev/null"))
         #expect(try other.newContext().authors().isEmpty)
+    }
+
+    @Test func storesOfOneNameBelowTheNullDeviceShareTheirDatabase() throws {
+        let place = URL(fileURLWithPath: "/dev/null").appendingPathComponent(UUID().uuidString)
+        let (coordinator, store) = try open(place)
+        try fill(coordinator, "Ada")
+        let (other, otherStore) = try open(place)
+        let context = other.newContext()
+        #expect(try context.names() == ["Ada"])
+        try fill(other, "Bea")
+        #expect(try Set(coordinator.newContext().names()) == ["Ada", "Bea"])
+        let (third, _) = try open(place.appendingPathExtension("other"))
+        #expect(try third.newContext().authors().isEmpty)
+        try coordinator.remove(store)
+        #expect(try context.authors().count == 2)
+        try other.remove(otherStore)
+        let (fresh, _) = try open(place)
+        #expect(try fresh.newContext().authors().isEmpty)
+    }
+
+    @Test func aContainerOpensAStoreBelowTheNullDevice() throws {
+        let container = NSPersistentContainer(name: "Library", managedObjectModel: Library.model())
+        let place = URL(fileURLWithPath: "/dev/null").appendingPathComponent(UUID().uuidString)
+        container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: place)]
+        var failure: (any Error)?
+        container.loadPersistentStores { failure = $1 }
+        #expect(failure == nil)
+        try fill(container.persistentStoreCoordinator, "Ada")
+        let (other, _) = try open(place)
+        #expect(try other.newContext().names() == ["Ada"])
     }
 
     @Test func aDerivationThatIsNotSupportedIsRefused() throws {  // 315

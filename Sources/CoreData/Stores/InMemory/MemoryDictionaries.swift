@@ -13,6 +13,8 @@ struct MemoryDictionaries {
         let expression: NSExpression
         /// How the value is computed over a whole group; nil for a value of one row.
         let aggregate: RowAggregate?
+        /// What makes the value of a group from the values of its rows; nil where they have the same.
+        let groupFunction: RowAggregate.Function?
         /// What the value is to be converted to; nil for what it is.
         var kind: ValueKind?
     }
@@ -21,25 +23,28 @@ struct MemoryDictionaries {
         let shown = columns.properties.compactMap(column)
         let groupColumns = columns.groupBy.compactMap(column)
         let isGrouped = !groupColumns.isEmpty || shown.contains { $0.aggregate != nil }
-        var results: [[String: Any]]
-        if isGrouped {
-            let groups = groups(of: rows, by: groupColumns)
-            results = groups.map { dictionary(of: $0, shown) }
-            if let having = columns.having {
-                results = zip(groups, results).compactMap { rows, result in
-                    // A result column is named by a key path or by a variable.
-                    let group = GroupView(result: result, rows: rows.map { RowView(row: $0, tables: tables, store: store) })
-                    return having.evaluate(with: group, substitutionVariables: result) ? result : nil
-                }
-            }
-        } else {
-            results = MemorySort(plan.sortDescriptors, tables: tables, store: store).sorted(rows).map {
-                dictionary(of: [$0], shown)
-            }
-        }
-        if columns.isDistinct { results = distinct(results, shown) }
-        if isGrouped, !plan.sortDescriptors.isEmpty { results = sorted(results) }
+        if isGrouped { return MemoryFetch.cut(groupResults(groups(of: rows, by: groupColumns), shown, groupColumns), plan) }
+        var results = MemorySort(plan.sortDescriptors, tables: tables, store: store).sorted(rows).map { dictionary(of: [$0], shown) }
+        if columns.isDistinct { results = distinct(results, shown) { $0 } }
         return MemoryFetch.cut(results, plan)
+    }
+
+    /// The dictionaries of the groups that the condition keeps, in order.
+    private func groupResults(_ groups: [[Snapshot]], _ shown: [Column], _ groupColumns: [Column]) -> [[String: Any]] {
+        // Rows of a group agree in what key paths through relationships lead to, too.
+        let shared = Set(
+            groupColumns.map(\.name).filter { $0.contains(".") }.compactMap { $0.split(separator: ".").first.map(String.init) })
+        var views = groups.map { rows in
+            GroupView(
+                result: dictionary(of: rows, shown), rows: rows.map { RowView(row: $0, tables: tables, store: store) }, shared: shared)
+        }
+        if let having = columns.having {
+            // A result column is named by a key path or by a variable.
+            views = views.filter { having.evaluate(with: $0, substitutionVariables: $0.result) }
+        }
+        if columns.isDistinct { views = distinct(views, shown, \.result) }
+        if !plan.sortDescriptors.isEmpty { views = plan.sortDescriptors.order(of: views).map { views[$0] } }
+        return views.map(\.result)
     }
 
     // MARK: - Columns
@@ -51,6 +56,7 @@ struct MemoryDictionaries {
             let column = expression.withRowAggregate
             return Column(
                 name: description.name, expression: column, aggregate: RowAggregate(column, of: plan.entity),
+                groupFunction: column.groupFunction(of: plan.entity),
                 kind: ValueKind(resultOf: description.expressionResultType))
         case let description as NSPropertyDescription: return column(description.name)
         case let path as String: return column(path)
@@ -59,7 +65,9 @@ struct MemoryDictionaries {
     }
 
     private func column(_ path: String) -> Column {
-        Column(name: path, expression: NSExpression(forKeyPath: path), aggregate: nil)
+        let expression = NSExpression(forKeyPath: path)
+        return Column(
+            name: path, expression: expression, aggregate: nil, groupFunction: expression.groupFunction(of: plan.entity))
     }
 
     // MARK: - Rows and groups
@@ -85,19 +93,24 @@ struct MemoryDictionaries {
         var result: [String: Any] = [:]
         for column in shown {
             if let aggregate = column.aggregate {
-                let values = group.compactMap { row in
-                    aggregate.argument.expressionValue(
-                        with: RowView(row: row, tables: tables, store: store), context: nil)
-                }
-                let expression = NSExpression(
-                    forFunction: aggregate.function.rawValue, arguments: [NSExpression(forConstantValue: values)])
-                result[column.name] = published(expression.expressionValue(with: nil, context: nil), column.kind)
+                result[column.name] = published(value(aggregate.function, aggregate.argument, of: group), column.kind)
+            } else if let function = column.groupFunction, group.count > 1 {
+                result[column.name] = published(value(function, column.expression, of: group), column.kind)
             } else if let row = group.first {
                 let view = RowView(row: row, tables: tables, store: store)
                 result[column.name] = published(column.expression.expressionValue(with: view, context: nil), column.kind)
             }
         }
         return result
+    }
+
+    /// A function of the values that an expression has for rows.
+    private func value(_ function: RowAggregate.Function, _ expression: NSExpression, of rows: [Snapshot]) -> Any? {
+        let values = rows.compactMap { row in
+            expression.expressionValue(with: RowView(row: row, tables: tables, store: store), context: nil)
+        }
+        return NSExpression(forFunction: function.rawValue, arguments: [NSExpression(forConstantValue: values)])
+            .expressionValue(with: nil, context: nil)
     }
 
     /// A value as users see it, and of the kind that the column is said to have.
@@ -108,28 +121,34 @@ struct MemoryDictionaries {
         return RowView.published(value)
     }
 
-    private func distinct(_ results: [[String: Any]], _ shown: [Column]) -> [[String: Any]] {
+    private func distinct<Element>(
+        _ elements: [Element], _ shown: [Column], _ result: (Element) -> [String: Any]
+    ) -> [Element] {
         var seen: Set<ValuesKey> = []
-        return results.filter { result in seen.insert(ValuesKey(shown.map { result[$0.name] })).inserted }
-    }
-
-    private func sorted(_ results: [[String: Any]]) -> [[String: Any]] {
-        plan.sortDescriptors.order(of: results).map { results[$0] }
+        return elements.filter { element in
+            let result = result(element)
+            return seen.insert(ValuesKey(shown.map { result[$0.name] })).inserted
+        }
     }
 }
 
-/// A group as its condition sees it: the columns of the result by name, and any other property as its values in the rows.
+/// A group as its condition and its order see it: the columns of the result by name, and any other property as its values in the
+/// rows.
 private final class GroupView: KeyValueCoding {
-    private let result: [String: Any]
+    let result: [String: Any]
     private let rows: [RowView]
+    /// Relationships in which the rows agree as far as the groups look.
+    private let shared: Set<String>
 
-    init(result: [String: Any], rows: [RowView]) {
+    init(result: [String: Any], rows: [RowView], shared: Set<String>) {
         self.result = result
         self.rows = rows
+        self.shared = shared
     }
 
     func value(forKey key: String) -> Any? {
-        result[key] ?? rows.compactMap { $0.value(forKey: key) }
+        if shared.contains(key), let row = rows.first { return row.value(forKey: key) }
+        return result[key] ?? rows.compactMap { $0.value(forKey: key) }
     }
 
     /// Groups are not changed.

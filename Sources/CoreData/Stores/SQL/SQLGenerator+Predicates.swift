@@ -301,7 +301,7 @@ extension SQLGenerator {
 
 extension NSComparisonPredicate.Operator {
     /// The operator that says the same with its sides exchanged.
-    fileprivate var mirrored: NSComparisonPredicate.Operator? {
+    var mirrored: NSComparisonPredicate.Operator? {
         switch self {
         case .equalTo: .equalTo
         case .notEqualTo: .notEqualTo

@@ -42,9 +42,17 @@ extension SQLGenerator {
         let name = rest[operatorIndex]
         let path = rest.filter { !$0.hasPrefix("@") }
         if name == "@count" {
-            guard path.isEmpty else { throw refuse(context, "@count applies to the relationship itself") }
-            return SQLTerm(
-                text: try count(ownerKey: ownerKey, toMany, slot: slot, context), kind: .int64, canBeNull: false)
+            // `items.price.@count` counts the different prices; `items.@count.price` counts the items.
+            guard operatorIndex > 0 else {
+                return SQLTerm(
+                    text: try count(ownerKey: ownerKey, toMany, slot: slot, context), kind: .int64, canBeNull: false)
+            }
+            var value = SQLText("")
+            let from = try relatedRows(ownerKey: ownerKey, toMany, slot: slot, context) { scope in
+                value = try self.term(path: path, in: scope, context).text
+                return []
+            }
+            return SQLTerm(text: "(SELECT COUNT(DISTINCT " + value + ")" + from + ")", kind: .int64, canBeNull: false)
         }
         let functions = ["@sum": "SUM", "@min": "MIN", "@max": "MAX", "@avg": "AVG"]
         guard let function = functions[name], !path.isEmpty else {

@@ -2,7 +2,7 @@ import Foundation
 
 // Columns of dictionary results: expressions that may be aggregates over the rows of the query.
 extension SQLGenerator {
-    private static let aggregates: [String: String] = [
+    static let aggregates: [String: String] = [
         "count:": "COUNT", "sum:": "SUM", "min:": "MIN", "max:": "MAX", "average:": "AVG",
     ]
 
@@ -47,5 +47,13 @@ extension SQLGenerator {
         resultColumn = column
         defer { resultColumn = nil }
         return try order(descriptors, in: scope)
+    }
+}
+
+extension SQLTerm {
+    /// The value of a group of rows, made of the rows' values; the term itself without a function.
+    func ofGroup(_ function: RowAggregate.Function?) -> SQLTerm {
+        guard let function, let name = SQLGenerator.aggregates[function.rawValue] else { return self }
+        return SQLTerm(text: "\(name)(" + text + ")", kind: kind)
     }
 }

@@ -77,7 +77,9 @@ struct SQLSchema {
                     }
                 }
                 guard !columns.isEmpty, columns.count == elements.count else { continue }
-                statements.append(index(entity, fetchIndex.name, columns, in: name))
+                if isIndexOfForeignKey(fetchIndex, in: entity) { continue }
+                let condition = fetchIndex.partialIndexPredicate.flatMap(SQLIndexCondition(entity: entity).sql)
+                statements.append(index(entity, fetchIndex.name, columns, in: name) + (condition.map { " WHERE " + $0 } ?? ""))
             }
             for constraint in description.uniquenessConstraintNames {
                 guard let columns = columnNames(of: constraint, in: entity) else { continue }
@@ -88,6 +90,14 @@ struct SQLSchema {
         }
         var seen: Set<String> = []
         return statements.filter { seen.insert($0).inserted }
+    }
+
+    /// Whether an index would be the same as the one that each to-one relationship has anyway.
+    private func isIndexOfForeignKey(_ index: NSFetchIndexDescription, in entity: SQLEntity) -> Bool {
+        guard index.elements.count == 1, index.partialIndexPredicate == nil, let element = index.elements.first,
+            element.isAscending, let name = element.propertyName, let slot = entity.layout.slotByName[name]
+        else { return false }
+        return entity.columns[slot]?.kind == .toOne
     }
 
     private func index(_ entity: SQLEntity, _ name: String, _ columns: [(String, Bool)], in table: String) -> String {

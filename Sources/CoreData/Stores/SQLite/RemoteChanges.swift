@@ -44,6 +44,9 @@ final class RemoteChanges: Sendable {
     }
 
     private static func path(_ store: SQLiteStore) -> String? {
-        store.url.flatMap { SQLiteStore.isInMemory($0) ? nil : $0.resolvingSymlinksInPath().standardizedFileURL.path }
+        store.url.flatMap { url in
+            if SQLiteStore.isSharedMemory(url) { return url.path }
+            return SQLiteStore.isInMemory(url) ? nil : url.resolvingSymlinksInPath().standardizedFileURL.path
+        }
     }
 }

@@ -15,6 +15,8 @@ final class SQLiteConnection: @unchecked Sendable {
         case immutable
         case readWrite
         case create
+        /// A database in memory that all connections of the process with the same path share, while there is one.
+        case sharedMemory
     }
 
     let handle: OpaquePointer
@@ -48,6 +50,9 @@ final class SQLiteConnection: @unchecked Sendable {
         case .immutable:
             flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             name = Self.fileURI(path) + "?immutable=1"
+        case .sharedMemory:
+            flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI
+            name = Self.fileURI(path) + "?vfs=memdb"
         case .readWrite: flags |= SQLITE_OPEN_READWRITE
         case .create: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         }

@@ -37,7 +37,10 @@ final class SQLiteConnectionPool: Sendable {
         self.configuration = configuration
         let connection: SQLiteConnection
         if configuration.isInMemory {
-            connection = try SQLiteConnection(path: ":memory:", mode: .create, timeout: configuration.timeout)
+            let isShared = configuration.path != SQLiteStore.nullDevice
+            connection = try SQLiteConnection(
+                path: isShared ? configuration.path : ":memory:", mode: isShared ? .sharedMemory : .create,
+                timeout: configuration.timeout)
             readerMode = .readOnly
         } else if configuration.isReadOnly {
             connection = try Self.openReadOnly(configuration)

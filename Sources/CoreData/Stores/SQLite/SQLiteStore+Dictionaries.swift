@@ -23,7 +23,10 @@ extension SQLiteStore {
         let properties: [Any] =
             plan.columns.map(\.properties).flatMap { $0.isEmpty ? nil : $0 }
             ?? plan.entity.slots.filter { $0.isStored && $0.kind != .toOne }.map { $0.name }
-        let columns = try properties.map { try column($0, generator, environment) }
+        let isGrouped =
+            plan.columns?.groupBy.isEmpty == false
+            || properties.contains { ($0 as? NSExpressionDescription)?.expression?.holdsRowAggregate(of: plan.entity) == true }
+        let columns = try properties.map { try column($0, generator, environment, isGrouped: isGrouped) }
         let groups = try (plan.columns?.groupBy ?? []).map { try column($0, generator, environment) }
         let condition = try plan.predicate.map { try generator.condition($0, in: environment) }
         let having = try plan.columns?.having.map { predicate -> SQLText in
@@ -63,9 +66,10 @@ extension SQLiteStore {
 
     // MARK: Columns
 
-    private func column(_ property: Any, _ generator: SQLGenerator, _ environment: SQLEnvironment) throws
-        -> ResultColumn
-    {
+    /// - Parameter isGrouped: whether each row of the result stands for a group of rows.
+    private func column(
+        _ property: Any, _ generator: SQLGenerator, _ environment: SQLEnvironment, isGrouped: Bool = false
+    ) throws -> ResultColumn {
         if let description = property as? NSExpressionDescription {
             guard let expression = description.expression else {
                 throw generator.refuse(description.name, "the expression description has no expression")
@@ -74,7 +78,8 @@ extension SQLiteStore {
             if expression.expressionType == .evaluatedObject {
                 return objectColumn(description.name, environment.scope)
             }
-            let term = try generator.resultTerm(expression, in: environment)
+            let row = try generator.resultTerm(expression, in: environment)
+            let term = isGrouped ? row.ofGroup(expression.groupFunction(of: environment.scope.entity.layout)) : row
             if description.expressionResultType == .objectIDAttributeType, term.kind == .toOne, let slot = term.slot {
                 return ResultColumn(
                     name: description.name, text: term.text, kind: .toOne, destination: slot.destinationIndex)
@@ -87,7 +92,10 @@ extension SQLiteStore {
         }
         if name == "objectID" || name == "self" || name == "SELF" { return objectColumn(name, environment.scope) }
         let path = name.split(separator: ".").map(String.init)
-        let term = try generator.term(path: path, in: environment.scope, name)
+        let row = try generator.term(path: path, in: environment.scope, name)
+        let function =
+            isGrouped ? NSExpression(forKeyPath: name).groupFunction(of: environment.scope.entity.layout) : nil
+        let term = row.ofGroup(function)
         var column = ResultColumn(
             name: name, text: term.text, kind: term.kind, destination: term.slot?.destinationIndex ?? -1,
             isExternal: Self.isExternal(term))

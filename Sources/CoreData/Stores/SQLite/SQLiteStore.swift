@@ -5,7 +5,8 @@ import Synchronization
 /// A store in a SQLite database, in Core Data's own file format.
 ///
 /// Many threads may use it at once: one writes, the others read the last committed state (WAL). A store at `/dev/null`
-/// lives in memory and ends with the store.
+/// lives in memory and ends with the store. One at `/dev/null/name` shares its database in memory with all stores of the process
+/// at the same URL, and that ends with the last of them.
 ///
 /// Options: `NSReadOnlyPersistentStoreOption`, `NSPersistentStoreTimeoutOption` (seconds to wait for locks, 60 unless
 /// set), `NSSQLitePragmasOption` (names and values as strings), `NSSQLiteAnalyzeOption`,
@@ -247,7 +248,13 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
 
     // MARK: - Options
 
-    static func isInMemory(_ url: URL) -> Bool { url.path == "/dev/null" }
+    static let nullDevice = "/dev/null"
+
+    /// Whether a store at the URL lives in memory: one at the null device has a database of its own, one with a name below it
+    /// shares the database of that name.
+    static func isInMemory(_ url: URL) -> Bool { url.path == nullDevice || isSharedMemory(url) }
+
+    static func isSharedMemory(_ url: URL) -> Bool { url.path.hasPrefix(nullDevice + "/") }
 
     static func wantsHistory(_ options: [AnyHashable: Any]?) -> Bool {
         guard let option = options?[NSPersistentHistoryTrackingKey] else { return false }
