@@ -12,9 +12,12 @@ struct EntityClass {
         self.declaration = declaration
         self.mark = mark
         self.inheritsEntity = inheritsEntity
+        let isFinal = declaration.modifiers.contains { $0.name.tokenKind == .keyword(.final) }
         properties = declaration.memberBlock.members.compactMap { member in
             member.decl.as(VariableDeclSyntax.self).flatMap { EntityProperty($0) }
-        }.filter { !$0.isUnsupported && PropertyNames.problem(of: $0.token) == nil }
+        }.filter {
+            !$0.isUnsupported && PropertyNames.problem(of: $0.token, isFinal: isFinal, inheritsEntity: inheritsEntity) == nil
+        }
     }
 
     var name: String { declaration.name.trimmedDescription }

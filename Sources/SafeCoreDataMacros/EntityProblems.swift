@@ -140,7 +140,9 @@ struct EntityProblems {
             return MacroProblem(
                 id: "bindings", message: "declare each property of an @Entity class by itself", node: binding.pattern)
         }
-        if let problem = PropertyNames.problem(of: pattern.identifier) { return problem }
+        if let problem = PropertyNames.problem(of: pattern.identifier, isFinal: entity.isFinal, inheritsEntity: entity.inheritsEntity) {
+            return problem
+        }
         if marks.count > 1 {
             let (kept, other) = (marks[0].attributeName.trimmedDescription, marks[1].attributeName.trimmedDescription)
             return MacroProblem(

@@ -4,13 +4,17 @@ import SwiftSyntax
 /// The names that a property of an `@Entity` class cannot have.
 enum PropertyNames {
     /// Why a name cannot be that of a property.
-    static func problem(of identifier: TokenSyntax) -> MacroProblem? {
+    ///
+    /// - Parameters:
+    ///   - isFinal: whether no class inherits from this one, whose members then do not name the object that they give values.
+    ///   - inheritsEntity: whether the initializer takes the values of the superclass.
+    static func problem(of identifier: TokenSyntax, isFinal: Bool, inheritsEntity: Bool) -> MacroProblem? {
         let name = identifier.identifier?.name ?? identifier.text
         if inherited.contains(name) {
             return MacroProblem(
                 id: "name", message: "every managed object has a '\(name)' of its own: give the property another name", node: identifier)
         }
-        if written.contains(name) {
+        if written.contains(name) || (name == "object" && !isFinal) || (name == "inherited" && inheritsEntity) {
             return MacroProblem(
                 id: "name", message: "'\(name)' means something else in an @Entity class: give the property another name",
                 node: identifier)

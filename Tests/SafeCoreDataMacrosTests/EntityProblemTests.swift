@@ -67,6 +67,13 @@ struct EntityProblemTests {
         #expect(problems(line).problems == [])
     }
 
+    @Test func namesOfTheInitialValuesOfSubclassesAreRefusedWhereTheseExist() {
+        #expect(problems("var object: String").problems == [])
+        #expect(problems("var inherited: String").problems == [])
+        let open = expansion("@Entity class Item: NSManagedObject {\n    var object: String\n}")
+        #expect(open.problems == ["2:9: 'object' means something else in an @Entity class: give the property another name"])
+    }
+
     @Test func theStorageOfAPropertyMayBeDeclared() {
         #expect(problems("var name: String\n    @Managed private var primitiveName: String?").problems == [])
         #expect(problems("var name: String\n    @Managed private var primitiveCount: Int64").problems.count == 1)

@@ -76,11 +76,36 @@ import Testing
         try await stack.insertItem("Bolt")
         #expect(try await stack.itemNames() == ["Bolt"])
         try await stack.destroy()
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
         await #expect(throws: DataStackError.closed) { try await stack.write { _ in } }
         try await stack.destroy()
         try await stack.reopen()
         #expect(try await stack.itemNames() == [])
+    }
+
+    @Test func othersFindADestroyedStoreEmptyAndShareWhatComesAfter() async throws {
+        try await stack.insertItem("Bolt")
+        let url = try #require(stack.location.url)
+        let other = DataStack(model: Shop.model(), store: .file(url))
+        #expect(try await other.itemNames() == ["Bolt"])
+        try await stack.destroy()
+        #expect(FileManager.default.fileExists(atPath: url.path))
+        await #expect(throws: (any Error).self) { try await other.insertItem("Lost") }
+        try await stack.reopen()
+        try await stack.insertItem("Nut")
+        try await other.close()
+        try await other.reopen()
+        #expect(try await other.itemNames() == ["Nut"])
+    }
+
+    @Test func aStackSharesADatabaseInMemoryByItsName() async throws {
+        let location = StoreLocation.file(URL(fileURLWithPath: "/dev/null/\(UUID().uuidString)"))
+        let (first, second) = (DataStack(model: Shop.model(), store: location), DataStack(model: Shop.model(), store: location))
+        try await first.insertItem("Bolt")
+        #expect(try await second.itemNames() == ["Bolt"])
+        try await first.destroy()
+        try await second.close()
+        try await second.reopen()
+        #expect(try await second.itemNames() == [])
     }
 
     @Test func aStoreIsReplacedByAnother() async throws {

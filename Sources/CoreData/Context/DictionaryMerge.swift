@@ -40,7 +40,7 @@ struct DictionaryMerge {
                 if isGrouped { try check(property) }
                 let part = Self.ask(property, in: &parts)
                 let expression = (property as? NSExpressionDescription)?.expression ?? NSExpression(forKeyPath: name)
-                if isGrouped, let function = expression.groupFunction(of: fetch.entity) {
+                if isGrouped, !columns.groups(by: property), let function = expression.groupFunction(of: fetch.entity) {
                     shown.append((name, .aggregate(function, part, kind)))
                 } else {
                     shown.append((name, .first(part)))

@@ -125,31 +125,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     ) {
         for description in persistentStoreDescriptions {
             do {
-                try Self.makeDirectory(for: description)
+                try description.makeDirectory()
             } catch {
                 block(description, error)
                 continue
             }
             persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)
-        }
-    }
-
-    /// Makes the directory of a store's file; without it a first start would fail.
-    private static func makeDirectory(for description: NSPersistentStoreDescription) throws {
-        guard let url = description.url, url.isFileURL, !SQLiteStore.isInMemory(url), !description.isReadOnly,
-            description.type != NSInMemoryStoreType
-        else { return }
-        let directory = url.deletingLastPathComponent()
-        do {
-            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        } catch {
-            var userInfo = StoreOpeningErrors.userInfo(type: description.type, url: url)
-            userInfo[NSUnderlyingErrorKey] = error
-            throw CoreDataErrors.make(
-                .persistentStoreOpen,
-                "The store \(StoreName.text(type: description.type, url: url)) cannot be opened: its directory cannot be made: "
-                    + (error as NSError).localizedDescription,
-                recovery: "Choose another directory, or make this one writable.", userInfo: userInfo)
         }
     }
 

@@ -4,7 +4,8 @@ import Foundation
 extension NSPersistentStoreCoordinator {
     /// Empties the store at a URL: a SQLite database through its own locks, a file of another type by removing it.
     ///
-    /// If the coordinator has the store, it is removed from it first, so that a new one can be added in its place.
+    /// If the coordinator has the store, it is removed from it first, so that a new one can be added in its place; it stays removed
+    /// when the store cannot be destroyed. A database in memory that stores share ends with the last of them, not here.
     ///
     /// - Throws: a `CocoaError` when the type is unknown or the store cannot be destroyed.
     public func destroyPersistentStore(
@@ -15,16 +16,17 @@ extension NSPersistentStoreCoordinator {
 
     /// Empties the store at a URL: a SQLite database through its own locks, a file of another type by removing it.
     ///
-    /// If the coordinator has the store, it is removed from it first, so that a new one can be added in its place.
+    /// If the coordinator has the store, it is removed from it first, so that a new one can be added in its place; it stays removed
+    /// when the store cannot be destroyed. A database in memory that stores share ends with the last of them, not here.
     ///
     /// - Throws: a `CocoaError` when the type is unknown or the store cannot be destroyed.
     public func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {
-        try changingStores.withLock {
-            if let open = persistentStore(for: url) { try remove(open) }
-            try StoreFiles.destroy(type: storeType, at: url, options: options)
-        }
+        _ = try StoreTypeRegistry.storeClass(for: storeType, at: url)
+        // Removed before the lock is taken, because observers are told of it.
+        if let open = persistentStore(for: url) { try remove(open) }
+        try changingStores.withLock { try StoreFiles.destroy(type: storeType, at: url, options: options) }
     }
 
     /// Copies a store with its journal over another one. The destination must not be added to a coordinator.
@@ -75,7 +77,8 @@ extension NSPersistentStoreCoordinator {
     /// Copies all objects of a store to a new store, possibly of another type, and puts the new one in the old one's place.
     ///
     /// The old store is removed from the coordinator; its file stays. Object IDs of the old store do not name objects of the
-    /// new one. The whole content passes through memory.
+    /// new one: `NSPersistentStoreCoordinatorStoresDidChange` says under `NSUUIDChangedPersistentStoresKey` which do. The whole
+    /// content passes through memory.
     ///
     /// - Throws: a `CocoaError` when the new store cannot be made or written; the old store then stays.
     @discardableResult

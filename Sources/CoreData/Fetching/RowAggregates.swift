@@ -23,7 +23,8 @@ struct RowAggregate {
     let function: Function
     let argument: NSExpression
 
-    /// nil for any other expression, and for a function of a to-many relationship, which is computed for each row.
+    /// nil for any other expression, and for a function of a to-many relationship, which is computed for each row. One of what is
+    /// computed for each row, as `sum:(pages.@count)`, is an aggregate over rows.
     init?(_ expression: NSExpression, of entity: EntityLayout) {
         let expression = expression.withRowAggregate
         guard expression.expressionType == .function, let arguments = expression.arguments, arguments.count == 1,
@@ -32,7 +33,7 @@ struct RowAggregate {
         let argument = arguments[0]
         if argument.expressionType == .subquery { return nil }
         if argument.expressionType == .keyPath, let first = argument.keyPath.split(separator: ".").first,
-            let slot = entity.slotByName[String(first)], entity.slots[slot].kind.isToMany
+            let slot = entity.slotByName[String(first)], entity.slots[slot].kind.isToMany, !argument.keyPath.contains("@")
         {
             return nil
         }

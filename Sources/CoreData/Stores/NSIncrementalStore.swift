@@ -51,10 +51,14 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     }
 
     /// The destinations of a relationship: an object ID or `NSNull` if it is to-one, a collection of object IDs if to-many.
+    ///
+    /// To-one relationships are asked for when a record is read whose node leaves them out, so this must not read the object that
+    /// it is asked about. Without an override they lead to nothing.
     open func newValue(
         forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
     ) throws -> Any {
+        if !relationship.isToMany { return NSNull() }
         throw CoreDataErrors.make(
             .persistentStoreOperation,
             "The store class \(Swift.type(of: self)) does not implement newValue(forRelationship:forObjectWith:with:).",

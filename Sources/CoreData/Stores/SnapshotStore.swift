@@ -95,6 +95,17 @@ struct StoreFetch {
         var groupBy: [Any] = []
         var having: NSPredicate?
         var isDistinct = false
+
+        /// Whether rows are grouped by a column, whose value is then that of each row.
+        func groups(by property: Any) -> Bool {
+            func name(_ property: Any) -> String? { property as? String ?? (property as? NSPropertyDescription)?.name }
+            let names = groupBy.compactMap(name)
+            if let name = name(property), names.contains(name) { return true }
+            guard let expression = (property as? NSExpressionDescription)?.expression, expression.expressionType == .keyPath else {
+                return false
+            }
+            return names.contains(expression.keyPath)
+        }
     }
 }
 

@@ -47,8 +47,6 @@ extension EntitySource {
     // MARK: Inverses
 
     /// The argument that gives the inverse, where this side is the one that names it.
-    ///
-    /// A relationship that is its own inverse cannot name itself: the compiler would have to know it before it reads it.
     private mutating func inverse(of relationship: NSRelationshipDescription) -> String? {
         guard let inverse = relationship.inverseRelationship else { return nil }
         if inverse === relationship, relationship.destinationEntity === relationship.entity { return "ownInverse: true" }

@@ -97,7 +97,7 @@ public enum KeyValue {
         guard let value = unwrapped(value) else { return whenMissing([.collectionOperator(operation)]) }
         let elements = CollectionElements.of(value) ?? [value]
         // The values of a set's elements are a set, in which nil does not count.
-        if rest.isEmpty, operation == .count, value is Set<AnyHashable> { return elements.count { !($0 is NSNull) } }
+        if rest.isEmpty, operation == .count, type(of: value) == Set<AnyHashable>.self { return elements.count { !($0 is NSNull) } }
         if rest.isEmpty { return operation.apply(to: elements) }
         // `items.@count.something` counts all the same.
         if operation == .count { return elements.count }

@@ -21,24 +21,19 @@ extension DataStack {
         }
     }
 
-    /// Closes the store when the requests made before have been served, and deletes its contents and files. The stack is closed
+    /// Closes the store when the requests made before have been served, and deletes its contents. The stack is closed
     /// afterwards; `reopen()` starts with an empty store.
     ///
-    /// - Throws: a `CocoaError` when the store cannot be destroyed.
+    /// The file stays, emptied through the locks of the database: another stack or process that has it open finds it empty, and has
+    /// to close and open it before it can go on.
+    ///
+    /// - Throws: a `CocoaError` when the store cannot be destroyed; its contents are then untouched, and the stack is closed.
     nonisolated(nonsending) public func destroy() async throws {
         try await change {
             try self.closeStore()
             guard let url = self.location.url else { return }
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
             try coordinator.destroyPersistentStore(at: url, type: .sqlite)
-            // Emptied first, through the locks of the database: whoever else has it open finds it empty.
-            for suffix in ["", "-wal", "-shm"] {
-                do {
-                    try FileManager.default.removeItem(atPath: url.path + suffix)
-                } catch CocoaError.fileNoSuchFile {
-                    continue
-                }
-            }
         }
     }
 

@@ -79,10 +79,8 @@ public final class DataStack: Sendable {
     func openStore() {
         do {
             let coordinator = try NSPersistentStoreCoordinator(validating: loadModel())
-            if let directory = location.url?.deletingLastPathComponent() {
-                try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-            }
             let description = options.description(of: location)
+            try description.makeDirectory()
             description.migrationProgressHandler = { [weak self] fraction in self?.situation.withLock { $0.migrate(fraction) } }
             var failure: (any Error)?
             coordinator.addPersistentStore(with: description) { failure = $1 }

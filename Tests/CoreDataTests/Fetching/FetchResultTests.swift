@@ -261,6 +261,72 @@ import Testing
         #expect(try library.context.fetch(request).map { $0["author.name"] as? String } == ["Cid", "Ada"])
     }
 
+    /// Four authors, with their years and numbers of books.
+    private func authors(_ kind: StoreKind) throws -> Library {
+        let library = try Library(kind)
+        for (name, born, books) in [("Ada", 1900, 2), ("Bea", 1900, 2), ("Bea", 2000, 1), ("Cid", 2000, 0)] {
+            let author = library.context.author(name, born: Int16(born))
+            for number in 0..<books { library.context.book("\(name) \(number)", pages: 10, by: author) }
+        }
+        try library.context.save()
+        return library
+    }
+
+    private func authorGroups(_ properties: [Any], by names: [String]) -> NSFetchRequest<NSDictionary> {
+        let request = NSFetchRequest<NSDictionary>(entityName: "Author")
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = properties
+        request.propertiesToGroupBy = names
+        return request
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func anAggregateOfWhatEachRowCountsIsThatOfTheGroup(kind: StoreKind) throws {  // 189
+        let library = try authors(kind)
+        let request = authorGroups(
+            [
+                "born", expression("sum", "sum:", "books.@count", .integer64AttributeType),
+                expression("most", "max:", "books.@count", .integer64AttributeType),
+            ], by: ["born"])
+        request.sortDescriptors = [NSSortDescriptor(key: "born", ascending: true)]
+        let rows = try library.context.fetch(request)
+        #expect(rows.map { ($0["sum"] as? NSNumber)?.intValue } == [4, 1])
+        #expect(rows.map { ($0["most"] as? NSNumber)?.intValue } == [2, 1])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func whatRowsAreGroupedByIsTheValueOfEachRow(kind: StoreKind) throws {  // 189
+        let library = try authors(kind)
+        let request = authorGroups(
+            ["books.@count", expression("authors", "count:", "name", .integer64AttributeType)], by: ["books.@count"])
+        request.sortDescriptors = [NSSortDescriptor(key: "books.@count", ascending: true)]
+        let rows = try library.context.fetch(request)
+        #expect(rows.map { ($0["books.@count"] as? NSNumber)?.intValue } == [0, 1, 2])
+        #expect(rows.map { ($0["authors"] as? NSNumber)?.intValue } == [1, 1, 2])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func groupsAreSortedAndKeptByTheAggregatesThatTheyShow(kind: StoreKind) throws {  // 189, 190
+        let library = try authors(kind)
+        let request = authorGroups(["born", "books.@count"], by: ["born"])
+        request.sortDescriptors = [NSSortDescriptor(key: "books.@count", ascending: true)]
+        #expect(try library.context.fetch(request).map { ($0["books.@count"] as? NSNumber)?.intValue } == [1, 4])
+        request.havingPredicate = NSPredicate(format: "books.@count > 2")
+        #expect(try library.context.fetch(request).map { ($0["born"] as? NSNumber)?.intValue } == [1900])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aConditionAggregatesAllRowsOfAGroupAlsoAcrossARelationship(kind: StoreKind) throws {  // 190
+        let library = try authors(kind)
+        let request = dictionaries(["author.name"])
+        request.propertiesToGroupBy = ["author.name"]
+        request.sortDescriptors = [NSSortDescriptor(key: "author.name", ascending: true)]
+        request.havingPredicate = NSComparisonPredicate(
+            leftExpression: NSExpression(forFunction: "max:", arguments: [NSExpression(forKeyPath: "author.born")]),
+            rightExpression: NSExpression(forConstantValue: 1950), modifier: .direct, type: .greaterThan, options: [])
+        #expect(try library.context.fetch(request).map { $0["author.name"] as? String } == ["Bea"])
+    }
+
     @Test(arguments: StoreKind.allCases)
     func theCountOfAPropertyOfManyIsThatOfItsDifferentValues(kind: StoreKind) throws {
         let library = try filled(kind)

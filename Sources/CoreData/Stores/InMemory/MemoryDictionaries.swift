@@ -9,7 +9,7 @@ struct MemoryDictionaries {
 
     /// One entry of the dictionaries.
     private struct Column {
-        let name: String
+        var name: String
         let expression: NSExpression
         /// How the value is computed over a whole group; nil for a value of one row.
         let aggregate: RowAggregate?
@@ -31,20 +31,63 @@ struct MemoryDictionaries {
 
     /// The dictionaries of the groups that the condition keeps, in order.
     private func groupResults(_ groups: [[Snapshot]], _ shown: [Column], _ groupColumns: [Column]) -> [[String: Any]] {
-        // Rows of a group agree in what key paths through relationships lead to, too.
-        let shared = Set(
-            groupColumns.map(\.name).filter { $0.contains(".") }.compactMap { $0.split(separator: ".").first.map(String.init) })
+        var looked = LookedColumns(known: shown + groupColumns.filter { group in !shown.contains { $0.name == group.name } })
+        // A result column is named by a key path or by a variable.
+        let having = columns.having.map { condition in
+            (try? condition.lookingAtValues { looked.name(of: $0, plan.entity) }) ?? condition
+        }
+        let descriptors = plan.sortDescriptors.map { looked.descriptor($0) }
         var views = groups.map { rows in
             GroupView(
-                result: dictionary(of: rows, shown), rows: rows.map { RowView(row: $0, tables: tables, store: store) }, shared: shared)
+                result: dictionary(of: rows, shown), looked: dictionary(of: rows, looked.columns),
+                rows: rows.map { RowView(row: $0, tables: tables, store: store) })
         }
-        if let having = columns.having {
-            // A result column is named by a key path or by a variable.
-            views = views.filter { having.evaluate(with: $0, substitutionVariables: $0.result) }
-        }
+        if let having { views = views.filter { having.evaluate(with: $0, substitutionVariables: $0.result) } }
         if columns.isDistinct { views = distinct(views, shown, \.result) }
-        if !plan.sortDescriptors.isEmpty { views = plan.sortDescriptors.order(of: views).map { views[$0] } }
+        if !descriptors.isEmpty { views = descriptors.order(of: views).map { views[$0] } }
         return views.map(\.result)
+    }
+
+    /// What conditions and orders of groups look at under names without dots, which no property has.
+    private struct LookedColumns {
+        /// The columns of the result, and those that rows are grouped by.
+        let known: [Column]
+        private(set) var columns: [Column] = []
+
+        init(known: [Column]) { self.known = known }
+
+        /// The name of a value of the group that an expression stands for; nil for an expression whose parts are looked at.
+        mutating func name(of expression: NSExpression, _ entity: EntityLayout) -> String? {
+            if let aggregate = RowAggregate(expression, of: entity) {
+                return look(at: Column(name: "", expression: expression, aggregate: aggregate, groupFunction: nil))
+            }
+            switch expression.expressionType {
+            case .keyPath: return expression.keyPathFromEvaluatedObject.map { name(ofPath: $0) }
+            case .variable where known.contains { $0.name == expression.variable }: return name(ofPath: expression.variable)
+            default: return nil
+            }
+        }
+
+        mutating func descriptor(_ descriptor: NSSortDescriptor) -> NSSortDescriptor {
+            guard let key = descriptor.key, key.contains(".") else { return descriptor }
+            let name = name(ofPath: key)
+            if name == key { return descriptor }
+            guard let selector = descriptor.selector else {
+                return NSSortDescriptor(key: name, ascending: descriptor.ascending, comparator: descriptor.comparator)
+            }
+            return NSSortDescriptor(key: name, ascending: descriptor.ascending, selector: selector)
+        }
+
+        private mutating func name(ofPath path: String) -> String {
+            known.first { $0.name == path }.map { look(at: $0) } ?? path
+        }
+
+        private mutating func look(at column: Column) -> String {
+            var column = column
+            column.name = "(\(columns.count))"
+            columns.append(column)
+            return column.name
+        }
     }
 
     // MARK: - Columns
@@ -56,7 +99,7 @@ struct MemoryDictionaries {
             let column = expression.withRowAggregate
             return Column(
                 name: description.name, expression: column, aggregate: RowAggregate(column, of: plan.entity),
-                groupFunction: column.groupFunction(of: plan.entity),
+                groupFunction: columns.groups(by: property) ? nil : column.groupFunction(of: plan.entity),
                 kind: ValueKind(resultOf: description.expressionResultType))
         case let description as NSPropertyDescription: return column(description.name)
         case let path as String: return column(path)
@@ -67,7 +110,8 @@ struct MemoryDictionaries {
     private func column(_ path: String) -> Column {
         let expression = NSExpression(forKeyPath: path)
         return Column(
-            name: path, expression: expression, aggregate: nil, groupFunction: expression.groupFunction(of: plan.entity))
+            name: path, expression: expression, aggregate: nil,
+            groupFunction: columns.groups(by: path) ? nil : expression.groupFunction(of: plan.entity))
     }
 
     // MARK: - Rows and groups
@@ -136,18 +180,18 @@ struct MemoryDictionaries {
 /// rows.
 private final class GroupView: KeyValueCoding {
     let result: [String: Any]
+    /// What the condition and the order look at under names of their own; nil stands beneath the name as no value.
+    private let looked: [String: Any]
     private let rows: [RowView]
-    /// Relationships in which the rows agree as far as the groups look.
-    private let shared: Set<String>
 
-    init(result: [String: Any], rows: [RowView], shared: Set<String>) {
+    init(result: [String: Any], looked: [String: Any], rows: [RowView]) {
         self.result = result
+        self.looked = looked
         self.rows = rows
-        self.shared = shared
     }
 
     func value(forKey key: String) -> Any? {
-        if shared.contains(key), let row = rows.first { return row.value(forKey: key) }
+        if key.hasPrefix("(") { return looked[key] }
         return result[key] ?? rows.compactMap { $0.value(forKey: key) }
     }
 

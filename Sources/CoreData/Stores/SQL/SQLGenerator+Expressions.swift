@@ -4,7 +4,7 @@ extension SQLGenerator {
     /// The value at a key path that leads through to-one relationships, or an aggregate over a to-many one
     /// (`pages.@sum.number` and `pages.number.@sum` mean the same).
     func term(path: [String], in scope: SQLScope, _ context: String) throws -> SQLTerm {
-        if path.count == 1, let column = resultColumn?(path[0]) { return column }
+        if let column = resultColumn?(path.joined(separator: ".")) { return column }
         let isAggregate = path.contains { $0.hasPrefix("@") }
         switch try resolve(path, in: scope, context) {
         case .column(let alias, let column, let slot):

@@ -67,7 +67,7 @@ final class SQLiteConnection: @unchecked Sendable {
         self.path = path
         self.mode = mode
         sqlite3_extended_result_codes(opened, 1)
-        sqlite3_busy_timeout(opened, Int32(clamping: Int((timeout * 1000).rounded())))
+        sqlite3_busy_timeout(opened, Self.milliseconds(timeout))
         _ = ocd_sqlite3_set_flag(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
         _ = ocd_sqlite3_set_flag(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         _ = ocd_sqlite3_set_flag(opened, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
@@ -181,6 +181,11 @@ final class SQLiteConnection: @unchecked Sendable {
     /// Rows changed by the last INSERT, UPDATE or DELETE.
     @inline(__always)
     var changes: Int32 { sqlite3_changes(handle) }
+
+    private static func milliseconds(_ seconds: Double) -> Int32 { Int32(clamping: Int((seconds * 1000).rounded())) }
+
+    /// Sets how many seconds a statement waits for the locks of others.
+    func setTimeout(_ seconds: Double) { sqlite3_busy_timeout(handle, Self.milliseconds(seconds)) }
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 

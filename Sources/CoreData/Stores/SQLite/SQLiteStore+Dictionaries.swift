@@ -26,7 +26,9 @@ extension SQLiteStore {
         let isGrouped =
             plan.columns?.groupBy.isEmpty == false
             || properties.contains { ($0 as? NSExpressionDescription)?.expression?.holdsRowAggregate(of: plan.entity) == true }
-        let columns = try properties.map { try column($0, generator, environment, isGrouped: isGrouped) }
+        let columns = try properties.map { property in
+            try column(property, generator, environment, isGrouped: isGrouped && plan.columns?.groups(by: property) != true)
+        }
         let groups = try (plan.columns?.groupBy ?? []).map { try column($0, generator, environment) }
         let condition = try plan.predicate.map { try generator.condition($0, in: environment) }
         let having = try plan.columns?.having.map { predicate -> SQLText in
@@ -66,7 +68,7 @@ extension SQLiteStore {
 
     // MARK: Columns
 
-    /// - Parameter isGrouped: whether each row of the result stands for a group of rows.
+    /// - Parameter isGrouped: whether each row of the result stands for a group of rows, which may have different values.
     private func column(
         _ property: Any, _ generator: SQLGenerator, _ environment: SQLEnvironment, isGrouped: Bool = false
     ) throws -> ResultColumn {

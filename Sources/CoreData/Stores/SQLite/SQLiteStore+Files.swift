@@ -44,7 +44,7 @@ extension SQLiteStore {
             let configuration = try configuration(url, options, isReadOnly: false)
             let connection = try SQLiteConnection(path: url.path, mode: .readWrite, timeout: configuration.timeout)
             do {
-                try empty(connection)
+                try empty(connection, timeout: configuration.timeout)
             } catch let error as SQLiteError where error.code == SQLITE_NOTADB || error.code == SQLITE_CORRUPT {
                 guard flag(options, NSPersistentStoreForceDestroyOption) else { throw error }
                 try Data().write(to: url)
@@ -55,14 +55,39 @@ extension SQLiteStore {
         try? FileManager.default.removeItem(at: ExternalFiles.supportFolder(of: url))
     }
 
-    /// Removes all content of a database in one exclusive step.
-    private static func empty(_ connection: SQLiteConnection) throws {
+    /// Removes all content of a database, also while others have it open.
+    private static func empty(_ connection: SQLiteConnection, timeout: Double) throws {
         connection.dropStatements()
+        do {
+            // Resetting takes the database alone. Nobody closes it for that, so it is not waited for.
+            connection.setTimeout(0)
+            defer { connection.setTimeout(timeout) }
+            try reset(connection)
+        } catch let error as SQLiteError where error.code == SQLITE_BUSY || error.code == SQLITE_LOCKED {
+            try dropTables(connection)
+        }
+        sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    }
+
+    /// Removes all tables in one transaction.
+    private static func dropTables(_ connection: SQLiteConnection) throws {
+        try connection.transaction(.immediate) {
+            var names: [String] = []
+            // Virtual tables first: their own tables go with them.
+            try connection.query(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
+                    + "ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC"
+            ) { names.append($0.string(0) ?? "") }
+            for name in names { try connection.execute("DROP TABLE IF EXISTS \(SQLSchema.identifier(name))") }
+        }
+    }
+
+    /// Removes all content of a database, damaged or not, in one exclusive step.
+    private static func reset(_ connection: SQLiteConnection) throws {
         _ = ocd_sqlite3_set_flag(connection.handle, SQLITE_DBCONFIG_DEFENSIVE, 0)
         _ = ocd_sqlite3_set_flag(connection.handle, SQLITE_DBCONFIG_RESET_DATABASE, 1)
         defer { _ = ocd_sqlite3_set_flag(connection.handle, SQLITE_DBCONFIG_RESET_DATABASE, 0) }
         try connection.execute("VACUUM")
-        sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     }
 
     /// Copies a whole store, with what its journal holds and its external files, over the store at `url`.

@@ -1,0 +1,22 @@
+import Foundation
+
+extension NSPersistentStoreDescription {
+    /// Makes the directory of the store's file; without it a first start would fail.
+    ///
+    /// - Throws: a `CocoaError` that names the store.
+    package func makeDirectory() throws {
+        guard let url, url.isFileURL, !SQLiteStore.isInMemory(url), !isReadOnly, type != NSInMemoryStoreType else { return }
+        let directory = url.deletingLastPathComponent()
+        do {
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        } catch {
+            var userInfo = StoreOpeningErrors.userInfo(type: type, url: url)
+            userInfo[NSUnderlyingErrorKey] = error
+            throw CoreDataErrors.make(
+                .persistentStoreOpen,
+                "The store \(StoreName.text(type: type, url: url)) cannot be opened: its directory cannot be made: "
+                    + (error as NSError).localizedDescription,
+                recovery: "Choose another directory, or make this one writable.", userInfo: userInfo)
+        }
+    }
+}
