@@ -32,7 +32,7 @@ struct DictionaryMerge {
         var parts = StoreFetch.DictionaryColumns(properties: [], groupBy: columns.groupBy)
         for property in columns.groupBy { groupNames.append(Self.ask(property, in: &parts)) }
         for (property, aggregate) in zip(columns.properties, aggregates) {
-            guard let name = Self.name(of: property) else { continue }
+            guard let name = StoreFetch.DictionaryColumns.name(of: property) else { continue }
             let kind = (property as? NSExpressionDescription).flatMap { ValueKind(resultOf: $0.expressionResultType) }
             if let aggregate {
                 shown.append((name, Self.ask(aggregate, kind, in: &parts)))
@@ -62,13 +62,13 @@ struct DictionaryMerge {
 
     // MARK: - What the stores are asked for
 
-    private static func name(of property: Any) -> String? { (property as? NSPropertyDescription)?.name ?? property as? String }
-
     /// Asks for a column, under its own name if that is a property's, and otherwise under one that no property has.
     private static func ask(_ property: Any, in parts: inout StoreFetch.DictionaryColumns) -> String {
         guard let description = property as? NSExpressionDescription else {
-            let name = name(of: property) ?? "\(property)"
-            let isAsked = parts.properties.contains { !($0 is NSExpressionDescription) && Self.name(of: $0) == name }
+            let name = StoreFetch.DictionaryColumns.name(of: property) ?? "\(property)"
+            let isAsked = parts.properties.contains {
+                !($0 is NSExpressionDescription) && StoreFetch.DictionaryColumns.name(of: $0) == name
+            }
             if !isAsked { parts.properties.append(property) }
             return name
         }
@@ -168,13 +168,7 @@ struct DictionaryMerge {
             } else {
                 source = .first(Self.ask(key, in: &parts))
             }
-            let name = look(at: source)
-            if let selector = descriptor.selector {
-                descriptors.append(NSSortDescriptor(key: name, ascending: descriptor.ascending, selector: selector))
-            } else {
-                descriptors.append(
-                    NSSortDescriptor(key: name, ascending: descriptor.ascending, comparator: descriptor.comparator))
-            }
+            descriptors.append(descriptor.looking(at: look(at: source)))
         }
     }
 
@@ -188,31 +182,16 @@ struct DictionaryMerge {
 
     /// The result of all stores, of the rows that they gave.
     func merged(_ rows: [[String: Any]]) -> [[String: Any]] {
-        var groups = (isGrouped ? grouped(rows) : rows.map { [$0] }).map(group)
+        let parts = isGrouped ? rows.grouped { row in ValuesKey(groupNames.map { row[$0] }) } : rows.map { [$0] }
+        var groups = parts.map(group)
         if let having { groups = groups.filter { having.evaluate(with: $0.view) } }
         if !descriptors.isEmpty { groups = descriptors.order(of: groups.map(\.view)).map { groups[$0] } }
         var results = groups.map(\.result)
         if fetch.columns?.isDistinct == true {
-            var seen: Set<ValuesKey> = []
-            results = results.filter { result in seen.insert(ValuesKey(shown.map { result[$0.name] })).inserted }
+            results = results.distinct { result in ValuesKey(shown.map { result[$0.name] }) }
         }
         results = Array(results.dropFirst(max(0, fetch.offset)))
         return fetch.limit > 0 ? Array(results.prefix(fetch.limit)) : results
-    }
-
-    private func grouped(_ rows: [[String: Any]]) -> [[[String: Any]]] {
-        var groups: [[[String: Any]]] = []
-        var places: [ValuesKey: Int] = [:]
-        for row in rows {
-            let key = ValuesKey(groupNames.map { row[$0] })
-            if let place = places[key] {
-                groups[place].append(row)
-            } else {
-                places[key] = groups.count
-                groups.append([row])
-            }
-        }
-        return groups
     }
 
     private func group(_ rows: [[String: Any]]) -> Group {

@@ -7,11 +7,11 @@ enum DictionaryResults {
     /// The rule is that of `NSFetchRequest.propertiesToGroupBy`: selected values are literals, aggregates or grouped columns.
     static func checkGrouping(_ columns: StoreFetch.DictionaryColumns, of entity: EntityLayout) throws {
         if columns.groupBy.isEmpty { return }
-        let grouped = Set(columns.groupBy.compactMap(Self.name))
         for property in columns.properties {
-            guard let path = keyPath(property), !grouped.contains(path), !grouped.contains(Self.name(property) ?? path),
+            guard let path = keyPath(property), !columns.groups(by: property),
                 NSExpression(forKeyPath: path).groupFunction(of: entity) == nil
             else { continue }
+            let grouped = Set(columns.groupBy.compactMap(StoreFetch.DictionaryColumns.name))
             throw CoreDataErrors.make(
                 .coreData,
                 "The fetch of \(entity.name) is grouped by \(grouped.sorted().joined(separator: ", ")), so it cannot select \"\(path)\", "
@@ -20,13 +20,9 @@ enum DictionaryResults {
         }
     }
 
-    private static func name(_ property: Any) -> String? {
-        property as? String ?? (property as? NSPropertyDescription)?.name
-    }
-
     /// The key path that a column shows as it is; nil for computed columns and for aggregates of all rows, such as `@sum.price`.
     private static func keyPath(_ property: Any) -> String? {
-        guard let description = property as? NSExpressionDescription else { return name(property) }
+        guard let description = property as? NSExpressionDescription else { return StoreFetch.DictionaryColumns.name(of: property) }
         guard let expression = description.expression, expression.expressionType == .keyPath else { return nil }
         return expression.keyPath.hasPrefix("@") ? nil : expression.keyPath
     }

@@ -1,6 +1,14 @@
 import Foundation
 
-// Conditions on groups, rewritten to look at values that are computed elsewhere.
+// Conditions on groups and their orders, rewritten to look at values that are computed elsewhere.
+
+extension NSSortDescriptor {
+    /// The same order by another key.
+    func looking(at key: String) -> NSSortDescriptor {
+        guard let selector else { return NSSortDescriptor(key: key, ascending: ascending, comparator: comparator) }
+        return NSSortDescriptor(key: key, ascending: ascending, selector: selector)
+    }
+}
 
 extension NSPredicate {
     /// The predicate with key paths in place of the expressions that stand for values of a group; nil for a predicate that

@@ -18,8 +18,7 @@ enum GroupValue {
             switch function {
             case .min, .max:
                 if parts.isEmpty { return nil }
-                let expression = NSExpression(forFunction: function.rawValue, arguments: [NSExpression(forConstantValue: parts)])
-                return Self.converted(expression.expressionValue(with: nil, context: nil), kind)
+                return Self.converted(function.value(of: parts), kind)
             default: return Self.converted(Self.sum(parts), kind)
             }
         case .average(let sum, let count, let kind):
@@ -35,10 +34,7 @@ enum GroupValue {
 
     /// A value of the kind that the column is said to have.
     private static func converted(_ value: Any?, _ kind: ValueKind?) -> Any? {
-        guard let kind, let value, let converted = PropertyConversion.value(from: value, kind: kind), !converted.isNull else {
-            return value
-        }
-        return PropertyConversion.object(from: converted, kind: kind)
+        PropertyConversion.object(value, as: kind) ?? value
     }
 
     /// The sum of numbers, an integer if all are and it fits; nil for none.

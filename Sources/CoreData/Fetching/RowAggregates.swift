@@ -9,6 +9,23 @@ struct RowAggregate {
         case max = "max:"
         case average = "average:"
 
+        /// The function's name in SQL.
+        var sqlName: String {
+            switch self {
+            case .count: "COUNT"
+            case .sum: "SUM"
+            case .min: "MIN"
+            case .max: "MAX"
+            case .average: "AVG"
+            }
+        }
+
+        /// The function of some values, as in memory.
+        func value(of values: [Any]) -> Any? {
+            NSExpression(forFunction: rawValue, arguments: [NSExpression(forConstantValue: values)]).expressionValue(
+                with: nil, context: nil)
+        }
+
         /// What makes the value for several sets together from the values for each.
         var ofGroup: Function? {
             switch self {

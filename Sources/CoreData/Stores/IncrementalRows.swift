@@ -72,26 +72,29 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
         let cache = rowCaches[layout.rootIndex]
         // The store's answer may be older than a save that happens meanwhile.
         let generation = cache.generation
+        let context = context()
         let node: NSIncrementalStoreNode
         do {
-            node = try store.newValuesForObject(with: objectID, with: context())
+            node = try store.newValuesForObject(with: objectID, with: context)
         } catch CocoaError.managedObjectReferentialIntegrity {
             return nil
         }
         var builder = RowPageBuilder(layout: layout, expectedRows: 1)
         let row = builder.appendRow(key: reference.key, version: Int64(truncatingIfNeeded: node.version))
         for slot in layout.slots where slot.isStored {
-            builder.set(row, slot.index, try value(of: slot, in: node))
+            builder.set(row, slot.index, try value(of: slot, in: node, context))
         }
         let snapshot = Snapshot(retaining: row)
         cache.insert(builder.finish(), readAt: generation)
         return snapshot
     }
 
-    private func value(of slot: PropertySlot, in node: NSIncrementalStoreNode) throws -> PropertyValue {
+    private func value(
+        of slot: PropertySlot, in node: NSIncrementalStoreNode, _ context: NSManagedObjectContext
+    ) throws -> PropertyValue {
         let value = node.value(for: slot.property)
         if let relationship = slot.relationship {
-            let destination = try value ?? store.newValue(forRelationship: relationship, forObjectWith: node.objectID, with: context())
+            let destination = try value ?? store.newValue(forRelationship: relationship, forObjectWith: node.objectID, with: context)
             return NodeValue.reference(destination).map(PropertyValue.reference) ?? .null
         }
         guard let converted = PropertyConversion.value(from: value, kind: slot.kind) else {

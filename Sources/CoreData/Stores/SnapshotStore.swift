@@ -96,11 +96,13 @@ struct StoreFetch {
         var having: NSPredicate?
         var isDistinct = false
 
+        /// The name of a column: that of its description, or its key path.
+        static func name(of property: Any) -> String? { (property as? NSPropertyDescription)?.name ?? property as? String }
+
         /// Whether rows are grouped by a column, whose value is then that of each row.
         func groups(by property: Any) -> Bool {
-            func name(_ property: Any) -> String? { property as? String ?? (property as? NSPropertyDescription)?.name }
-            let names = groupBy.compactMap(name)
-            if let name = name(property), names.contains(name) { return true }
+            let names = groupBy.compactMap(Self.name)
+            if let name = Self.name(of: property), names.contains(name) { return true }
             guard let expression = (property as? NSExpressionDescription)?.expression, expression.expressionType == .keyPath else {
                 return false
             }

@@ -71,3 +71,27 @@ package struct ValuesKey: Hashable {
         }
     }
 }
+
+extension Sequence {
+    /// The elements in groups of equal keys, in the order of the groups' first elements.
+    package func grouped(by key: (Element) -> ValuesKey) -> [[Element]] {
+        var groups: [[Element]] = []
+        var places: [ValuesKey: Int] = [:]
+        for element in self {
+            let key = key(element)
+            if let place = places[key] {
+                groups[place].append(element)
+            } else {
+                places[key] = groups.count
+                groups.append([element])
+            }
+        }
+        return groups
+    }
+
+    /// The first element of each key.
+    package func distinct(by key: (Element) -> ValuesKey) -> [Element] {
+        var seen: Set<ValuesKey> = []
+        return filter { seen.insert(key($0)).inserted }
+    }
+}

@@ -33,7 +33,7 @@ public struct SnapshotProperty<Kind: SnapshotKind>: Hashable, Sendable {
 
 /// Where a snapshot's values come from: a row, or an object where only that has them.
 public struct SnapshotReader {
-    @usableFromInline var row: _StoredRow?
+    @usableFromInline let row: _StoredRow?
     @usableFromInline let object: NSManagedObject?
     /// The properties that are wanted; nil for all.
     @usableFromInline let names: Set<String>?

@@ -27,16 +27,21 @@ import Testing
         return coordinator.newContext()
     }
 
-    /// Saves values of one attribute and gives them back as another context reads them.
-    private func roundTrip<Value>(_ values: [Value?], _ key: String, _ kind: StoreKind) throws -> [Value?] {
-        let folder = try TemporaryFolder()
-        let context = try context(kind, folder)
+    /// Saves an object for each value of one attribute, with the values' positions as ids.
+    private func save<Value>(_ values: [Value?], _ key: String, _ context: NSManagedObjectContext) throws {
         for (index, value) in values.enumerated() {
             let object = NSEntityDescription.insertNewObject(forEntityName: "Value", into: context)
             object.setValue(index, forKey: "id")
             object.setValue(value, forKey: key)
         }
         try context.save()
+    }
+
+    /// Saves values of one attribute and gives them back as another context reads them.
+    private func roundTrip<Value>(_ values: [Value?], _ key: String, _ kind: StoreKind) throws -> [Value?] {
+        let folder = try TemporaryFolder()
+        let context = try context(kind, folder)
+        try save(values, key, context)
         let reader = try #require(context.persistentStoreCoordinator).newContext()
         let request = NSFetchRequest<NSManagedObject>(entityName: "Value")
         request.sortDescriptors = [NSSortDescriptor(key: "id", ascending: true)]
@@ -47,12 +52,7 @@ import Testing
     private func found<Value>(_ values: [Value?], _ key: String, _ kind: StoreKind, _ predicates: [NSPredicate]) throws -> [[Int]] {
         let folder = try TemporaryFolder()
         let context = try context(kind, folder)
-        for (index, value) in values.enumerated() {
-            let object = NSEntityDescription.insertNewObject(forEntityName: "Value", into: context)
-            object.setValue(index, forKey: "id")
-            object.setValue(value, forKey: key)
-        }
-        try context.save()
+        try save(values, key, context)
         return try predicates.map { predicate in
             let request = NSFetchRequest<NSManagedObject>(entityName: "Value")
             request.predicate = predicate

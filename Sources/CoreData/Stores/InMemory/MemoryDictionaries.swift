@@ -25,7 +25,7 @@ struct MemoryDictionaries {
         let isGrouped = !groupColumns.isEmpty || shown.contains { $0.aggregate != nil }
         if isGrouped { return MemoryFetch.cut(groupResults(groups(of: rows, by: groupColumns), shown, groupColumns), plan) }
         var results = MemorySort(plan.sortDescriptors, tables: tables, store: store).sorted(rows).map { dictionary(of: [$0], shown) }
-        if columns.isDistinct { results = distinct(results, shown) { $0 } }
+        if columns.isDistinct { results = results.distinct { key(of: $0, shown) } }
         return MemoryFetch.cut(results, plan)
     }
 
@@ -43,7 +43,7 @@ struct MemoryDictionaries {
                 rows: rows.map { RowView(row: $0, tables: tables, store: store) })
         }
         if let having { views = views.filter { having.evaluate(with: $0, substitutionVariables: $0.result) } }
-        if columns.isDistinct { views = distinct(views, shown, \.result) }
+        if columns.isDistinct { views = views.distinct { key(of: $0.result, shown) } }
         if !descriptors.isEmpty { views = descriptors.order(of: views).map { views[$0] } }
         return views.map(\.result)
     }
@@ -71,11 +71,7 @@ struct MemoryDictionaries {
         mutating func descriptor(_ descriptor: NSSortDescriptor) -> NSSortDescriptor {
             guard let key = descriptor.key, key.contains(".") else { return descriptor }
             let name = name(ofPath: key)
-            if name == key { return descriptor }
-            guard let selector = descriptor.selector else {
-                return NSSortDescriptor(key: name, ascending: descriptor.ascending, comparator: descriptor.comparator)
-            }
-            return NSSortDescriptor(key: name, ascending: descriptor.ascending, selector: selector)
+            return name == key ? descriptor : descriptor.looking(at: name)
         }
 
         private mutating func name(ofPath path: String) -> String {
@@ -118,19 +114,10 @@ struct MemoryDictionaries {
 
     private func groups(of rows: [Snapshot], by groupColumns: [Column]) -> [[Snapshot]] {
         guard !groupColumns.isEmpty else { return [rows] }
-        var groups: [[Snapshot]] = []
-        var places: [ValuesKey: Int] = [:]
-        for row in rows {
+        return rows.grouped { row in
             let view = RowView(row: row, tables: tables, store: store)
-            let key = ValuesKey(groupColumns.map { $0.expression.expressionValue(with: view, context: nil) })
-            if let place = places[key] {
-                groups[place].append(row)
-            } else {
-                places[key] = groups.count
-                groups.append([row])
-            }
+            return ValuesKey(groupColumns.map { $0.expression.expressionValue(with: view, context: nil) })
         }
-        return groups
     }
 
     private func dictionary(of group: [Snapshot], _ shown: [Column]) -> [String: Any] {
@@ -153,27 +140,15 @@ struct MemoryDictionaries {
         let values = rows.compactMap { row in
             expression.expressionValue(with: RowView(row: row, tables: tables, store: store), context: nil)
         }
-        return NSExpression(forFunction: function.rawValue, arguments: [NSExpression(forConstantValue: values)])
-            .expressionValue(with: nil, context: nil)
+        return function.value(of: values)
     }
 
     /// A value as users see it, and of the kind that the column is said to have.
     private func published(_ value: Any?, _ kind: ValueKind?) -> Any? {
-        if let kind, let value, let converted = PropertyConversion.value(from: value, kind: kind), !converted.isNull {
-            return PropertyConversion.object(from: converted, kind: kind)
-        }
-        return RowView.published(value)
+        PropertyConversion.object(value, as: kind) ?? RowView.published(value)
     }
 
-    private func distinct<Element>(
-        _ elements: [Element], _ shown: [Column], _ result: (Element) -> [String: Any]
-    ) -> [Element] {
-        var seen: Set<ValuesKey> = []
-        return elements.filter { element in
-            let result = result(element)
-            return seen.insert(ValuesKey(shown.map { result[$0.name] })).inserted
-        }
-    }
+    private func key(of result: [String: Any], _ shown: [Column]) -> ValuesKey { ValuesKey(shown.map { result[$0.name] }) }
 }
 
 /// A group as its condition and its order see it: the columns of the result by name, and any other property as its values in the

@@ -2,30 +2,26 @@ import Foundation
 
 // Columns of dictionary results: expressions that may be aggregates over the rows of the query.
 extension SQLGenerator {
-    static let aggregates: [String: String] = [
-        "count:": "COUNT", "sum:": "SUM", "min:": "MIN", "max:": "MAX", "average:": "AVG",
-    ]
-
     /// An expression as a result column. An aggregate of a plain key path is taken over the query's rows, one of a
     /// to-many key path over each row's destinations.
     func resultTerm(_ expression: NSExpression, in environment: SQLEnvironment) throws -> SQLTerm {
         let context = "\(expression)"
         let expression = expression.withRowAggregate
-        if expression.expressionType == .function, let function = Self.aggregates[expression.function.lowercased()],
+        if expression.expressionType == .function, let function = RowAggregate.Function(rawValue: expression.function.lowercased()),
             let argument = expression.arguments?.first
         {
-            if argument.expressionType == .evaluatedObject, function == "COUNT" {
+            if argument.expressionType == .evaluatedObject, function == .count {
                 return SQLTerm(text: SQLText("COUNT(*)"), kind: .int64, canBeNull: false)
             }
             if argument.expressionType == .keyPath, let value = try? term(argument, in: environment, like: nil, context) {
                 let kind: ValueKind? =
                     switch function {
-                    case "COUNT": .int64
-                    case "AVG": .double
-                    case "SUM" where value.kind?.isInteger == true: .int64
+                    case .count: .int64
+                    case .average: .double
+                    case .sum where value.kind?.isInteger == true: .int64
                     default: value.kind
                     }
-                return SQLTerm(text: "\(function)(" + value.text + ")", kind: kind)
+                return SQLTerm(text: "\(function.sqlName)(" + value.text + ")", kind: kind)
             }
         }
         return try term(expression, in: environment, like: nil, context)
@@ -53,7 +49,7 @@ extension SQLGenerator {
 extension SQLTerm {
     /// The value of a group of rows, made of the rows' values; the term itself without a function.
     func ofGroup(_ function: RowAggregate.Function?) -> SQLTerm {
-        guard let function, let name = SQLGenerator.aggregates[function.rawValue] else { return self }
-        return SQLTerm(text: "\(name)(" + text + ")", kind: kind)
+        guard let function else { return self }
+        return SQLTerm(text: "\(function.sqlName)(" + text + ")", kind: kind)
     }
 }

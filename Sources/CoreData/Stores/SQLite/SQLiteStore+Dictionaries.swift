@@ -89,7 +89,7 @@ extension SQLiteStore {
             return ResultColumn(
                 name: description.name, text: term.text, kind: wanted ?? term.kind, isExternal: Self.isExternal(term))
         }
-        guard let name = (property as? NSPropertyDescription)?.name ?? (property as? String) else {
+        guard let name = StoreFetch.DictionaryColumns.name(of: property) else {
             throw generator.refuse("\(property)", "propertiesToFetch takes property descriptions and names")
         }
         if name == "objectID" || name == "self" || name == "SELF" { return objectColumn(name, environment.scope) }

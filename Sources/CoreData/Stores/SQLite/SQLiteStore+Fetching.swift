@@ -112,9 +112,7 @@ extension SQLiteStore {
         let backend = try backend()
         let select = backend.selectPlan(try backend.entity(entity), includesSubentities: true)
         let keys = SelectedKeys(keys)
-        let sql =
-            "SELECT \(select.columns) FROM \(SQLSchema.identifier(select.entity.table.name)) t0 WHERE t0.Z_PK "
-            + keys.form.condition
+        let sql = select.statement(for: keys.form)
         return try readRows(select, backend, expected: keys.count) { connection, body in
             try connection.read(sql, keys, body)
         }

@@ -243,9 +243,7 @@ final class SaveSession {
         let root = try backend.entity(backend.mapping.layouts.layouts[layout.rootIndex])
         let select = backend.selectPlan(root, includesSubentities: true)
         var collector = RowCollector(select, expectedRows: 1)
-        try connection.read(
-            "SELECT \(select.columns) FROM \(SQLSchema.identifier(root.table.name)) t0 WHERE t0.Z_PK = ?", key
-        ) { try collector.readAll($0) }
+        try connection.read(select.statement(for: .one), key) { try collector.readAll($0) }
         let rows = collector.finishUnpublished()
         guard let row = rows.rows.first, let page = rows.pages.first else { return nil }
         return Snapshot(row: row, page: page)
@@ -463,10 +461,7 @@ final class SaveSession {
             let select = backend.selectPlan(
                 try backend.entity(backend.mapping.layouts.layouts[root]), includesSubentities: true)
             var collector = RowCollector(select, expectedRows: keys.count)
-            try connection.read(
-                "SELECT \(select.columns) FROM \(SQLSchema.identifier(select.entity.table.name)) t0 "
-                    + "WHERE t0.Z_PK IN (SELECT value FROM json_each(?))", [.string(SQLList.json(keys))]
-            ) { try collector.readAll($0) }
+            try connection.read(select.statement(for: .list), [.string(SQLList.json(keys))]) { try collector.readAll($0) }
             let rows = collector.finishUnpublished()
             result.rows += rows.rows
             result.pages += rows.pages

@@ -19,6 +19,11 @@ final class SelectPlan: @unchecked Sendable {
     /// How many bytes the texts and blobs of a row took in the last result, so that the next one's pages fit.
     private let lastHeapBytes = Atomic<Int>(0)
 
+    /// The statement for the rows with some keys.
+    func statement(for keys: SelectedKeys.Form) -> String {
+        "SELECT \(columns) FROM \(SQLSchema.identifier(entity.table.name)) t0 WHERE t0.Z_PK " + keys.condition
+    }
+
     var heapBytesPerRow: Int { lastHeapBytes.load(ordering: .relaxed) }
 
     func noteHeap(bytes: Int, rows: Int) {

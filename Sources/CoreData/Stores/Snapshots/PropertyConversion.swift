@@ -55,6 +55,12 @@ enum PropertyConversion {
         }
     }
 
+    /// A value as an object of a kind; nil for none, for no kind, and for a value that is not of the kind.
+    static func object(_ value: Any?, as kind: ValueKind?) -> Any? {
+        guard let kind, let value, let converted = self.value(from: value, kind: kind), !converted.isNull else { return nil }
+        return object(from: converted, kind: kind)
+    }
+
     /// The value as key-value coding gives it: NSNumber for numbers, String, Date, Data, UUID, URL, NSDecimalNumber; nil
     /// for `.null` and for references, which only a context can resolve.
     static func object(from value: PropertyValue, kind: ValueKind) -> Any? {
