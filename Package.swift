@@ -5,18 +5,33 @@ import PackageDescription
 
 // MARK: swift-syntax
 
-/// Where macro plug-ins get swift-syntax from: the copy that the toolchain ships, or the package when
-/// OPENCOREDATA_SWIFT_SYNTAX_PACKAGE=1 is set.
+/// Where macro plug-ins get swift-syntax from: the package, as the macros of any package do, where this package is somebody's
+/// dependency, which must not have the flags that SwiftPM calls unsafe; the copy that the toolchain ships, which needs no
+/// network, in a checkout of one's own. OPENCOREDATA_SWIFT_SYNTAX_PACKAGE=1 or 0 in the environment overrules that.
 enum SwiftSyntaxSource {
     case toolchain(folder: String)
     case package
 
     static let current: SwiftSyntaxSource = {
         let environment = ProcessInfo.processInfo.environment
-        if environment["OPENCOREDATA_SWIFT_SYNTAX_PACKAGE"] == "1" { return .package }
+        let usesPackage =
+            switch environment["OPENCOREDATA_SWIFT_SYNTAX_PACKAGE"] {
+            case "1": true
+            case "0": false
+            default: isFetchedDependency(packageFolder: Context.packageDirectory)
+            }
+        if usesPackage { return .package }
         // Without a folder the build says that SwiftSyntax is missing, and Sources/MacroPluginSupport/MacroPlugin.swift why.
         return .toolchain(folder: toolchainFolder(searchPath: environment["PATH"] ?? "") ?? "")
     }()
+
+    /// Whether SwiftPM fetched this package for another one: it lies in SwiftPM's `checkouts` or `registry/downloads`, or is read
+    /// out of a repository, where it has no folder at all. Dependencies by path lie anywhere else.
+    private static func isFetchedDependency(packageFolder: String) -> Bool {
+        let folders = URL(fileURLWithPath: packageFolder).pathComponents.dropLast()
+        return folders.isEmpty || folders.last == "checkouts"
+            || zip(folders, folders.dropFirst()).contains { $0 == "registry" && $1 == "downloads" }
+    }
 
     /// The `lib/swift/host` folder beside the first `swiftc` on the path that has one.
     private static func toolchainFolder(searchPath: String) -> String? {
@@ -125,6 +140,7 @@ let package = Package(
         .executableTarget(name: "StackStress", dependencies: ["SafeCoreData"], path: "Tests/StackStress"),
         .testTarget(
             name: "SafeCoreDataTests", dependencies: ["SafeCoreData", "SafeCoreDataTesting", "CSQLite", "TestSupport"]),
+        .testTarget(name: "PackageTests", dependencies: ["TestSupport"]),
         .target(name: "ClassLookupFixtures", path: "Tests/ClassLookupFixtures"),
         .testTarget(name: "ClassLookupTests", dependencies: ["CoreData", "ClassLookupFixtures"]),
         .target(
