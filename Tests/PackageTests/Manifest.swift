@@ -51,11 +51,14 @@ struct FailedRun: Error {
 }
 
 /// Runs `swift package` in a folder, with `OPENCOREDATA_SWIFT_SYNTAX_PACKAGE` as given whatever the environment says.
+///
+/// What SwiftPM would keep for the user (clones, mirrors, the revisions that versions had) goes to a folder beside it.
 func swiftPackage(_ arguments: [String], in folder: URL, swiftSyntaxPackage: String? = nil) throws -> ProgramRun {
     let variable = "OPENCOREDATA_SWIFT_SYNTAX_PACKAGE"
     let setting = swiftSyntaxPackage.map { ["\(variable)=\($0)"] } ?? ["-u", variable]
+    let own = ["cache", "config", "security"].flatMap { ["--\($0)-path", "\(folder.path)-SwiftPM/\($0)"] }
     return try ProgramRun(
-        URL(fileURLWithPath: "/usr/bin/env"), setting + ["swift", "package", "--package-path", folder.path] + arguments)
+        URL(fileURLWithPath: "/usr/bin/env"), setting + ["swift", "package", "--package-path", folder.path] + own + arguments)
 }
 
 /// Writes texts to files by their paths below a folder.

@@ -41,7 +41,7 @@ struct ManifestTests {
             ["config", "set-mirror", "--original", "https://github.com/swiftlang/swift-syntax.git", "--mirror", syntax.absoluteString],
             in: client)
         #expect(mirror.status == 0, "\(mirror.output)")
-        let tree = try swiftPackage(["--cache-path", folder.file("cache").path, "show-dependencies", "--format", "flatlist"], in: client)
+        let tree = try swiftPackage(["show-dependencies", "--format", "flatlist"], in: client)
         #expect(tree.status == 0, "\(tree.output)")
         #expect(tree.output.contains("opencoredata"), "\(tree.output)")
         #expect(tree.output.contains("swift-syntax"), "\(tree.output)")
@@ -54,7 +54,7 @@ struct ManifestTests {
         let client = folder.file("Client")
         try write(Self.client(of: library), to: client)
         let tree = try swiftPackage(
-            ["--cache-path", folder.file("cache").path, "show-dependencies"], in: client, swiftSyntaxPackage: "0")
+            ["show-dependencies"], in: client, swiftSyntaxPackage: "0")
         #expect(tree.output.contains("unsafe build flags"), "\(tree.output)")
     }
 
