@@ -1,0 +1,24 @@
+// The standard library's `precondition` and `preconditionFailure` keep their messages to themselves in optimized builds, where
+// "Fatal error" is all that a program says when it stops. This package's messages name the entity, property or format that is
+// wrong: they are printed in every build. These functions shadow the standard ones in all modules that import this one.
+
+/// Stops the program with a message, in every build, unless a condition holds.
+///
+/// The message is made only if it does not. Costs one test and a branch.
+@inlinable
+@inline(__always)
+package func precondition(
+    _ condition: @autoclosure () -> Bool, _ message: @autoclosure () -> String = "A precondition does not hold.",
+    file: StaticString = #file, line: UInt = #line
+) {
+    if !condition() { preconditionFailure(message(), file: file, line: line) }
+}
+
+/// Stops the program with a message, in every build.
+@usableFromInline
+@inline(never)
+package func preconditionFailure(
+    _ message: @autoclosure () -> String = "A precondition does not hold.", file: StaticString = #file, line: UInt = #line
+) -> Never {
+    fatalError(message(), file: file, line: line)
+}
