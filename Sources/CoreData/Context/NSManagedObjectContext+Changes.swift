@@ -157,6 +157,7 @@ extension NSManagedObjectContext {
     /// A new object that is turned into a fault stays inserted; its values are the defaults again.
     public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
         guard object.registry === registry else { return }
+        continueAsUpdate(object)
         if object.flags.contains(.inserted) {
             if mergeChanges { return }
             let isDue = object.flags.contains(.changedInSave)
@@ -193,6 +194,8 @@ extension NSManagedObjectContext {
     /// Turns all unchanged objects into faults and reloads the rows of changed ones under their changes.
     public func refreshAllObjects() {
         for object in registry.allObjects() {
+            // A new object that has its permanent ID has nothing to be read again.
+            if object.flags.contains(.inserted) { continue }
             if object.flags.isDisjoint(with: [.updated, .deleted]) {
                 turnIntoFault(object)
                 noteRefreshed(object)

@@ -16,8 +16,14 @@ extension NSManagedObjectContext {
             for conflict in constraintConflicts { conflict.resolution = nil }
         }
         for conflict in found.conflicts.rows {
+            if conflict.change == .insert, found.batch.inserted[conflict.index].extras?.deletedRow == nil {
+                // Another writer took the key without asking for it: the object is new, and the row is none of its business.
+                giveUpKey(found.batch.inserted[conflict.index])
+                continue
+            }
             let object =
                 switch conflict.change {
+                case .insert: found.batch.inserted[conflict.index]
                 case .update: found.batch.updated[conflict.index]
                 case .delete: found.batch.deleted[conflict.index]
                 case .check: found.batch.checked[conflict.index]
@@ -36,6 +42,7 @@ extension NSManagedObjectContext {
             let object = conflict.sourceObject
             found.store.snapshotStore?.rowCaches[object.layout.rootIndex].remove(object.key)
         }
+        if rowConflicts.isEmpty, constraintConflicts.isEmpty { return }
         try policy.resolve(mergeConflicts: rowConflicts + constraintConflicts)
         for conflict in rowConflicts { conflict.settle(policy.mergeType) }
         for conflict in constraintConflicts { conflict.settle(policy.mergeType) }
@@ -50,10 +57,17 @@ extension NSManagedObjectContext {
     ) -> NSMergeConflict {
         let cached = store.snapshotStore?.rowCaches[object.layout.rootIndex].snapshot(for: object.key)
         let isCached = cached?.version == conflict.current?.version
+        let newVersion = Int(conflict.current?.version ?? 0)
+        let cachedValues = cached.map { values(of: $0, near: object) }
+        let persistedValues = isCached ? nil : conflict.current.map { values(of: $0, near: object) }
+        if let deletedRow = object.extras?.deletedRow {
+            return NSMergeConflict(
+                source: object, newVersion: newVersion, oldVersion: Int(deletedRow.version),
+                objectSnapshot: values(of: deletedRow, near: object), cachedSnapshot: cachedValues, persistedSnapshot: persistedValues)
+        }
         return NSMergeConflict(
-            source: object, newVersion: Int(conflict.current?.version ?? 0), oldVersion: Int(object.committedRow?.rowVersion ?? 0),
-            cachedSnapshot: cached.map { values(of: $0, near: object) },
-            persistedSnapshot: isCached ? nil : conflict.current.map { values(of: $0, near: object) })
+            source: object, newVersion: newVersion, oldVersion: Int(object.committedRow?.rowVersion ?? 0),
+            cachedSnapshot: cachedValues, persistedSnapshot: persistedValues)
     }
 
     /// A row's attributes and to-one destinations (as object IDs), as a merge policy sees them.
@@ -106,11 +120,17 @@ extension NSManagedObjectContext {
         guard let current = conflict.current else {
             // Deleted by others.
             switch conflict.change {
+            case .insert: break
             case .delete: finishDeletion(object)
             case .update where objectWins: recreate(object)
             default: finishDeletion(object)
             }
             return
+        }
+        if conflict.change == .insert {
+            // Two contexts gave the deleted row a successor: from here on it is a row that both have changed.
+            guard current.row.rowLayoutIndex == object.layout.index else { return discard(object) }
+            continueAsUpdate(object)
         }
         let former = object.committedRow.map(Snapshot.init(retaining:))
         switch conflict.change {
@@ -122,7 +142,7 @@ extension NSManagedObjectContext {
                 object.flags.remove([.deleted, .propagated])
             }
             adoptCommitted(current, object)
-        case .update:
+        case .insert, .update:
             mergeRow(current, former, object, type)
         }
         object.awake(fromSnapshotEvents: .mergePolicy)
@@ -149,7 +169,7 @@ extension NSManagedObjectContext {
             // The whole object as it is in memory is written.
             if let former {
                 for slot in 0..<layout.storedCount where object.pending?.has(slot) != true {
-                    let value = former.value(slot)
+                    let value = existing(former.value(slot), object)
                     if !object.equals(current.value(slot), value, layout.slots[slot]) {
                         object.store(value, slot: slot)
                         object.pending?.track(slot)
@@ -163,6 +183,7 @@ extension NSManagedObjectContext {
 
     /// The row is gone, and so is the object.
     private func finishDeletion(_ object: NSManagedObject) {
+        if !object.flags.contains(.deleted) { leaveNewRelationships(of: object) }
         updated.remove(object)
         deleted.remove(object)
         registry.unregister(object)
@@ -171,17 +192,74 @@ extension NSManagedObjectContext {
         eventMergedDeletes.insert(object)
     }
 
+    /// Takes an object whose row is gone out of relationships that were made since its last save: what would lead nowhere.
+    private func leaveNewRelationships(of object: NSManagedObject) {
+        for slot in object.layout.relationshipSlots {
+            let property = object.layout.slots[slot]
+            guard property.inverseSlot >= 0 else { continue }
+            if property.kind == .toOne {
+                if case .object(let destination)? = object.pending?[slot] { destination.removeFromInverse(of: property, object) }
+            } else if let state = object.extras?.toMany(slot) {
+                for member in state.added.objects { member.removeFromInverse(of: property, object) }
+            }
+        }
+    }
+
+    /// A value that a row had, or nil for a destination whose own row is gone since: it must not be written again.
+    private func existing(_ value: PropertyValue, _ object: NSManagedObject) -> PropertyValue {
+        guard case .reference(let reference) = value, let modelLayout, modelLayout.layouts.indices.contains(reference.layoutIndex),
+            let store = registry.store(number: Int(object.storeNumber))?.snapshotStore,
+            let rows = try? store.readRows([reference.key], of: modelLayout.layouts[reference.layoutIndex])
+        else { return value }
+        return rows.rows.isEmpty ? .null : value
+    }
+
     /// Saves a changed object whose row was deleted as a new row with the same key.
     private func recreate(_ object: NSManagedObject) {
-        let values = (0..<object.layout.storedCount).map { object.currentValue($0) }
+        let values = (0..<object.layout.storedCount).map { existing(object.currentValue($0), object) }
         updated.remove(object)
         object.flags.remove(.updated)
+        object.makeExtras().deletedRow = object.committedRow.map(Snapshot.init(retaining:))
         object.committedRow = nil
         object.row = nil
         object.page = nil
         for (slot, value) in values.enumerated() { object.store(value, slot: slot) }
+        // The deletion took the row out of all its relationships; what was added since is left.
+        for (slot, state) in object.extras?.allToMany ?? [] where !object.layout.slots[slot].isTransient {
+            let added = state.added.objects
+            state.changesWereSaved()
+            state.isLoaded = true
+            state.members.replaceAll(added)
+            for member in added { state.added.appendNew(member) }
+        }
         object.flags.insert(.inserted)
         inserted.append(object)
+    }
+
+    /// Makes a changed object again of one that was to be saved as a new row in the place of a deleted one.
+    func continueAsUpdate(_ object: NSManagedObject) {
+        guard let former = object.extras?.deletedRow else { return }
+        inserted.remove(object)
+        object.flags.remove(.inserted)
+        object.extras?.deletedRow = nil
+        object.committedRow = former.row
+        object.page = former.page
+        if let pending = object.pending {
+            // Only what differs from the deleted row was set by anyone.
+            for slot in 0..<object.layout.storedCount where pending.has(slot) {
+                if object.equals(pending[slot], former.value(slot), object.layout.slots[slot]) { pending.remove(slot) }
+            }
+        }
+        object.flags.insert(.updated)
+        updated.append(object)
+    }
+
+    /// Has a new object take another key at the next attempt.
+    private func giveUpKey(_ object: NSManagedObject) {
+        registry.unregister(object)
+        object.key = 0
+        object.storeNumber = -1
+        if let objectID = object.extras?.objectID, !objectID.isTemporaryID { object.extras?.objectID = nil }
     }
 
     // MARK: - Uniqueness
@@ -189,8 +267,9 @@ extension NSManagedObjectContext {
     private func resolve(
         _ violation: SaveConflicts.ConstraintViolation, _ found: StoreConflicts, _ type: NSMergePolicyType
     ) {
-        let insertedObjects = violation.inserts.map { found.batch.inserted[$0] }
-        let updatedObjects = violation.updates.map { found.batch.updated[$0] }
+        // An object that takes the place of its deleted row keeps its identity, as a changed one does.
+        let (replacements, insertedObjects) = split(violation.inserts.map { found.batch.inserted[$0] })
+        let updatedObjects = violation.updates.map { found.batch.updated[$0] } + replacements
         let objectWins = type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
         guard let existing = violation.existing else {
             // All in this context: the first one stays.
@@ -306,11 +385,21 @@ extension NSManagedObjectContext {
         inserted.remove(object)
         object.flags.remove(.inserted)
         object.flags.insert(.discarded)
+        if object.key != 0 { registry.unregister(object) }
         eventMergedDeletes.insert(object)
+    }
+
+    /// Objects that take the places of their deleted rows, and really new ones.
+    private func split(_ objects: [NSManagedObject]) -> (replacements: [NSManagedObject], new: [NSManagedObject]) {
+        (objects.filter { $0.extras?.deletedRow != nil }, objects.filter { $0.extras?.deletedRow == nil })
     }
 
     /// A changed object gives up its changes.
     private func withdraw(_ object: NSManagedObject) {
+        if object.flags.contains(.inserted) {
+            discard(object)
+            return
+        }
         updated.remove(object)
         object.flags.remove(.updated)
         restoreCommittedValues(object)

@@ -57,7 +57,8 @@ extension NSManagedObjectContext {
             eventMergedInserts.insert(object)
         }
         for objectID in changes.updated {
-            guard let object = registeredObject(for: objectID) else { continue }
+            // One that is to be saved as a new row meets the row that is there now in its save.
+            guard let object = registeredObject(for: objectID), !object.flags.contains(.inserted) else { continue }
             let wasLoaded = !object.flags.contains(.fault)
             takeNewestRow(object)
             if wasLoaded {
@@ -66,7 +67,7 @@ extension NSManagedObjectContext {
             }
         }
         for objectID in changes.deleted {
-            guard let object = registeredObject(for: objectID) else { continue }
+            guard let object = registeredObject(for: objectID), !object.flags.contains(.inserted) else { continue }
             if keepingDeletions { markDeletedElsewhere(object) } else { forgetDeleted(object) }
             eventMergedDeletes.insert(object)
         }

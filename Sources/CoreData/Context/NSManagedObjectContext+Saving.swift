@@ -394,7 +394,18 @@ extension NSManagedObjectContext {
             for slot in 0..<layout.storedCount where !pending.has(slot) { pending[slot] = layout.defaultValue(slot) }
         }
         let values = try storeValues(pending, object, onlyChanged: false)
-        return RowChange(layout: layout, key: object.key, base: nil, values: values)
+        var change = RowChange(layout: layout, key: object.key, base: nil, values: values)
+        if let deletedRow = object.extras?.deletedRow { change.insertedVersion = Self.version(after: deletedRow) }
+        return change
+    }
+
+    /// The version of a row that takes the place of a deleted one.
+    ///
+    /// Others may still hold any version that the deleted row had, and must not take the new row for theirs. No one knows the
+    /// last of these versions, so that the new one is far from all of them, and from those of other rows that took this place.
+    private static func version(after row: Snapshot) -> Int64 {
+        let (version, overflow) = row.version.addingReportingOverflow(Int64.random(in: 1 << 10..<1 << 24))
+        return overflow ? 2 : version
     }
 
     /// Nil when no persistent value differs from the store.
@@ -574,6 +585,7 @@ extension NSManagedObjectContext {
             updated.remove(object)
             object.flags.remove([.updated])
             object.pending = nil
+            for (_, state) in object.extras?.allToMany ?? [] { state.changesWereSaved() }
             object.row = object.flags.contains(.fault) ? nil : object.committedRow
             updatedObjects.append(object)
         }
@@ -600,13 +612,9 @@ extension NSManagedObjectContext {
             object.pending = nil
         }
         object.extrasReference?._withUnsafeGuaranteedRef { extras in
+            if extras.deletedRow != nil { extras.deletedRow = nil }
             guard extras.hasToMany else { return }
-            for (_, state) in extras.allToMany {
-                state.added.removeAll()
-                state.removed.removeAll()
-                state.committedOrder = nil
-                state.orderChanged = false
-            }
+            for (_, state) in extras.allToMany { state.changesWereSaved() }
         }
     }
 

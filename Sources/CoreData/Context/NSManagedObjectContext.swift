@@ -259,6 +259,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             "\(object.layout.name) \(object.descriptionOfIdentity) does not belong to this context and cannot be deleted by it.")
         if object.flags.contains(.checked) { ConcurrencyDebug.check(self, "delete an object") }
         if !object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) { return }
+        continueAsUpdate(object)
         object.prepareForDeletion()
         if object.flags.contains(.inserted) {
             inserted.remove(object)

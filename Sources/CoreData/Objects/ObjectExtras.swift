@@ -11,6 +11,8 @@ final class ObjectExtras {
     var modelLayout: ModelLayout?
     @exclusivity(unchecked) private var decodedObjects: [Int: Any]?
     var probe: KeyPathProbe?
+    /// The row that another writer deleted, of an object that is to be saved as a new row with the same key.
+    var deletedRow: Snapshot?
 
     @exclusivity(unchecked) private var toManyStates: [(slot: Int, state: ToManyState)]?
     @exclusivity(unchecked) private var toOneObjects: [(slot: Int, object: NSManagedObject)]?
@@ -94,7 +96,22 @@ final class ToManyState {
     /// Additions made in order at the end of an ordered relationship that is not loaded do not count as reordering.
     @exclusivity(unchecked) var orderChanged = false
 
-    var hasChanges: Bool { !added.isEmpty || !removed.isEmpty || orderChanged }
+    /// Whether the members, or the order of an ordered relationship, differ from the store's. Takes a look at each member
+    /// when only the order may have changed.
+    var hasChanges: Bool { !added.isEmpty || !removed.isEmpty || orderChanged && !isInCommittedOrder }
+
+    private var isInCommittedOrder: Bool {
+        guard isLoaded, let committedOrder else { return false }
+        return members.objects.elementsEqual(committedOrder) { $0 === $1 }
+    }
+
+    /// Takes what there is now for what the store has.
+    func changesWereSaved() {
+        added.removeAll()
+        removed.removeAll()
+        committedOrder = nil
+        orderChanged = false
+    }
 }
 
 /// A weak reference to an object.

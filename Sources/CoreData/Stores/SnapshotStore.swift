@@ -334,6 +334,8 @@ struct RowChange {
     let values: PendingValues?
     /// Set when the row changed only through to-many relationships: its version still grows.
     var touchesVersionOnly = false
+    /// The version of an inserted row: 1, or that of a row that takes the place of a deleted one.
+    var insertedVersion: Int64 = 1
 }
 
 /// A change of one to-many relationship that is not kept by the destinations' to-one columns alone:
@@ -385,9 +387,9 @@ struct SaveOutcome {
 struct SaveConflicts: Error, @unchecked Sendable {
     // Sendable: thrown by a store and caught by the context that called it, on one thread.
 
-    /// An update, delete or version check whose row has another version now.
+    /// An update, delete or version check whose row has another version now, or an insert whose key has a row already.
     struct RowConflict {
-        enum Change { case update, delete, check }
+        enum Change { case insert, update, delete, check }
         let change: Change
         /// Index into the batch's array of that change.
         let index: Int

@@ -17,6 +17,11 @@ struct MemorySave {
         MemorySave.check(batch.updates, .update, in: tables, &conflicts)
         MemorySave.check(batch.deletes, .delete, in: tables, &conflicts)
         MemorySave.check(batch.versionChecks, .check, in: tables, &conflicts)
+        // New keys are nobody's; only a row that takes the place of a deleted one may meet another.
+        for (index, change) in batch.inserts.enumerated() where change.insertedVersion > 1 {
+            guard let current = tables.row(change.key, of: change.layout) else { continue }
+            conflicts.rows.append(SaveConflicts.RowConflict(change: .insert, index: index, current: current))
+        }
         conflicts.violations = tables.violations(of: batch)
         guard conflicts.rows.isEmpty, conflicts.violations.isEmpty else { throw conflicts }
 
@@ -75,7 +80,7 @@ struct MemorySave {
         var builder =
             builders.removeValue(forKey: layout.index)
             ?? RowPageBuilder(layout: layout, expectedRows: counts[layout.index] ?? 1)
-        let row = builder.appendRow(key: change.key, version: (base?.version ?? 0) + 1)
+        let row = builder.appendRow(key: change.key, version: base.map { $0.version + 1 } ?? change.insertedVersion)
         for slot in 0..<layout.storedCount {
             if let values = change.values, values.has(slot) {
                 builder.set(row, slot, values[slot])

@@ -90,7 +90,7 @@ final class RowWriter {
         }
         insertSQL =
             "INSERT INTO \(SQLSchema.identifier(entity.table.name)) (\(names.map(SQLSchema.identifier).joined(separator: ", "))) "
-            + "VALUES (?, ?, 1" + String(repeating: ", ?", count: names.count - 3) + ")"
+            + "VALUES (?" + String(repeating: ", ?", count: names.count - 1) + ")"
     }
 
     // Texts were bound where they lie in the pages.
@@ -108,12 +108,13 @@ final class RowWriter {
             statement = try connection.statement(insertSQL)
             insertStatement = statement
         }
-        let row = builder.appendRow(key: change.key, version: 1)
+        let row = builder.appendRow(key: change.key, version: change.insertedVersion)
         fill(row, change.values)
         let handle = statement.handle
         sqlite3_bind_int64(handle, 1, change.key)
         sqlite3_bind_int64(handle, 2, Int64(entity.number))
-        try bind(row, to: statement, firstParameter: 3, &writtenFiles)
+        sqlite3_bind_int64(handle, 3, change.insertedVersion)
+        try bind(row, to: statement, firstParameter: 4, &writtenFiles)
         try statement.run()
         return row
     }

@@ -23,6 +23,9 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// Whether a unique index refused a row: SQLITE_CONSTRAINT_UNIQUE, a macro that Swift does not import.
     var isUniquenessViolation: Bool { extendedCode == SQLITE_CONSTRAINT | 8 << 8 }
 
+    /// Whether a row has the key already: SQLITE_CONSTRAINT_PRIMARYKEY or SQLITE_CONSTRAINT_ROWID.
+    var isKeyTaken: Bool { extendedCode == SQLITE_CONSTRAINT | 6 << 8 || extendedCode == SQLITE_CONSTRAINT | 10 << 8 }
+
     /// Whether the code names none of the situations that callers have a code for.
     var isGeneral: Bool { cocoaError.code == CocoaError.Code.persistentStoreOperation.rawValue }
 

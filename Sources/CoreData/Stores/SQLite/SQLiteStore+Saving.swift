@@ -231,6 +231,8 @@ final class SaveSession {
                     insertedRows[index] = try writer.insert(inserts[index], writtenFiles: &files.written)
                 } catch let error as SQLiteError where error.isUniquenessViolation {
                     try addViolation(insert: index)
+                } catch let error as SQLiteError where error.isKeyTaken {
+                    try addConflict(.insert, index, inserts[index])
                 }
             }
         }

@@ -1,0 +1,178 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// Rows that were deleted by one context and are saved again by others, who had changed them meanwhile.
+@Suite struct RecreatedRowTests {
+    /// Lets something happen between the resolution of conflicts and the next attempt to save.
+    private final class InterruptedPolicy: NSMergePolicy, @unchecked Sendable {
+        // Sendable: used by one thread.
+        var interruption: (() throws -> Void)?
+
+        override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+            try super.resolve(optimisticLockingConflicts: list)
+            let interruption = interruption
+            self.interruption = nil
+            if !list.isEmpty { try interruption?() }
+        }
+    }
+
+    /// One author in three contexts, which two have changed and the third has deleted.
+    private final class Deleted {
+        let library: Library
+        let mine: NSManagedObjectContext
+        let theirs: NSManagedObjectContext
+        let author: LibraryAuthor
+        let same: LibraryAuthor
+        let policy: InterruptedPolicy
+
+        init(_ kind: StoreKind, _ type: NSMergePolicyType) throws {
+            library = try Library(kind)
+            mine = library.context
+            theirs = library.newContext()
+            policy = InterruptedPolicy(merge: type)
+            mine.mergePolicy = policy
+            theirs.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            author = mine.author("Name", born: 1)
+            try mine.save()
+            same = try #require(try theirs.authors().first)
+            #expect(same.born == 1)
+            let deleting = library.newContext()
+            deleting.delete(try #require(try deleting.authors().first))
+            try deleting.save()
+            author.name = "Mine"
+            same.born = 2
+        }
+
+        /// Name and year of all authors, as a context without objects reads them.
+        func rows() throws -> [String] {
+            try library.newContext().authors().map { "\($0.name ?? "nil") \($0.born)" }
+        }
+    }
+
+    private static let winning: [(NSMergePolicyType, String)] = [
+        (.mergeByPropertyObjectTrumpMergePolicyType, "Mine 2"), (.overwriteMergePolicyType, "Mine 1"),
+    ]
+
+    @Test(arguments: StoreKind.allCases, winning)
+    func whoComesSecondMergesItsChangesIntoTheNewRow(kind: StoreKind, type: (NSMergePolicyType, String)) throws {
+        let deleted = try Deleted(kind, type.0)
+        deleted.policy.interruption = { try deleted.theirs.save() }
+        try deleted.mine.save()
+        #expect(try deleted.rows() == [type.1])
+        #expect(!deleted.mine.hasChanges)
+        #expect("\(deleted.author.name ?? "nil") \(deleted.author.born)" == type.1)
+    }
+
+    @Test(arguments: StoreKind.allCases, winning)
+    func aContextThatMetTheNewRowGoesOnSaving(kind: StoreKind, type: (NSMergePolicyType, String)) throws {
+        let deleted = try Deleted(kind, type.0)
+        deleted.policy.interruption = { try deleted.theirs.save() }
+        try deleted.mine.save()
+        deleted.author.name = "Again"
+        deleted.mine.author("Other", born: 9)
+        try deleted.mine.save()
+        #expect(try deleted.rows().sorted() == ["Again \(deleted.author.born)", "Other 9"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aFailureBetweenLeavesNothingThatCannotBeSavedLater(kind: StoreKind) throws {
+        let deleted = try Deleted(kind, .overwriteMergePolicyType)
+        deleted.policy.interruption = {
+            try deleted.theirs.save()
+            throw CocoaError(.featureUnsupported)
+        }
+        #expect(throws: CocoaError.self) { try deleted.mine.save() }
+        try deleted.mine.save()
+        #expect(try deleted.rows() == ["Mine 1"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func theErrorPolicyReportsTheNewRowAsAConflictWithIt(kind: StoreKind) throws {
+        let deleted = try Deleted(kind, .overwriteMergePolicyType)
+        deleted.policy.interruption = {
+            try deleted.theirs.save()
+            throw CocoaError(.featureUnsupported)
+        }
+        #expect(throws: CocoaError.self) { try deleted.mine.save() }
+        deleted.mine.mergePolicy = NSMergePolicy.error
+        let error = #expect(throws: CocoaError.self) { try deleted.mine.save() }
+        #expect(error?.code == .managedObjectMerge)
+        let conflict = try #require(error?.persistentStoreSaveConflicts?.first)
+        #expect(conflict.sourceObject === deleted.author)
+        #expect(conflict.objectSnapshot?["name"] as? String == "Name")
+        deleted.mine.refresh(deleted.author, mergeChanges: true)
+        try deleted.mine.save()
+        #expect(try deleted.rows() == ["Mine 2"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func thoseWhoHoldTheDeletedRowDoNotTakeTheNewOneForIt(kind: StoreKind) throws {
+        let deleted = try Deleted(kind, .overwriteMergePolicyType)
+        try deleted.mine.save()
+        deleted.theirs.mergePolicy = NSMergePolicy.error
+        let error = #expect(throws: CocoaError.self) { try deleted.theirs.save() }
+        #expect(error?.code == .managedObjectMerge)
+        #expect(try deleted.rows() == ["Mine 1"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aNewRowIsNotRelatedToWhatWasDeletedWithIt(kind: StoreKind) throws {
+        let library = try Library(kind)
+        library.context.mergePolicy = NSMergePolicy.overwrite
+        let book = library.context.book("Book", by: library.context.author("Author"))
+        try library.context.save()
+        let deleting = library.newContext()
+        for object in try deleting.books() + deleting.authors() as [NSManagedObject] { deleting.delete(object) }
+        try deleting.save()
+        book.title = "Again"
+        try library.context.save()
+        let fresh = library.newContext()
+        let found = try #require(try fresh.books().first)
+        #expect(found.title == "Again")
+        #expect(found.author == nil)
+        if kind == .sqlite { #expect(library.file.column("SELECT ZAUTHOR FROM ZBOOK") == [nil]) }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func whatLosesToADeletionIsNoDestinationAnyMore(kind: StoreKind) throws {
+        let library = try Library(kind)
+        library.context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+        let author = library.context.author("Author")
+        let book = library.context.book("Book")
+        try library.context.save()
+        let deleting = library.newContext()
+        deleting.delete(try #require(try deleting.authors().first))
+        try deleting.save()
+        book.author = author
+        book.title = "Changed"
+        try library.context.save()
+        let found = try #require(try library.newContext().books().first)
+        #expect(found.title == "Changed")
+        #expect(found.author == nil)
+        #expect(book.author == nil)
+        if kind == .sqlite { #expect(library.file.column("SELECT ZAUTHOR FROM ZBOOK") == [nil]) }
+    }
+
+    @Test func aKeyThatAnotherProgramTookIsGivenUpForAnother() throws {
+        let library = try Library()
+        let author = library.context.author("Mine")
+        try library.context.obtainPermanentIDs(for: [author])
+        let key = author.objectID.uriRepresentation().lastPathComponent.dropFirst()
+        #expect(library.file.execute("INSERT INTO ZAUTHOR (Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES (\(key), 1, 1, 'Theirs')"))
+        try library.context.save()
+        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR ORDER BY ZNAME") == ["Mine", "Theirs"])
+        #expect(author.name == "Mine")
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func refreshingAllObjectsKeepsNewOnesThatHaveTheirIDs(kind: StoreKind) throws {
+        let library = try Library(kind)
+        let author = library.context.author("New", born: 3)
+        try library.context.obtainPermanentIDs(for: [author])
+        library.context.refreshAllObjects()
+        #expect(author.name == "New")
+        try library.context.save()
+        #expect(try library.newContext().authors().map(\.born) == [3])
+    }
+}
