@@ -507,7 +507,7 @@ extension NSManagedObjectContext {
         }
         let mayBeDeleted = hasUnsavedDeletions
         for (place, owner) in owners.enumerated() {
-            owner.mergeLoaded(lists[place], into: owner.toManyState(slot), mayBeDeleted: mayBeDeleted)
+            owner.mergeLoaded(lists[place], into: slot, owner.toManyState(slot), mayBeDeleted: mayBeDeleted)
         }
         return lists
     }

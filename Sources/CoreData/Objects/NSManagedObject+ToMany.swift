@@ -37,11 +37,13 @@ extension NSManagedObject {
             state.isLoaded = false
             return
         }
-        mergeLoaded(stored, into: state, mayBeDeleted: context.hasUnsavedDeletions)
+        mergeLoaded(stored, into: slot, state, mayBeDeleted: context.hasUnsavedDeletions)
     }
 
     /// Combines what the store has with pending additions and removals.
-    final func mergeLoaded(_ stored: ContiguousArray<NSManagedObject>, into state: ToManyState, mayBeDeleted: Bool) {
+    final func mergeLoaded(
+        _ stored: ContiguousArray<NSManagedObject>, into slot: Int, _ state: ToManyState, mayBeDeleted: Bool
+    ) {
         state.isLoaded = true
         if state.added.isEmpty && state.removed.isEmpty {
             if mayBeDeleted, stored.contains(where: { $0.flags.contains(.propagated) }) {
@@ -50,6 +52,9 @@ extension NSManagedObject {
                 state.members.replaceAll(stored)
             }
             return
+        }
+        if !state.removed.isEmpty, layout.slots[slot].kind == .orderedToMany {
+            state.committedOrder = stored.filter { !$0.flags.contains(.propagated) }
         }
         state.members.removeAll()
         for object in stored where !state.removed.contains(object) {
@@ -73,9 +78,17 @@ extension NSManagedObject {
     /// Adds a member on this side only.
     final func addMember(_ object: NSManagedObject, slot: Int, isKnownToBeNew: Bool, at index: Int? = nil) {
         let state = toManyState(slot)
-        if state.removed.removeOrdered(object) {
-            if state.isLoaded { insertMember(object, state, slot, at: index) } else { state.added.append(object) }
-            if state.isLoaded, layout.slots[slot].kind == .orderedToMany { state.orderChanged = true }
+        if state.removed.contains(object) {
+            let isOrdered = layout.slots[slot].kind == .orderedToMany
+            // Where it comes back to in the order depends on the others.
+            if isOrdered { _ = toManyMembers(slot) }
+            state.removed.removeOrdered(object)
+            if state.isLoaded {
+                insertMember(object, state, slot, at: index)
+                if isOrdered { state.orderChanged = true }
+            } else if isOrdered {
+                state.added.append(object)
+            }
             return
         }
         if !isKnownToBeNew {
