@@ -31,10 +31,9 @@ extension NSManagedObjectContext {
                 complete(result) {
                     let answers = try answers.value.get()
                     // What was changed meanwhile may need rows that were not read.
-                    let plan = prepared.plan
-                    let overlay = prepare(plan, handedOver.value).overlay
-                    guard overlay == prepared.overlay else { return try fetch(handedOver.value) }
-                    return try results(objects(from: answers, prepared, handedOver.value), plan, handedOver.value)
+                    let now = prepare(prepared.plan, handedOver.value)
+                    guard now.asksForTheSame(as: prepared) else { return try fetch(handedOver.value) }
+                    return try results(objects(from: answers, now, handedOver.value), now.plan, handedOver.value)
                 }
             }
         }

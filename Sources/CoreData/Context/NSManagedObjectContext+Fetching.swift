@@ -106,38 +106,49 @@ extension NSManagedObjectContext {
 
     /// What the stores are asked for, and what remains to be done with their answers.
     struct PreparedFetch: @unchecked Sendable {
-        // Sendable: the stores are; the plan is a value that is only read, and stores that look at its context are not
-        // asked on other threads.
+        // Sendable: the stores are; the plan is a value that is only read, as is the overlay, whose objects are only counted
+        // on other threads; and stores that look at the plan's context are not asked there.
         let plan: FetchPlan
         var storePlan: StoreFetch
-        /// Whether unsaved changes are laid over the rows.
-        let overlay: Bool
-        /// Whether the answers of several stores are cut after they were put together.
-        let needsMerging: Bool
+        /// The unsaved changes that bear on the fetch.
+        let overlay: PendingOverlay?
         /// Whether rows are read in batches, when their objects are used.
         let usesBatches: Bool
+
+        /// Whether the answers to another fetch of the same plan are what this one needs.
+        func asksForTheSame(as other: PreparedFetch) -> Bool {
+            switch (overlay, other.overlay) {
+            case (nil, nil): true
+            case (let overlay?, let other?): overlay.asksForTheSame(as: other)
+            default: false
+            }
+        }
     }
 
     func prepare<Result>(_ plan: FetchPlan, _ request: NSFetchRequest<Result>) -> PreparedFetch {
-        let overlay = request.includesPendingChanges && hasPendingChanges(affecting: plan)
-        let needsMerging = plan.stores.count > 1 && (plan.store.limit > 0 || plan.store.offset > 0)
         var prepared = PreparedFetch(
-            plan: plan, storePlan: plan.store, overlay: overlay, needsMerging: needsMerging,
-            usesBatches: usesBatches(plan, request))
-        if overlay || needsMerging {
-            // Of several stores each may have all of the first ones.
-            prepared.storePlan.limit = overlay ? 0 : plan.store.lastNeeded
-            prepared.storePlan.offset = 0
-        }
+            plan: plan, storePlan: plan.store, overlay: overlay(plan, request), usesBatches: usesBatches(plan, request))
         if !request.includesPropertyValues || prepared.usesBatches { prepared.storePlan.shape = .references }
         return prepared
     }
 
+    /// The unsaved changes that bear on a fetch; nil when there are none, and for a request that does not want them.
+    private func overlay<Result>(_ plan: FetchPlan, _ request: NSFetchRequest<Result>) -> PendingOverlay? {
+        request.includesPendingChanges ? PendingOverlay(plan, in: self) : nil
+    }
+
     /// Asks the stores. Touches nothing of the context.
     static func answers(to fetch: PreparedFetch) throws -> [(store: NSPersistentStore, answer: StoreFetchResult)] {
-        try fetch.plan.stores.compactMap { store in
+        let stores = fetch.plan.stores
+        return try stores.compactMap { store in
             guard let snapshotStore = store.snapshotStore else { return nil }
-            return (store, try snapshotStore.fetch(fetch.storePlan))
+            var storePlan = fetch.storePlan
+            if let overlay = fetch.overlay {
+                storePlan = overlay.storeFetch(storePlan, store: store, isOnly: stores.count == 1)
+            } else if stores.count > 1 {
+                storePlan = storePlan.ofOneAmongSeveral
+            }
+            return (store, try snapshotStore.fetch(storePlan))
         }
     }
 
@@ -166,11 +177,12 @@ extension NSManagedObjectContext {
             default: break
             }
         }
-        if fetch.overlay { objects = overlayPendingChanges(on: objects, plan) }
-        if plan.stores.count > 1, !fetch.overlay, !plan.store.sortDescriptors.isEmpty {
-            objects = sorted(objects, plan.store.sortDescriptors)
+        if let overlay = fetch.overlay {
+            objects = plan.stores.count > 1 ? overlay.merged(intoSeveral: objects, in: self) : overlay.merged(into: objects)
+        } else if plan.stores.count > 1 {
+            if !plan.store.sortDescriptors.isEmpty { objects = sorted(objects, plan.store.sortDescriptors) }
+            objects = slice(objects, plan.store)
         }
-        if fetch.overlay || fetch.needsMerging { objects = slice(objects, plan.store) }
         if let keyPaths = request.relationshipKeyPathsForPrefetching, !objects.isEmpty {
             if fetch.usesBatches {
                 // They are loaded with the batches.
@@ -183,6 +195,7 @@ extension NSManagedObjectContext {
     }
 
     private func slice(_ objects: [NSManagedObject], _ plan: StoreFetch) -> [NSManagedObject] {
+        if plan.offset <= 0, plan.limit <= 0 { return objects }
         var slice = objects[...]
         if plan.offset > 0 { slice = slice.dropFirst(plan.offset) }
         if plan.limit > 0 { slice = slice.prefix(plan.limit) }
@@ -556,53 +569,13 @@ extension NSManagedObjectContext {
 
     // MARK: - Pending changes
 
-    private func hasPendingChanges(affecting plan: FetchPlan) -> Bool {
-        guard hasChanges else { return false }
-        func matches(_ object: NSManagedObject) -> Bool { belongs(object, plan) }
-        // A predicate may look across relationships, so a change of any entity may decide; only the plain case is cheap.
-        if plan.store.predicate == nil {
-            return inserted.objects.contains(where: matches) || deleted.objects.contains(where: matches)
-                || (!plan.store.sortDescriptors.isEmpty && updated.objects.contains(where: matches))
-        }
-        return true
-    }
-
-    private func belongs(_ object: NSManagedObject, _ plan: FetchPlan) -> Bool {
+    /// Whether an object is of an entity that a fetch asks for.
+    func belongs(_ object: NSManagedObject, _ plan: FetchPlan) -> Bool {
         plan.store.includesSubentities ? object.layout.isKind(of: plan.layout) : object.layout === plan.layout
     }
 
-    /// Removes deleted and no longer matching objects, adds new and changed ones that match now.
-    private func overlayPendingChanges(on fetched: [NSManagedObject], _ plan: FetchPlan) -> [NSManagedObject] {
-        let predicate = plan.store.predicate
-        func matches(_ object: NSManagedObject) -> Bool { predicate?.evaluate(with: object) ?? true }
-        var result: [NSManagedObject] = []
-        result.reserveCapacity(fetched.count)
-        var needsSorting = false
-        for object in fetched {
-            if object.flags.contains(.deleted) { continue }
-            if object.flags.contains(.updated) {
-                if !matches(object) { continue }
-                needsSorting = true
-            }
-            result.append(object)
-        }
-        var present: Set<ObjectIdentifier>?
-        for object in updated.objects where belongs(object, plan) && isIn(plan.stores, object) {
-            if present == nil { present = Set(result.map(ObjectIdentifier.init)) }
-            if present?.contains(ObjectIdentifier(object)) != true, predicate != nil, matches(object) {
-                result.append(object)
-                needsSorting = true
-            }
-        }
-        for object in inserted.objects where belongs(object, plan) && matches(object) && isIn(plan.stores, object) {
-            result.append(object)
-            needsSorting = true
-        }
-        if needsSorting, !plan.store.sortDescriptors.isEmpty { result = sorted(result, plan.store.sortDescriptors) }
-        return result
-    }
-
-    private func isIn(_ stores: [NSPersistentStore], _ object: NSManagedObject) -> Bool {
+    /// Whether an object is, or will be, in one of some stores.
+    func isIn(_ stores: [NSPersistentStore], _ object: NSManagedObject) -> Bool {
         if let assigned = assignedStores[ObjectIdentifier(object)] { return stores.contains { $0 === assigned } }
         if object.storeNumber >= 0 { return stores.contains { $0.number == Int(object.storeNumber) } }
         guard let coordinator = persistentStoreCoordinator,
@@ -619,10 +592,11 @@ extension NSManagedObjectContext {
     // MARK: - Other shapes
 
     private func fetchObjectIDs<Result>(_ plan: FetchPlan, _ request: NSFetchRequest<Result>) throws -> [NSManagedObjectID] {
-        if request.includesPendingChanges && hasPendingChanges(affecting: plan)
-            || plan.stores.count > 1
-        {
-            return try fetchObjects(plan, request).map(\.objectID)
+        var prepared = prepare(plan, request)
+        if prepared.overlay != nil || plan.stores.count > 1 {
+            // The few objects that are compared with new ones are read one by one.
+            if plan.stores.count == 1 || plan.store.sortDescriptors.isEmpty { prepared.storePlan.shape = .references }
+            return try objects(from: Self.answers(to: prepared), prepared, request).map(\.objectID)
         }
         var storePlan = plan.store
         storePlan.shape = .references
@@ -638,19 +612,21 @@ extension NSManagedObjectContext {
     }
 
     private func countMatches<Result>(_ plan: FetchPlan, _ request: NSFetchRequest<Result>) throws -> Int {
-        if request.includesPendingChanges && hasPendingChanges(affecting: plan)
-            || plan.stores.count > 1 && (plan.store.limit > 0 || plan.store.offset > 0)
-        {
-            return try fetchObjects(plan, request).count
-        }
-        var storePlan = plan.store
-        storePlan.shape = .count
-        storePlan.sortDescriptors = []
-        var total = 0
+        let overlay = overlay(plan, request)
+        let isShared = plan.stores.count > 1
+        var counting = plan.store
+        counting.shape = .count
+        counting.sortDescriptors = []
+        if isShared { counting = counting.ofOneAmongSeveral }
+        var rows = 0
         for store in plan.stores {
-            if case .count(let count)? = try store.snapshotStore?.fetch(storePlan) { total += count }
+            let storePlan = overlay?.storeFetch(counting, store: store, isOnly: false) ?? counting
+            if case .count(let count)? = try store.snapshotStore?.fetch(storePlan) { rows += count }
         }
-        return total
+        if let overlay { return overlay.count(withRows: rows) }
+        if !isShared { return rows }
+        rows = max(0, rows - max(0, plan.store.offset))
+        return plan.store.limit > 0 ? min(rows, plan.store.limit) : rows
     }
 
     private func fetchDictionaries<Result>(_ plan: FetchPlan, _ request: NSFetchRequest<Result>) throws -> [[String: Any]] {

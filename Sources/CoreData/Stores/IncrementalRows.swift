@@ -20,6 +20,22 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     // MARK: - Fetching
 
     func fetch(_ plan: StoreFetch) throws -> StoreFetchResult {
+        plan.excludedKeys.isEmpty ? try answer(to: plan) : try fetchAllButExcluded(plan)
+    }
+
+    /// A store's class cannot be told which rows to leave out, so it is asked for all of them.
+    private func fetchAllButExcluded(_ plan: StoreFetch) throws -> StoreFetchResult {
+        var all = plan
+        all.excludedKeys = []
+        all.limit = 0
+        all.offset = 0
+        if plan.shape == .count { all.shape = .references }
+        guard case .references(let references) = try answer(to: all) else { return try answer(to: plan) }
+        let kept = MemoryFetch.cut(references.filter { !plan.excludedKeys.contains($0.key) }, plan)
+        return plan.shape == .count ? .count(kept.count) : .references(kept)
+    }
+
+    private func answer(to plan: StoreFetch) throws -> StoreFetchResult {
         let request = try request(for: plan)
         let answer = NodeValue.elements(of: try store.execute(request, with: plan.context))
         switch plan.shape {

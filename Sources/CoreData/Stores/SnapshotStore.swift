@@ -66,6 +66,8 @@ struct StoreFetch {
     var sortDescriptors: [NSSortDescriptor] = []
     var limit = 0
     var offset = 0
+    /// Keys of rows that do not count: they are neither given nor counted, nor is the limit or offset spent on them.
+    var excludedKeys: Set<Int64> = []
     var shape = Shape.rows
     /// How dictionary results are made; nil for other shapes.
     var columns: DictionaryColumns?
@@ -87,6 +89,14 @@ struct StoreFetch {
         guard limit > 0 else { return 0 }
         let (sum, overflow) = limit.addingReportingOverflow(max(0, offset))
         return overflow ? 0 : sum
+    }
+
+    /// The fetch for one of several stores, each of which may have all of the first results.
+    var ofOneAmongSeveral: StoreFetch {
+        var fetch = self
+        fetch.limit = lastNeeded
+        fetch.offset = 0
+        return fetch
     }
 
     struct DictionaryColumns {

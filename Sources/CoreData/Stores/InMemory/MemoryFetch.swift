@@ -12,7 +12,7 @@ struct MemoryFetch {
                 MemoryDictionaries(columns: columns, plan: plan, tables: tables, store: store).run(over: matching()))
         }
         if case .count = plan.shape {
-            let count = max(0, (plan.predicate == nil ? rowCount : matching().count) - plan.offset)
+            let count = max(0, (plan.predicate == nil ? rowCount : matching().count) - max(0, plan.offset))
             return .count(plan.limit > 0 ? min(count, plan.limit) : count)
         }
         let rows = MemoryFetch.cut(
@@ -25,7 +25,12 @@ struct MemoryFetch {
 
     private var layoutIndexes: [Int] { plan.includesSubentities ? plan.entity.familyIndexes : [plan.entity.index] }
 
-    private var rowCount: Int { layoutIndexes.reduce(0) { $0 + tables.tables[$1].count } }
+    private var rowCount: Int {
+        layoutIndexes.reduce(0) { count, index in
+            let table = tables.tables[index]
+            return count + table.count - plan.excludedKeys.count(where: { table.row($0) != nil })
+        }
+    }
 
     /// The rows that satisfy the predicate, entity by entity in order of insertion.
     private func matching() -> [Snapshot] {
@@ -33,13 +38,13 @@ struct MemoryFetch {
         guard let predicate = plan.predicate else {
             found.reserveCapacity(rowCount)
             for index in layoutIndexes {
-                for case let row? in tables.tables[index].rows { found.append(row) }
+                for case let row? in tables.tables[index].rows where !isExcluded(row) { found.append(row) }
             }
             return found
         }
         var view: RowView?
         for index in layoutIndexes {
-            for case let row? in tables.tables[index].rows {
+            for case let row? in tables.tables[index].rows where !isExcluded(row) {
                 // One view for all rows: evaluation keeps nothing of it.
                 let shown = view ?? RowView(row: row, tables: tables, store: store)
                 view = shown
@@ -49,6 +54,8 @@ struct MemoryFetch {
         }
         return found
     }
+
+    private func isExcluded(_ row: Snapshot) -> Bool { !plan.excludedKeys.isEmpty && plan.excludedKeys.contains(row.key) }
 
     /// What offset and limit leave.
     static func cut<Element>(_ elements: [Element], _ plan: StoreFetch) -> [Element] {

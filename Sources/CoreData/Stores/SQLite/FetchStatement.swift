@@ -26,6 +26,7 @@ final class FetchStatement: @unchecked Sendable {
     let sql: String
     private let includesSubentities: Bool
     private let shape: StoreFetch.Shape
+    private let excludesRows: Bool
     private let hasLimit: Bool
     private let hasOffset: Bool
     private let order: [(key: String, ascending: Bool, selector: Selector?)]
@@ -43,6 +44,7 @@ final class FetchStatement: @unchecked Sendable {
         sql = query.sql
         includesSubentities = plan.includesSubentities
         shape = plan.shape
+        excludesRows = !plan.excludedKeys.isEmpty
         hasLimit = plan.limit > 0
         hasOffset = plan.offset > 0
         var order: [(key: String, ascending: Bool, selector: Selector?)] = []
@@ -80,7 +82,7 @@ final class FetchStatement: @unchecked Sendable {
     /// The values to bind for another fetch; nil when that fetch needs other SQL.
     func arguments(for plan: StoreFetch, _ generator: SQLGenerator) -> [PropertyValue]? {
         guard plan.shape == shape, plan.includesSubentities == includesSubentities, (plan.limit > 0) == hasLimit,
-            (plan.offset > 0) == hasOffset, plan.sortDescriptors.count == order.count
+            (plan.offset > 0) == hasOffset, plan.excludedKeys.isEmpty != excludesRows, plan.sortDescriptors.count == order.count
         else { return nil }
         for (descriptor, wanted) in zip(plan.sortDescriptors, order) {
             guard descriptor.key == wanted.key, descriptor.ascending == wanted.ascending, descriptor.selector == wanted.selector
@@ -117,6 +119,7 @@ final class FetchStatement: @unchecked Sendable {
             default: throw NeedsOtherSQL()
             }
         }
+        if let exclusion = SQLiteStore.exclusion(plan) { arguments += exclusion.arguments }
         arguments += SQLiteStore.limits(plan).arguments
         return arguments
     }

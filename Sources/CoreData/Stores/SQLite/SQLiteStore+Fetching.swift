@@ -28,7 +28,8 @@ extension SQLiteStore {
         let environment = SQLEnvironment(scope: scope)
         let condition = try plan.predicate.map { try generator.condition($0, in: environment) }
         let order = plan.shape == .count ? SQLText("") : try generator.order(plan.sortDescriptors, in: scope)
-        let source = generator.source(scope, where: [condition], includesSubentities: plan.includesSubentities)
+        let source = generator.source(
+            scope, where: [condition, Self.exclusion(plan)], includesSubentities: plan.includesSubentities)
         let limits = Self.limits(plan)
         switch plan.shape {
         case .rows, .dictionaries:
@@ -81,6 +82,14 @@ extension SQLiteStore {
         case .dictionaries:
             return .dictionaries([])
         }
+    }
+
+    /// What leaves the excluded rows out; nil when there are none.
+    static func exclusion(_ plan: StoreFetch) -> SQLText? {
+        if plan.excludedKeys.isEmpty { return nil }
+        // One text, whatever their number: the statement stays the same, and SQLite allows a limited number of parameters.
+        return SQLText(
+            "t0.Z_PK NOT IN (SELECT value FROM json_each(?))", [.string(SQLList.json(plan.excludedKeys.sorted()))])
     }
 
     /// ` LIMIT … OFFSET …`, empty when the fetch has neither.

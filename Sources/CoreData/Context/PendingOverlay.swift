@@ -1,0 +1,126 @@
+/// What a context's unsaved changes do to a fetch: rows that the stores must leave out, and objects that stand in their place.
+///
+/// A changed row is left out by its store and its object is tested here, so that limits, offsets and counts stay with the
+/// store however many rows match.
+struct PendingOverlay {
+    /// By store number: the keys of rows that have unsaved changes.
+    private(set) var excludedKeys: [Int: Set<Int64>] = [:]
+    /// New and changed objects that match, in the order of the fetch.
+    private(set) var objects: [NSManagedObject] = []
+
+    private let sortDescriptors: [NSSortDescriptor]
+    private let limit: Int
+    private let offset: Int
+
+    /// nil when the context has no unsaved change that bears on the fetch.
+    init?(_ plan: NSManagedObjectContext.FetchPlan, in context: NSManagedObjectContext) {
+        guard context.hasChanges else { return nil }
+        sortDescriptors = plan.store.sortDescriptors
+        limit = max(0, plan.store.limit)
+        offset = max(0, plan.store.offset)
+        let root = plan.layout.rootIndex
+        let numbers = Set(plan.stores.map(\.number))
+        for list in [context.updated, context.deleted, context.inserted] {
+            list.objects.forEachUnretained { object in
+                // A deleted object that was never loaded may be of a subentity of what it seems to be of.
+                let number = Int(object.storeNumber)
+                guard object.layout.rootIndex == root, object.key != 0, numbers.contains(number) else { return }
+                excludedKeys[number, default: []].insert(object.key)
+            }
+        }
+        for list in [context.updated, context.inserted] {
+            for object in list.objects where context.belongs(object, plan) && context.isIn(plan.stores, object) {
+                if plan.store.predicate?.evaluate(with: object) ?? true { objects.append(object) }
+            }
+        }
+        if excludedKeys.isEmpty, objects.isEmpty { return nil }
+        if !sortDescriptors.isEmpty { objects = context.sorted(objects, sortDescriptors) }
+    }
+
+    // MARK: What the stores are asked for
+
+    /// How many of the first rows a store need not give: at least so many of the results before the offset are its rows.
+    private var storeOffset: Int { max(0, offset - objects.count) }
+
+    /// The fetch for one of the stores.
+    ///
+    /// - Parameter isOnly: whether no other store is asked; the first results may else be all another's.
+    func storeFetch(_ fetch: StoreFetch, store: NSPersistentStore, isOnly: Bool) -> StoreFetch {
+        var fetch = fetch
+        fetch.excludedKeys = excludedKeys[store.number] ?? []
+        fetch.offset = isOnly ? storeOffset : 0
+        if limit > 0 {
+            let (end, overflow) = limit.addingReportingOverflow(offset - fetch.offset)
+            fetch.limit = overflow ? 0 : end
+        }
+        return fetch
+    }
+
+    // MARK: What becomes of the answers
+
+    /// The results: what the only store gave, in its order, with the objects in their places, cut by offset and limit.
+    ///
+    /// Looks at few of the given objects: the places are found by bisection.
+    func merged(into given: [NSManagedObject]) -> [NSManagedObject] {
+        var result = given
+        if sortDescriptors.isEmpty {
+            result += objects
+        } else if !objects.isEmpty {
+            result = []
+            result.reserveCapacity(given.count + objects.count)
+            var start = 0
+            for object in objects {
+                let place = self.place(of: object, in: given, from: start)
+                result += given[start..<place]
+                result.append(object)
+                start = place
+            }
+            result += given[start...]
+        }
+        return cut(result, from: offset - storeOffset)
+    }
+
+    /// The results of several stores, in any order.
+    func merged(intoSeveral given: [NSManagedObject], in context: NSManagedObjectContext) -> [NSManagedObject] {
+        let all = given + objects
+        return cut(sortDescriptors.isEmpty ? all : context.sorted(all, sortDescriptors), from: offset)
+    }
+
+    /// The number of results, from that of the rows that the stores found with no offset.
+    func count(withRows rows: Int) -> Int {
+        let count = max(0, rows + objects.count - offset)
+        return limit > 0 ? min(count, limit) : count
+    }
+
+    /// Behind the last given object that does not come after the object.
+    private func place(of object: NSManagedObject, in given: [NSManagedObject], from start: Int) -> Int {
+        var (low, high) = (start, given.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if comesAfter(given[middle], object) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    private func comesAfter(_ object: NSManagedObject, _ other: NSManagedObject) -> Bool {
+        for descriptor in sortDescriptors {
+            switch descriptor.compare(object, to: other) {
+            case .orderedAscending: return false
+            case .orderedDescending: return true
+            case .orderedSame: continue
+            }
+        }
+        return false
+    }
+
+    private func cut(_ objects: [NSManagedObject], from start: Int) -> [NSManagedObject] {
+        if start == 0, limit == 0 || objects.count <= limit { return objects }
+        let rest = objects.dropFirst(start)
+        return Array(limit > 0 ? rest.prefix(limit) : rest)
+    }
+
+    /// Whether stores that were asked for the other overlay gave what this one needs, too.
+    func asksForTheSame(as other: PendingOverlay) -> Bool {
+        excludedKeys == other.excludedKeys && objects.count == other.objects.count
+    }
+}
