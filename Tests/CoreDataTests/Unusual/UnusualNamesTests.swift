@@ -88,3 +88,43 @@ import Testing
         #expect(error.localizedDescription.contains("table Z"))
     }
 }
+
+/// Derived attributes over relationships whose names are no identifiers.
+@Suite struct UnusualDerivationTests {
+    @Test(arguments: ["my pages", "it's", "\"quoted\"", "📚", "a-b", "2nd", "größe 日本", "select"])
+    func aModelWithADerivationOverAnyNameIsReadBackFromItsStore(name: String) throws {
+        func library() -> NSManagedObjectModel {
+            let book = NSEntityDescription("Book", class: "NSManagedObject", [NSAttributeDescription("title", .stringAttributeType)])
+            let page = NSEntityDescription("Page", class: "NSManagedObject", [NSAttributeDescription("size", .integer64AttributeType)])
+            relate(book, name, toMany: true, page, inverse: "book of " + name)
+            func derived(_ attribute: String, _ expression: NSExpression) -> NSDerivedAttributeDescription {
+                let derived = NSDerivedAttributeDescription()
+                derived.name = attribute
+                derived.attributeType = .integer64AttributeType
+                derived.derivationExpression = expression
+                return derived
+            }
+            book.properties += [
+                derived(name + " count", NSExpression(forKeyPath: name + ".@count")),
+                derived("total", NSExpression(forKeyPath: name + ".@sum.size")),
+            ]
+            return NSManagedObjectModel([book, page])
+        }
+        let store = try MigratedStore()
+        try store.open(library()) { context in
+            let pages = [3, 4].map { context.insert("Page", ["size": $0]) }
+            context.insert("Book", ["title": "b", name: Set(pages)])
+        }
+        let cached = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: store.url)
+        #expect(cached.entityVersionHashesByName == library().entityVersionHashesByName)
+        let counts = try store.open(cached) { context in
+            let book = try #require(context.objects("Book").first)
+            (book.value(forKey: name) as? Set<NSManagedObject>)?.first.map(context.delete)
+            try context.save()
+            context.refreshAllObjects()
+            return [name + " count", "title"].map { book.value(forKey: $0).map { "\($0)" } }
+        }
+        #expect(counts == ["1", "b"])
+        #expect(["3", "4"].contains(store.file.value("SELECT ZTOTAL FROM ZBOOK") ?? ""))
+    }
+}

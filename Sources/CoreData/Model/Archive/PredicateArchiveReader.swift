@@ -55,7 +55,7 @@ struct PredicateArchiveReader {
             let value = try archive.reference("NSConstantValue", of: object).flatMap { try archive.plainValue($0) }
             return NSExpression(forConstantValue: value)
         case "NSVariableExpression":
-            guard let name = try archive.text("NSVariable", of: object), Self.isName(name) else {
+            guard let name = try archive.text("NSVariable", of: object), Self.isIdentifier(name) else {
                 throw ModelReadingError.damagedArchive("The archive has a variable without a usable name.")
             }
             return NSExpression(forVariable: name)
@@ -68,7 +68,7 @@ struct PredicateArchiveReader {
         case "NSSubqueryExpression":
             guard let collection = try archive.object("NSCollection", of: object),
                 let condition = try archive.object("NSPredicate", of: object),
-                let variable = try archive.text("NSVariable", of: object), Self.isName(variable)
+                let variable = try archive.text("NSVariable", of: object), Self.isIdentifier(variable)
             else { throw ModelReadingError.damagedArchive("The archive has a damaged subquery.") }
             return NSExpression(
                 forSubquery: try expression(collection, depth: depth + 1), usingIteratorVariable: variable,
@@ -106,6 +106,7 @@ struct PredicateArchiveReader {
         case .variable, .function, .subquery:
             // The text form is the one way to make a key path that starts from another expression.
             do {
+                guard path.split(separator: ".").allSatisfy(Self.isIdentifier) else { throw CocoaError(.coderInvalidValue) }
                 return try NSExpression.parse("\(operand).\(path)")
             } catch {
                 throw ModelReadingError.damagedArchive("The archive has a key path '\(path)' that cannot be read.")
@@ -148,12 +149,13 @@ struct PredicateArchiveReader {
 
     private func keyPath(_ path: String?) throws -> String {
         guard let path, !path.isEmpty,
-            path.split(separator: ".", omittingEmptySubsequences: false).allSatisfy(Self.isName)
+            path.split(separator: ".", omittingEmptySubsequences: false).allSatisfy({ !$0.isEmpty && $0 != "@" })
         else { throw ModelReadingError.damagedArchive("The archive has a key path that is empty or malformed.") }
         return path
     }
 
-    private static func isName(_ text: some StringProtocol) -> Bool {
+    /// Whether a name may stand in the text form of an expression. A property's own name may be any text.
+    private static func isIdentifier(_ text: some StringProtocol) -> Bool {
         let name = text.first == "@" ? text.dropFirst() : text[...]
         return !name.isEmpty && name.first?.isNumber == false
             && name.allSatisfy { $0 == "_" || $0.isLetter || $0.isNumber }

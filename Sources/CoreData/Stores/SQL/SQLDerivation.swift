@@ -112,7 +112,9 @@ struct SQLDerivation {
 
     /// Tells the connection which row got a new value.
     private func notice(_ function: String, _ column: String, _ condition: String) -> String {
-        "SELECT \(function)('\(entity.table.name)', Z_ENT, Z_PK, '\(slot.name)', \(column)) FROM \(table) WHERE \(condition);"
+        func text(_ name: String) -> String { "'" + name.replacingOccurrences(of: "'", with: "''") + "'" }
+        return
+            "SELECT \(function)(\(text(entity.table.name)), Z_ENT, Z_PK, \(text(slot.name)), \(column)) FROM \(table) WHERE \(condition);"
     }
 
     private static let updated = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
