@@ -18,21 +18,27 @@ struct StoreMigration {
 
 /// Finds the model that a store was made with.
 enum SourceModelSearch {
-    /// The model with a store's version hashes: among those of the program's bundles, in the store itself, or among the
-    /// other versions of the destination model's file.
+    /// The model with a store's version hashes: among the versions of the destination model's file, among those of the
+    /// program's bundles, or in the store itself.
+    ///
+    /// Hashes do not tell renaming identifiers. Those of the file at hand were written for this migration; those in the store are
+    /// what was known when it was made.
     ///
     /// - Parameter storedModel: gives the model that the store keeps in itself, if any.
     static func model(
         fitting hashes: [String: Data], metadata: [String: Any], destination: NSManagedObjectModel,
         bundles: [Bundle] = [Bundle.main] + Bundle.allBundles + Bundle.allFrameworks, storedModel: () -> NSManagedObjectModel?
     ) -> NSManagedObjectModel? {
+        if let found = version(besides: destination, hashes) { return found }
         // Merging works on copies, so that freezing the result leaves the program's models alone.
-        if let found = NSManagedObjectModel.mergedModel(
-            from: bundles, forStoreMetadata: metadata), isUsable(found, hashes)
-        {
+        if let found = NSManagedObjectModel.mergedModel(from: bundles, forStoreMetadata: metadata), isUsable(found, hashes) {
             return found
         }
         if let stored = storedModel(), isUsable(stored, hashes) { return stored }
+        return nil
+    }
+
+    private static func version(besides destination: NSManagedObjectModel, _ hashes: [String: Data]) -> NSManagedObjectModel? {
         guard let file = destination.fileURL else { return nil }
         let bundle = ["momd", "xcdatamodeld"].contains(file.pathExtension) ? file : file.deletingLastPathComponent()
         let versions = ((try? ModelFile.versions(of: bundle)) ?? [:]).sorted { $0.key < $1.key }
