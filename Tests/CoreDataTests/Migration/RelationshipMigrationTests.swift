@@ -295,6 +295,47 @@ import Testing
         #expect(store.file.integer("SELECT count(*) FROM Z_PRIMARYKEY WHERE Z_ENT > 16000") == 3)
     }
 
+    /// A shelf with a to-many relationship that is required, to books or to books and back.
+    private func strictLibrary(minimum: Int, inverse: Bool, toMany: Bool = false) -> NSManagedObjectModel {
+        let shelf = entity("Shelf", text("name"))
+        let book = entity("Book", text("title"))
+        if inverse {
+            relate(shelf, "books", toMany: true, optional: false, book, inverse: "shelf", inverseToMany: toMany)
+        } else {
+            shelf.properties += [NSRelationshipDescription("books", to: book, toMany: true)]
+        }
+        let books = shelf.relationshipsByName["books"]
+        books?.isOptional = false
+        books?.minCount = minimum
+        return model(shelf, book)
+    }
+
+    @Test(arguments: [(true, false), (true, true), (false, false)])
+    func aNewRequiredToManyRelationshipMayBeEmptyWhereItAsksForNone(inverse: Bool, toMany: Bool) throws {
+        try store.open(model(entity("Shelf", text("name")), entity("Book", text("title")))) { context in
+            context.insert("Shelf", ["name": "A"])
+            context.insert("Book", ["title": "A1"])
+        }
+        try store.migrate(to: strictLibrary(minimum: 0, inverse: inverse, toMany: toMany))
+        try store.open(strictLibrary(minimum: 0, inverse: inverse, toMany: toMany)) { context in
+            let shelf = try context.objects("Shelf")[0]
+            #expect((shelf.value(forKey: "books") as? NSSet)?.count == 0)
+            shelf.setValue("B", forKey: "name")
+        }
+        #expect(store.file.value("SELECT ZNAME FROM ZSHELF") == "B")
+    }
+
+    @Test func aNewRequiredToManyRelationshipThatAsksForOneIsRefused() throws {
+        try store.open(model(entity("Shelf", text("name")), entity("Book", text("title")))) { $0.insert("Shelf", ["name": "A"]) }
+        let error = try store.refusal(strictLibrary(minimum: 1, inverse: true))
+        #expect(error.localizedDescription.contains("Shelf.books"))
+    }
+
+    @Test func anOptionalToManyRelationshipThatIsEmptyMayBecomeRequired() throws {
+        try store.open(library()) { context in context.insert("Shelf", ["name": "A"]) }
+        try store.migrate(to: strictLibrary(minimum: 0, inverse: true))
+    }
+
     @Test func aSelfReferenceKeepsItsLinks() throws {  // 281
         func version(extra: Bool, toMany: Bool) -> NSManagedObjectModel {
             let node = entity("Node", text("name"))

@@ -52,6 +52,8 @@ extension SQLiteMigration {
         for case let entity? in plan.target.entities where !entity.layout.isAbstract {
             for slot in entity.layout.slots {
                 guard let relationship = slot.relationship, !slot.isOptional, !slot.isTransient else { continue }
+                // A save takes an empty to-many relationship too that asks for no objects.
+                if slot.kind.isToMany, relationship.minCount == 0 { continue }
                 if case .relationship(let former)? = plan.inference.links[ObjectIdentifier(relationship)], !former.isOptional {
                     continue
                 }
