@@ -21,10 +21,12 @@ enum FixtureStores {
         "CoreDataPlus/SampleModel3/Fixtures/SampleModel3_V1.sqlite", "DuckDuckGoBookmarks/Bookmarks_V1.sqlite",
         "DuckDuckGoBookmarks/Bookmarks_V5.sqlite", "CoreDataMigrationRevised/CoreDataMigration_Example_1.sqlite",
         "CoreDataMigrationRevised/CoreDataMigration_Example_2.sqlite",
-        "CoreDataMigrationRevised/CoreDataMigration_Example_3.sqlite",
+        "CoreDataMigrationRevised/CoreDataMigration_Example_3.sqlite", "CartKit/CartKitSwiftData_v1.sqlite",
+        "FreezeRay/App-1.0.0.sqlite", "FreezeRay/App-2.0.0.sqlite",
     ]
 
     static let surfJournal = all[0]
+    static let carts = "CartKit/CartKitSwiftData_v1.sqlite"
     static let books = "CoreDataPlus/SampleModel2/Fixtures/SampleModel2_V1.sqlite"
 }
 

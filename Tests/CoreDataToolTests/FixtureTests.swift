@@ -58,6 +58,24 @@ struct FixtureTests {
         #expect(try workplace.contents() == before)
     }
 
+    @Test(arguments: [false, true]) func relationshipsWithoutAnInverseAreFollowed(withoutModel: Bool) throws {
+        let workplace = try Workplace()
+        let path = try workplace.copy(FixtureStores.carts)
+        do {
+            let file = SQLiteFile(URL(fileURLWithPath: path))
+            #expect(
+                file.execute(
+                    "INSERT INTO ZCARTITEMMODEL (Z_PK, Z_ENT, Z_OPT, ZQUANTITY, Z3ITEMS, ZID) "
+                        + "SELECT 1, 1, 1, 2, Z_PK, 'item' FROM ZCARTMODEL LIMIT 1"))
+            if withoutModel { #expect(file.execute("DELETE FROM Z_MODELCACHE")) }
+        }
+        for (quantity, count) in [(2, 1), (3, 0)] {
+            let run = ToolRun(["query", path, "CartModel", "--where", "ANY items.quantity == \(quantity)", "--format", "json"])
+            #expect(run.status == 0, "\(run.errors)")
+            #expect(try run.rows().count == count)
+        }
+    }
+
     @Test func noPrivateCopyIsLeftBehind() throws {
         let workplace = try Workplace()
         let file = try StoreFile(path: try workplace.copy(FixtureStores.surfJournal))

@@ -59,7 +59,7 @@ import Testing
         #expect(peak - before < 24 * 1024 * 1024)
         #expect(
             file.integer("SELECT count(*) FROM ZCOMPONENT WHERE ZUNIT = 'kg' AND ZCOUNT = Z_PK * 7 AND ZNAME = 'Part ' || Z_PK") == rows)
-        #expect(file.integer("SELECT count(*) FROM Z_3PARTS") == rows)
+        #expect(file.integer("SELECT count(*) FROM Z_2MAKER") == rows)
         #expect(file.value("PRAGMA integrity_check") == "ok")
     }
 

@@ -66,6 +66,11 @@ extension FixtureTests {
             return states
         }
 
+        /// Stores that Apple's framework has migrated: the tables that changed were made anew and stand last.
+        private static let migrated = ["SampleModel_V2.sqlite", "CoreDataMigration_Example_2.sqlite"]
+        /// Stores of frameworks that did not keep the model in the store.
+        private static let withoutModelCache = ["SurfJournalModel.sqlite"]
+
         @Test(arguments: StoreAndModel.all)
         func aNewStoreHasTheSchemaThatApplesFrameworkMade(fixture: StoreAndModel) throws {
             let original = try fixture.store.copy(to: folder)
@@ -73,25 +78,35 @@ extension FixtureTests {
             // Opened and closed, so that only the format counts.
             try Stack(try fixture.readModel(of: original), url, options: try historyOption(original)).close()
             let (made, expected) = (try RawDatabase(url), try RawDatabase(original))
-            let keys = "SELECT Z_ENT, Z_SUPER FROM Z_PRIMARYKEY ORDER BY 1"
-            #expect(try made.rows(keys) == expected.rows(keys))
-            // These stores were migrated: their columns stand in another order.
-            let isMigrated = ["SampleModel_V2", "Example_2"].contains { fixture.store.path.contains($0) }
-            for table in try expected.strings("SELECT name FROM sqlite_master WHERE type = 'table'") {
-                if table == "Z_MODELCACHE" { continue }
-                let query =
-                    "SELECT name, type, pk FROM pragma_table_info('\(table)') ORDER BY \(isMigrated ? "name" : "cid")"
-                #expect(try made.rows(query) == expected.rows(query), "\(table)")
+            let entities = "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY WHERE Z_ENT < 16000 ORDER BY rowid"
+            #expect(try made.rows(entities) == expected.rows(entities))
+            #expect(try made.rows("SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT >= 16000").isEmpty)
+            let name = original.lastPathComponent
+            var statements = try statements(made)
+            if Self.withoutModelCache.contains(name) { statements.removeAll { $0.contains("TABLE Z_MODELCACHE ") } }
+            if Self.migrated.contains(name) {
+                #expect(try statements.sorted() == self.statements(expected).sorted())
+            } else {
+                #expect(try statements == self.statements(expected))
             }
-            func words(_ database: RawDatabase, _ type: String) throws -> Set<String> {
-                Set(
-                    try database.strings(
-                        "SELECT sql FROM sqlite_master WHERE type = '\(type)' AND sql IS NOT NULL "
-                            + "AND name NOT LIKE 'Z_MODELCACHE'"))
+        }
+
+        /// The statements that make a store, in their order, but with the indexes of each table sorted: those of attributes that
+        /// are marked as indexed come in no order that their model explains.
+        private func statements(_ database: RawDatabase) throws -> [String] {
+            var result: [String] = []
+            var indexes: [String] = []
+            let rows = try database.strings(
+                "SELECT type || '|' || tbl_name || '|' || sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
+            for row in rows {
+                let table = { (row: String) in row.split(separator: "|", maxSplits: 2)[1] }
+                if let last = indexes.last, table(last) != table(row) || !row.hasPrefix("index|") {
+                    result += indexes.sorted()
+                    indexes = []
+                }
+                if row.hasPrefix("index|") { indexes.append(row) } else { result.append(row) }
             }
-            if !isMigrated { #expect(try words(made, "table").isSuperset(of: words(expected, "table"))) }
-            #expect(try words(made, "trigger") == words(expected, "trigger"))
-            #expect(try words(made, "index") == words(expected, "index"))
+            return result + indexes.sorted()
         }
 
         private func historyOption(_ original: URL) throws -> [AnyHashable: Any]? {

@@ -78,7 +78,12 @@ struct RawStore {
             (entity(of: row)?.attributesByName.keys.filter { isDerived($0, of: place) } ?? []).map {
                 "Z" + $0.uppercased()
             })
-        return row.allSatisfy { $0.key == "Z_OPT" || kept.contains($0.key) || former[$0.key] == $0.value }
+        // A key of an owner that the row does not know, such as `Z3ITEMS`, changes without the row.
+        func isHiddenKey(_ name: String) -> Bool {
+            let digits = name.dropFirst().prefix { $0.isNumber }
+            return !digits.isEmpty && name.dropFirst(1 + digits.count).first != "_"
+        }
+        return row.allSatisfy { isHiddenKey($0.key) || $0.key == "Z_OPT" || kept.contains($0.key) || former[$0.key] == $0.value }
     }
 
     private func place(_ key: Int64, in entity: NSEntityDescription) -> String {
@@ -162,6 +167,15 @@ struct RawStore {
             for (key, row) in tables[Self.table(of: destination)] ?? [:] {
                 guard let owner = row[column]?.integer else { continue }
                 found.append((owner, row[order]?.integer ?? 0, key))
+            }
+        } else if relationship.inverseRelationship == nil {
+            // A hidden key: `Z`, the number of the entity that declares the relationship, and the name.
+            let number = try database.integer(
+                "SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = '\(relationship.entity.name ?? "")'")
+            let column = "\(number ?? 0)\(relationship.name.uppercased())"
+            for (key, row) in tables[Self.table(of: destination)] ?? [:] {
+                guard let owner = row["Z" + column] else { throw CocoaError(.fileReadCorruptFile) }
+                if let owner = owner.integer { found.append((owner, row["Z_FOK_" + column]?.integer ?? 0, key)) }
             }
         } else if let join = join(of: relationship) {
             let order = relationship.isOrdered ? join.order : "0"

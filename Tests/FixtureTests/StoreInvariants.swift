@@ -144,7 +144,7 @@ struct StoreInvariants {
     private func checkHistory(_ store: RawStore) throws {
         let database = store.database
         for (table, number) in [("ACHANGE", 16001), ("ATRANSACTION", 16002), ("ATRANSACTIONSTRING", 16003)] {
-            let highest = try database.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = \(number)") ?? -1
+            let highest = try database.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = \(number)") ?? 0
             #expect(try highest == database.integer("SELECT max(Z_PK) FROM \(table)") ?? 0, "\(table)")
             #expect(try database.integer("SELECT count(*) FROM \(table) WHERE Z_ENT <> \(number)") == 0, "\(table)")
         }

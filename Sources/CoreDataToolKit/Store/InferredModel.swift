@@ -30,6 +30,7 @@ struct InferredModel {
             description.properties = try properties(of: table)
         }
         addJoins()
+        addHiddenKeys()
         let model = NSManagedObjectModel()
         model.entities = contents.entities.compactMap { descriptions[$0.number] }
         return model
@@ -64,6 +65,7 @@ struct InferredModel {
         for column in columns where column.name.hasPrefix("Z") && !column.name.hasPrefix("Z_") {
             // Z10_QUOTE keeps the entity of what ZQUOTE leads to.
             if Self.entityNumber(inColumn: column.name) != nil { continue }
+            if hiddenKey(column, in: table) != nil { continue }
             let name = column.name.dropFirst().lowercased()
             guard !name.isEmpty, names.insert(name).inserted else { continue }
             if let destination = destination(of: column, in: table) {
@@ -161,6 +163,31 @@ struct InferredModel {
             guard add(backward, to: destination) else { continue }
             forward.inverseRelationship = backward
             backward.inverseRelationship = forward
+        }
+    }
+
+    /// The relationship without an inverse whose owner a column such as `Z3ITEMS` holds: a to-many one of entity 3.
+    private func hiddenKey(
+        _ column: StoreContents.Column, in table: String
+    ) -> (owner: NSEntityDescription, name: String)? {
+        let digits = column.name.dropFirst().prefix(while: \.isNumber)
+        let name = column.name.dropFirst(1 + digits.count)
+        guard column.name.hasPrefix("Z"), column.type == "INTEGER", let number = Int(digits), let first = name.first, first != "_",
+            contents.indexNames.contains("\(table)_\(column.name)_INDEX"), let owner = descriptions[number]
+        else { return nil }
+        return (owner, name.lowercased())
+    }
+
+    private func addHiddenKeys() {
+        for entity in contents.entities where entity.superNumber == 0 {
+            guard let destination = descriptions[entity.number], let table = contents.table(of: entity) else { continue }
+            let columns = contents.tables[table] ?? []
+            for column in columns {
+                guard let key = hiddenKey(column, in: table) else { continue }
+                let found = relationship(key.name, to: destination, maxCount: 0)
+                found.isOrdered = columns.contains { $0.name == "Z_FOK_" + column.name.dropFirst() }
+                _ = add(found, to: key.owner)
+            }
         }
     }
 

@@ -336,6 +336,73 @@ import Testing
         try store.migrate(to: strictLibrary(minimum: 0, inverse: true))
     }
 
+    // MARK: Without an inverse
+
+    /// Shelves with books that do not know them, or as `library` has them.
+    private func oneWayLibrary(ordered: Bool = false, extra: Bool = false) -> NSManagedObjectModel {
+        let shelf = entity("Shelf", text("name"))
+        let book = entity("Book", text("title"))
+        let paperback = entity("Paperback")
+        book.subentities = [paperback]
+        let books = NSRelationshipDescription("books", to: book, toMany: true)
+        books.isOrdered = ordered
+        shelf.properties += [books]
+        return extra ? model(shelf, book, paperback, entity("Author", text("name"))) : model(shelf, book, paperback)
+    }
+
+    @Test(arguments: [false, true]) func aRelationshipLosesItsInverse(toMany: Bool) throws {
+        try store.open(library(toMany: toMany)) { fill($0, toMany) }
+        try store.migrate(to: oneWayLibrary(extra: true))
+        try expectBooks(oneWayLibrary(extra: true))
+        #expect(store.file.value("SELECT count(*) FROM ZBOOK WHERE Z4BOOKS NOT NULL") == "6")
+    }
+
+    @Test(arguments: [false, true]) func aRelationshipWithoutAnInverseGetsOneToMany(ordered: Bool) throws {
+        try store.open(oneWayLibrary(ordered: ordered)) { context in
+            for name in ["A", "B"] {
+                let books = (1...3).map { context.insert("Book", ["title": "\(name)\($0)"]) }
+                context.insert("Shelf", ["name": name, "books": ordered ? NSOrderedSet(array: books) : Set(books) as Any])
+            }
+        }
+        try store.migrate(to: oneWayLibrary(ordered: ordered, extra: true))
+        try expectBooks(oneWayLibrary(ordered: ordered, extra: true))
+        try store.migrate(to: library(toMany: true, ordered: ordered))
+        try expectBooks(library(toMany: true, ordered: ordered))
+    }
+
+    @Test(arguments: [false, true]) func aRelationshipWithoutAnInverseBecomesOrderedAndUnordered(toOrdered: Bool) throws {
+        try store.open(oneWayLibrary(ordered: !toOrdered)) { context in
+            for name in ["A", "B"] {
+                let books = (1...3).map { context.insert($0 == 2 ? "Paperback" : "Book", ["title": "\(name)\($0)"]) }
+                context.insert("Shelf", ["name": name, "books": toOrdered ? Set(books) as Any : NSOrderedSet(array: books)])
+            }
+        }
+        try store.migrate(to: oneWayLibrary(ordered: toOrdered))
+        let found = try store.open(oneWayLibrary(ordered: toOrdered)) { context in
+            try context.objects("Shelf", by: "name").map { titles($0).sorted() }
+        }
+        #expect(found == [["A1", "A2", "A3"], ["B1", "B2", "B3"]])
+        if toOrdered {
+            #expect(store.file.value("SELECT count(DISTINCT Z_FOK_3BOOKS) FROM ZBOOK") == "3")
+        }
+    }
+
+    @Test func keysOfAllSubentitiesMoveWithTheNumbers() throws {
+        func version(_ isNew: Bool) -> NSManagedObjectModel {
+            let book = entity("Book", text("title"))
+            let paperback = entity("Paperback")
+            book.subentities = [paperback]
+            let shelf = entity("Shelf", text("name"), NSRelationshipDescription("books", to: book, toMany: true))
+            return isNew ? model(shelf, book, paperback, entity("Author")) : model(shelf, book, paperback)
+        }
+        try store.open(version(false)) { context in
+            let books = [context.insert("Book", ["title": "b"]), context.insert("Paperback", ["title": "p"])]
+            context.insert("Shelf", ["name": "s", "books": Set(books)])
+        }
+        try store.migrate(to: version(true))
+        #expect(store.file.rows("SELECT ZTITLE, Z_ENT, Z4BOOKS FROM ZBOOK ORDER BY 1") == [["b", "2", "1"], ["p", "3", "1"]])
+    }
+
     @Test func aSelfReferenceKeepsItsLinks() throws {  // 281
         func version(extra: Bool, toMany: Bool) -> NSManagedObjectModel {
             let node = entity("Node", text("name"))

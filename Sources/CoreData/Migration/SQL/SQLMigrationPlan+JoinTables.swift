@@ -1,11 +1,75 @@
 import Foundation
 
-// Join tables: pairs from join tables or to-one columns.
+// To-many relationships: pairs from join tables or key columns.
 extension SQLMigrationPlan {
-    /// What fills a join table, from a join table or a to-one column; nil when it starts empty.
+    /// What fills a join table, from a join table or a key column; nil when it starts empty.
     func pairs(of join: SQLJoinTable) -> SQLRowCopy? {
-        let first = join.firstRelationship
-        guard let links = inference.links[ObjectIdentifier(first)], let newDestination = first.destinationEntity else { return nil }
+        guard let former = formerPairs(of: join.firstRelationship) else { return nil }
+        let storage = former.storage
+        var copy = SQLRowCopy(target: join.name, source: storage.table)
+        copy.isJoin = true
+        copy.add(join.firstColumn, .column(storage.owner))
+        copy.add(join.secondColumn, .column(storage.destination))
+        // In the order of the table's columns, so that a table that stays is known for one.
+        if let column = join.secondOrderColumn, let position = storage.inversePosition {
+            copy.add(column, .column(position))
+        }
+        if let column = join.firstOrderColumn, let position = storage.position { copy.add(column, .column(position)) }
+        copy.takesAllRows = former.conditions.isEmpty
+        copy.condition = former.all
+        return copy
+    }
+
+    /// What sets the hidden keys of a to-many relationship without an inverse, from a join table or a to-one column; nil when
+    /// they start empty or lie in the rows that are copied.
+    func hiddenKeys(_ key: SQLHiddenKey) -> SQLHiddenKeyCopy? {
+        guard let relationship = key.slot.relationship, let former = formerPairs(of: relationship),
+            !liesInRows(of: key.destination.table, former.storage)
+        else { return nil }
+        return SQLHiddenKeyCopy(
+            target: key.destination.table.name, key: key.column.name, position: key.column.orderColumn,
+            source: former.storage.table, owner: former.storage.owner, destination: former.storage.destination,
+            formerPosition: former.storage.position, condition: former.all)
+    }
+
+    /// What a hidden key column gets from the row that is copied.
+    func hiddenLink(_ column: SQLColumn, in table: SQLTable) -> Link {
+        guard let relationship = column.property as? NSRelationshipDescription, let former = formerPairs(of: relationship),
+            liesInRows(of: table, former.storage)
+        else { return Link() }
+        func limited(_ name: String) -> SQLRowCopy.Value {
+            guard !former.conditions.isEmpty else { return .column(name) }
+            return .sql("CASE WHEN " + .joined(former.conditions, by: " AND ") + " THEN " + SQLRowCopy.Value.column(name).text + " END")
+        }
+        return Link(
+            key: limited(former.storage.owner), position: former.storage.position.map(limited) ?? .null)
+    }
+
+    /// Whether a relationship's pairs are a key in the rows that become a table's.
+    private func liesInRows(of table: SQLTable, _ storage: Storage) -> Bool {
+        storage.destination == "Z_PK" && storage.table == members(of: table).first?.source.table.name
+    }
+
+    /// The former pairs of a relationship, and what they must fulfil to stay pairs.
+    private struct FormerPairs {
+        let storage: Storage
+        /// In terms of a row `s`.
+        let conditions: [SQLText]
+
+        /// The conditions, and that both ends are there.
+        var all: SQLText? {
+            var conditions = conditions
+            if !storage.isJoin {
+                let keys = [storage.owner, storage.destination].map { "s." + SQLSchema.identifier($0) + " IS NOT NULL" }
+                conditions.append(SQLText(keys.joined(separator: " AND ")))
+            }
+            return conditions.isEmpty ? nil : .joined(conditions, by: " AND ")
+        }
+    }
+
+    private func formerPairs(of relationship: NSRelationshipDescription) -> FormerPairs? {
+        guard let links = inference.links[ObjectIdentifier(relationship)], let newDestination = relationship.destinationEntity
+        else { return nil }
         let storage: Storage?
         let owner: NSEntityDescription?
         let destination: NSEntityDescription?
@@ -18,24 +82,11 @@ extension SQLMigrationPlan {
             (owner, destination) = (former.destinationEntity, former.entity)
         }
         guard let storage, let owner, let destination else { return nil }
-        var copy = SQLRowCopy(target: join.name, source: storage.table)
-        copy.isJoin = true
-        copy.add(join.firstColumn, .column(storage.owner))
-        copy.add(join.secondColumn, .column(storage.destination))
-        if let column = join.firstOrderColumn, let position = storage.position { copy.add(column, .column(position)) }
-        if let column = join.secondOrderColumn, let position = storage.inversePosition {
-            copy.add(column, .column(position))
-        }
-        let ownerKey = "s." + SQLSchema.identifier(storage.owner)
-        let destinationKey = "s." + SQLSchema.identifier(storage.destination)
-        var conditions = [
-            Ends(owner, first.entity, self).condition(on: ownerKey),
-            Ends(destination, newDestination, self).condition(on: destinationKey),
-        ].compactMap { $0 }
-        copy.takesAllRows = conditions.isEmpty
-        if !storage.isJoin { conditions.append(SQLText("\(ownerKey) IS NOT NULL AND \(destinationKey) IS NOT NULL")) }
-        copy.condition = conditions.isEmpty ? nil : .joined(conditions, by: " AND ")
-        return copy
+        let conditions = [
+            Ends(owner, relationship.entity, self).condition(on: "s." + SQLSchema.identifier(storage.owner)),
+            Ends(destination, newDestination, self).condition(on: "s." + SQLSchema.identifier(storage.destination)),
+        ]
+        return FormerPairs(storage: storage, conditions: conditions.compactMap { $0 })
     }
 
     /// The columns that hold the pairs of a relationship.

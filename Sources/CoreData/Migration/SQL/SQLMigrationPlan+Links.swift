@@ -49,7 +49,11 @@ extension SQLMigrationPlan {
 
     /// Whether a to-one column's positions are those of an ordered relationship of the source.
     func keepsPositions(_ column: SQLColumn, of table: SQLTable) -> Bool {
-        members(of: table).contains { member in
+        if column.isHiddenKey {
+            if case .null = hiddenLink(column, in: table).position {} else { return true }
+            return target.hiddenKeys.contains { $0.column === column && hiddenKeys($0)?.formerPosition != nil }
+        }
+        return members(of: table).contains { member in
             guard let slot = member.target.columns.firstIndex(where: { $0 === column }) else { return false }
             return formerColumn(member.target.layout.slots[slot], member)?.0.orderColumn != nil
         }

@@ -10,6 +10,8 @@ struct SQLMigrationPlan {
     /// The former tables that stay in use.
     private(set) var keptTables: Set<String> = []
     private(set) var copies: [SQLRowCopy] = []
+    /// Hidden keys that were not in the rows before. Set when the rows are there.
+    private(set) var hiddenKeys: [SQLHiddenKeyCopy] = []
     /// Positions of ordered relationships that were not ordered before.
     private(set) var positions: [SQLPositions] = []
     /// The target's entity with the source's, by the target's layout index.
@@ -67,9 +69,12 @@ struct SQLMigrationPlan {
                         position: column))
             }
         }
+        hiddenKeys = target.hiddenKeys.compactMap(hiddenKeys)
         // Only now it is known which tables are read under their own names.
         let kept = keptTables
-        copies = copies.map { copy in copy.reading { kept.contains($0) ? $0 : Self.formerName($0) } }
+        func name(_ table: String) -> String { kept.contains(table) ? table : Self.formerName(table) }
+        copies = copies.map { $0.reading(name) }
+        hiddenKeys = hiddenKeys.map { $0.reading(name) }
     }
 
     /// The former tables and join tables that are put aside and dropped in the end.
@@ -109,6 +114,12 @@ struct SQLMigrationPlan {
         }
         copy.takesAllRows = hasAll
         for column in table.columns {
+            if column.isHiddenKey {
+                let link = hiddenLink(column, in: table)
+                copy.add(column.name, link.key)
+                if let name = column.orderColumn { copy.add(name, link.position) }
+                continue
+            }
             var values: [MemberValue] = []
             var entities: [MemberValue] = []
             var orders: [MemberValue] = []

@@ -88,15 +88,72 @@ struct SQLRowCopy {
         if let condition { text = text + condition + " AND " }
         text = text + "s.rowid > ? AND s.rowid <= ?"
         if isJoin { text = text + " ORDER BY 1, 2" }
-        text.sql = resolved(text.sql)
+        text.sql = Self.resolved(text.sql, name)
         return text
     }
 
-    private func resolved(_ sql: String) -> String {
+    /// A statement in which former tables have the names under which they are read.
+    fileprivate static func resolved(_ sql: String, _ name: (String) -> String) -> String {
         let parts = sql.split(separator: "\u{1}", omittingEmptySubsequences: false)
         return parts.enumerated().map { index, part in
             index % 2 == 0 ? String(part) : SQLSchema.identifier(name(String(part)))
         }.joined()
+    }
+}
+
+/// Sets the hidden keys of a to-many relationship without an inverse from pairs that were kept elsewhere.
+///
+/// A row keeps one owner. Where several had it, it stays with the one of the lowest key.
+struct SQLHiddenKeyCopy {
+    let target: String
+    let key: String
+    let position: String?
+    /// The former table, by its own name, and its columns.
+    let source: String
+    let owner: String
+    let destination: String
+    let formerPosition: String?
+    /// In terms of a row `s` of the former table.
+    let condition: SQLText?
+    private var name: (String) -> String = { $0 }
+
+    init(
+        target: String, key: String, position: String?, source: String, owner: String, destination: String,
+        formerPosition: String?, condition: SQLText?
+    ) {
+        self.target = target
+        self.key = key
+        self.position = position
+        self.source = source
+        self.owner = owner
+        self.destination = destination
+        self.formerPosition = formerPosition
+        self.condition = condition
+    }
+
+    /// The same, reading former tables under other names.
+    func reading(_ name: @escaping (String) -> String) -> SQLHiddenKeyCopy {
+        var copy = self
+        copy.name = name
+        return copy
+    }
+
+    var statement: SQLText {
+        let column = SQLSchema.identifier
+        var assignments = "\(column(key)) = p.owner"
+        var places = ""
+        if let position, let formerPosition {
+            assignments += ", \(column(position)) = p.place"
+            // SQLite takes it from the row with the lowest owner.
+            places = ", s.\(column(formerPosition)) place"
+        }
+        var text =
+            SQLText("UPDATE \(column(target)) SET \(assignments) FROM (SELECT s.\(column(destination)) row, ")
+            + SQLText("min(s.\(column(owner))) owner\(places) FROM \(column(name(source))) s")
+        if let condition { text = text + " WHERE " + condition }
+        text = text + " GROUP BY 1) p WHERE \(column(target)).Z_PK = p.row"
+        text.sql = SQLRowCopy.resolved(text.sql, name)
+        return text
     }
 }
 

@@ -6,12 +6,15 @@ struct SQLSchema {
 
     /// Everything a new store needs: tables, indexes, triggers.
     func statements() throws -> [String] {
-        mapping.tables.map(Self.createTable) + mapping.joinTables.map(Self.createTable) + indexStatements()
+        mapping.tables.flatMap { [Self.createTable($0)] + joinTables(of: $0).map(Self.createTable) } + indexStatements()
             + (try triggerStatements()) + Self.housekeeping
     }
 
+    /// The join tables that follow a table: those that its entities name.
+    private func joinTables(of table: SQLTable) -> [SQLJoinTable] { mapping.joinTables.filter { $0.owner.table === table } }
+
     /// The statements that make all indexes.
-    func indexStatements() -> [String] { mapping.tables.flatMap(indexes) + mapping.joinTables.map(Self.createIndex) }
+    func indexStatements() -> [String] { mapping.tables.flatMap(indexes) }
 
     /// The statements that make all triggers.
     func triggerStatements() throws -> [String] { try mapping.tables.flatMap(triggers) }
@@ -23,11 +26,11 @@ struct SQLSchema {
         "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
     ]
 
-    /// Quoted unless it is a plain identifier, as Core Data writes it.
+    /// Quoted unless it is a plain identifier for SQLite, which takes every letter beyond ASCII for a plain one.
     static func identifier(_ name: String) -> String {
         let isPlain =
             name.utf8.allSatisfy {
-                ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7a) || ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x5f
+                ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7a) || ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x5f || $0 >= 0x80
             } && name.utf8.first.map { $0 < 0x30 || $0 > 0x39 } == true
         return isPlain ? name : "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
     }
@@ -49,7 +52,7 @@ struct SQLSchema {
             + "(\(identifier(join.secondColumn)), \(identifier(join.firstColumn)))"
     }
 
-    /// All indexes of a table.
+    /// All indexes of a table and of the join tables that its entities name.
     func indexes(of table: SQLTable) -> [String] {
         let name = Self.identifier(table.name)
         var statements: [String] = []
@@ -61,6 +64,7 @@ struct SQLSchema {
         if table.family.count > 1 {
             statements.append("CREATE INDEX \(Self.identifier("\(table.name)_Z_ENT_INDEX")) ON \(name) (Z_ENT)")
         }
+        statements += joinTables(of: table).map(Self.createIndex)
         for entity in table.family {
             let description = entity.layout.entity
             for slot in entity.layout.slots where slot.property.isIndexed && slot.property.owningEntity === description {

@@ -23,7 +23,8 @@ enum SQLiteHistory {
         "CREATE UNIQUE INDEX Z_TRANSACTIONSTRING_UNIQUE_NAME ON ATRANSACTIONSTRING (ZNAME COLLATE BINARY ASC)",
     ]
 
-    /// Makes the tables in a store that has none, within the current transaction.
+    /// Makes the tables in a store that has none, within the current transaction. `Z_PRIMARYKEY` gets their rows with the first
+    /// transaction that is written.
     static func createTables(_ connection: SQLiteConnection) throws {
         let known = try connection.integer("SELECT 1 FROM sqlite_master WHERE name = 'ATRANSACTION'")
         guard known == nil else { return }
@@ -35,13 +36,6 @@ enum SQLiteHistory {
                 isTable
                     ? statement.replacingOccurrences(of: "CREATE TABLE ", with: "CREATE TABLE IF NOT EXISTS ")
                     : statement.replacingOccurrences(of: " INDEX ", with: " INDEX IF NOT EXISTS "))
-        }
-        for (number, name) in [
-            (changeEntity, "CHANGE"), (transactionEntity, "TRANSACTION"), (stringEntity, "TRANSACTIONSTRING"),
-        ] {
-            try connection.run(
-                "INSERT OR IGNORE INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, 0, 0)",
-                [.integer(number), .string(name)])
         }
     }
 

@@ -159,7 +159,24 @@ final class SaveSession {
                     try deletePairs(of: join, join.secondColumn, change.key)
                 }
             }
+            for key in backend.mapping.hiddenKeys where change.layout.isKind(of: key.owner.layout) {
+                try releaseDestinations(of: change.key, key)
+            }
         }
+    }
+
+    /// Takes the owner of a to-many relationship without an inverse out of its destinations' rows.
+    private func releaseDestinations(of owner: Int64, _ key: SQLHiddenKey) throws {
+        let column = SQLSchema.identifier(key.column.name)
+        try connection.run(
+            "UPDATE \(SQLSchema.identifier(key.destination.table.name)) SET \(Self.noOwner(in: key.column)) WHERE \(column) = ?",
+            [.integer(owner)])
+    }
+
+    /// The assignments that make a hidden key and its companions empty.
+    private static func noOwner(in column: SQLColumn) -> String {
+        [column.name, column.entityColumn, column.orderColumn].compactMap { $0 }
+            .map { SQLSchema.identifier($0) + " = NULL" }.joined(separator: ", ")
     }
 
     private func deletePairs(of join: SQLJoinTable, _ column: String, _ key: Int64) throws {
@@ -323,7 +340,9 @@ final class SaveSession {
             let owner = try backend.entity(change.layout)
             switch owner.toMany[change.slot] {
             case .join(let join, let isFirst)?: try write(change, join, isFirst)
-            case .inverse(let column, let destination, _)?: try write(change, column, destination)
+            case .inverse(let column, let destination, _)?:
+                if column.isHiddenKey { try writeHiddenKeys(change, column, destination) }
+                try writePositions(change, column, destination)
             case nil:
                 throw CoreDataErrors.make(
                     .coreData,
@@ -381,12 +400,35 @@ final class SaveSession {
         }
     }
 
-    private func write(_ change: RelationshipChange, _ column: SQLColumn, _ destination: SQLEntity) throws {
+    /// Writes what a to-many relationship without an inverse gains and loses into the destinations' rows.
+    ///
+    /// A row has one owner for each relationship: the last one it was given to. Another owner's removal does not take it away.
+    private func writeHiddenKeys(_ change: RelationshipChange, _ column: SQLColumn, _ destination: SQLEntity) throws {
+        let table = SQLSchema.identifier(destination.table.name)
+        let key = SQLSchema.identifier(column.name)
+        let owner = PropertyValue.integer(change.ownerKey)
+        for removed in change.removed {
+            try connection.run(
+                "UPDATE \(table) SET \(Self.noOwner(in: column)) WHERE Z_PK = ? AND \(key) = ?", [.integer(removed.key), owner])
+        }
+        var assignments = "\(key) = ?1"
+        if let name = column.entityColumn, let number = backend.mapping.entity(change.layout)?.number {
+            assignments += ", \(SQLSchema.identifier(name)) = \(number)"
+        }
+        // The place among another owner's destinations ends; a new one follows.
+        if let name = column.orderColumn { assignments += ", \(SQLSchema.identifier(name)) = NULL" }
+        for added in change.added {
+            try connection.run(
+                "UPDATE \(table) SET \(assignments) WHERE Z_PK = ?2 AND \(key) IS NOT ?1", [owner, .integer(added.key)])
+        }
+    }
+
+    private func writePositions(_ change: RelationshipChange, _ column: SQLColumn, _ destination: SQLEntity) throws {
         guard let order = column.orderColumn.map(SQLSchema.identifier) else { return }
         let table = SQLSchema.identifier(destination.table.name)
         let key = SQLSchema.identifier(column.name)
         let ownerKey = PropertyValue.integer(change.ownerKey)
-        let setPosition = "UPDATE \(table) SET \(order) = ? WHERE Z_PK = ?"
+        let setPosition = "UPDATE \(table) SET \(order) = ? WHERE Z_PK = ?" + (column.isHiddenKey ? " AND \(key) = \(change.ownerKey)" : "")
         guard let wanted = change.order else {
             guard !change.added.isEmpty else { return }
             var last =

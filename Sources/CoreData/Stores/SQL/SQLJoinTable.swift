@@ -1,0 +1,69 @@
+import Foundation
+
+/// Where the destinations of a to-many relationship are found.
+enum SQLToMany {
+    /// In a to-one column of the destination's table: that of the inverse, or a hidden key where there is none.
+    case inverse(SQLColumn, of: SQLEntity, isOrdered: Bool)
+    /// In a join table; `isFirst` when the owner is the table's first side.
+    case join(SQLJoinTable, isFirst: Bool)
+}
+
+/// A table of pairs for a many-to-many relationship.
+///
+/// A store that this project made in former times keeps a to-many relationship without an inverse in one too.
+final class SQLJoinTable {
+    private(set) var name: String
+    /// Holds the key of the row that owns `firstRelationship`.
+    private(set) var firstColumn: String
+    /// Holds the key of the row that `firstRelationship` leads to.
+    private(set) var secondColumn: String
+    /// Position within `firstRelationship`, where that is ordered.
+    private(set) var firstOrderColumn: String?
+    /// Position within the inverse relationship, where that is ordered.
+    private(set) var secondOrderColumn: String?
+    /// The relationship that names the table.
+    let firstRelationship: NSRelationshipDescription
+    let secondRelationship: NSRelationshipDescription?
+    let owner: SQLEntity
+    let destination: SQLEntity
+    /// Whether the relationship is its own inverse: each pair stands in the table in both directions.
+    var isReflexive: Bool { secondRelationship === firstRelationship }
+
+    init(
+        name: String, firstColumn: String, secondColumn: String, first: NSRelationshipDescription,
+        second: NSRelationshipDescription?, owner: SQLEntity, destination: SQLEntity
+    ) {
+        self.name = name
+        self.firstColumn = firstColumn
+        self.secondColumn = secondColumn
+        firstRelationship = first
+        secondRelationship = second
+        self.owner = owner
+        self.destination = destination
+        nameOrderColumns()
+    }
+
+    private func nameOrderColumns() {
+        firstOrderColumn = firstRelationship.isOrdered ? "Z_FOK_" + secondColumn.dropFirst(2) : nil
+        let inverse = isReflexive ? nil : secondRelationship
+        secondOrderColumn = inverse?.isOrdered == true ? "Z_FOK_" + firstColumn.dropFirst(2) : nil
+    }
+
+    /// All columns in the order of their declaration: a position stands where its column stands.
+    var columnNames: [String] { [firstColumn, secondColumn] + [secondOrderColumn, firstOrderColumn].compactMap { $0 } }
+
+    func ownerColumn(isFirst: Bool) -> String { isFirst ? firstColumn : secondColumn }
+    func destinationColumn(isFirst: Bool) -> String { isFirst ? secondColumn : firstColumn }
+    func orderColumn(isFirst: Bool) -> String? { isFirst ? firstOrderColumn : secondOrderColumn }
+    func otherOrderColumn(isFirst: Bool) -> String? { isFirst ? secondOrderColumn : firstOrderColumn }
+
+    /// Takes the names over under which a store has the table.
+    func adopt(_ name: String, firstColumn: String, secondColumn: String, present: [String]) {
+        self.name = name
+        self.firstColumn = firstColumn
+        self.secondColumn = secondColumn
+        nameOrderColumns()
+        if let order = firstOrderColumn, !present.contains(order) { firstOrderColumn = nil }
+        if let order = secondOrderColumn, !present.contains(order) { secondOrderColumn = nil }
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+
+// Where to-many relationships are kept: inverse columns, hidden keys and join tables.
+extension SQLMapping {
+    /// A many-to-many relationship as its entity declares it.
+    private struct Side {
+        let entity: SQLEntity
+        let relationship: NSRelationshipDescription
+    }
+
+    /// The relationship that others are known by: where a subentity declares one again, the one that its inverse leads back to.
+    private func known(_ relationship: NSRelationshipDescription) -> NSRelationshipDescription {
+        guard let back = relationship.inverseRelationship?.inverseRelationship, back.name == relationship.name else {
+            return relationship
+        }
+        return back
+    }
+
+    /// The entity that declares a relationship.
+    private func declaringEntity(_ relationship: NSRelationshipDescription) -> SQLEntity? {
+        relationship.owningEntity?.name.flatMap { layouts.layoutByName[$0] }.flatMap { entity($0) }
+    }
+
+    /// Each entity that the store holds, by number.
+    private var entitiesByNumber: [SQLEntity] { entities.compactMap { $0 }.sorted { $0.number < $1.number } }
+
+    /// The to-many relationships without an inverse, each where it is declared first, by number and name.
+    func makeHiddenKeys() -> [SQLHiddenKey] {
+        var keys: [SQLHiddenKey] = []
+        for entity in entitiesByNumber {
+            for slot in entity.layout.slots.sorted(by: { $0.name < $1.name }) where isWithoutInverse(slot) {
+                guard slot.property.owningEntity === entity.layout.entity, slot.destinationIndex >= 0,
+                    let destination = entities[slot.destinationIndex], formerDeclaration(slot, of: entity.layout) == nil
+                else { continue }
+                let column = SQLColumn(hiddenKeyOf: slot, ownerNumber: entity.number)
+                keys.append(SQLHiddenKey(owner: entity, destination: destination, slot: slot, column: column))
+            }
+        }
+        return keys
+    }
+
+    private func isWithoutInverse(_ slot: PropertySlot) -> Bool {
+        slot.kind.isToMany && !slot.isTransient && slot.relationship?.inverseRelationship == nil
+    }
+
+    /// The superentity's relationship that a subentity declares again, if it leads into the same table.
+    private func formerDeclaration(_ slot: PropertySlot, of layout: EntityLayout) -> PropertySlot? {
+        guard layout.superIndex >= 0 else { return nil }
+        let parent = layouts.layouts[layout.superIndex]
+        guard let former = parent.slotByName[slot.name].map({ parent.slots[$0] }), isWithoutInverse(former),
+            former.destinationIndex >= 0, slot.destinationIndex >= 0,
+            layouts.layouts[former.destinationIndex].rootIndex == layouts.layouts[slot.destinationIndex].rootIndex
+        else { return nil }
+        return formerDeclaration(former, of: parent) ?? former
+    }
+
+    /// Gives each to-many relationship its place. Called when the tables have their columns.
+    func makeToManyMappings() {
+        let joins = makeJoinTables()
+        for case let entity? in entities {
+            for slot in entity.layout.slots where slot.kind.isToMany && !slot.isTransient {
+                guard let relationship = slot.relationship, slot.destinationIndex >= 0,
+                    let destination = entities[slot.destinationIndex]
+                else { continue }
+                if slot.inverseSlot >= 0, !slot.inverseIsToMany {
+                    guard let columns = destination.columns[slot.inverseSlot] else { continue }
+                    entity.toMany[slot.index] = .inverse(
+                        columns, of: destination, isOrdered: slot.kind == .orderedToMany)
+                } else if isWithoutInverse(slot) {
+                    let declared = formerDeclaration(slot, of: entity.layout) ?? slot
+                    guard let key = hiddenKeys.first(where: { $0.slot.property === declared.property }) else { continue }
+                    entity.toMany[slot.index] = .inverse(
+                        key.column, of: destination, isOrdered: slot.kind == .orderedToMany)
+                } else if let join = joins[ObjectIdentifier(known(relationship))] {
+                    entity.toMany[slot.index] = .join(join, isFirst: join.firstRelationship === known(relationship))
+                }
+            }
+        }
+    }
+
+    /// Makes the join tables.
+    ///
+    /// Of a pair the relationship whose entity has the smaller number names the table; of two that one entity declares the one
+    /// whose name comes later.
+    /// - Returns: the join table of each many-to-many relationship.
+    private func makeJoinTables() -> [ObjectIdentifier: SQLJoinTable] {
+        let sides = sidesOfPairs()
+        var columnNames = SQLNames()
+        var columns: [ObjectIdentifier: String] = [:]
+        // The column with an entity's keys is named by the relationship that leads to them. Where a name repeats, the
+        // entity's relationships are taken in order.
+        for side in sides {
+            guard let inverse = side.relationship.inverseRelationship else { continue }
+            columns[ObjectIdentifier(side.relationship)] = columnNames.take(
+                "Z_\(side.entity.number)\(inverse.name.uppercased())")
+        }
+        var tableNames = SQLNames(taken: Set(tables.map(\.name)))
+        var joins: [ObjectIdentifier: SQLJoinTable] = [:]
+        for side in sides {
+            guard let second = side.relationship.inverseRelationship, let other = declaringEntity(second),
+                isNaming(side, against: Side(entity: other, relationship: second)),
+                let destination = side.relationship.destinationEntity?.name.flatMap({ layouts.layoutByName[$0] })
+                    .flatMap({ entity($0) }),
+                let firstColumn = columns[ObjectIdentifier(side.relationship)],
+                let secondColumn = columns[ObjectIdentifier(second)]
+            else { continue }
+            let isReflexive = second === side.relationship
+            let join = SQLJoinTable(
+                name: tableNames.take("Z_\(side.entity.number)\(side.relationship.name.uppercased())"),
+                firstColumn: isReflexive ? "REFLEXIVE" : firstColumn, secondColumn: secondColumn, first: side.relationship,
+                second: second, owner: side.entity, destination: destination)
+            joinTables.append(join)
+            joins[ObjectIdentifier(side.relationship)] = join
+            joins[ObjectIdentifier(second)] = join
+        }
+        return joins
+    }
+
+    /// Both sides of each many-to-many pair, by entity number and name.
+    private func sidesOfPairs() -> [Side] {
+        var sides: [Side] = []
+        for entity in entitiesByNumber {
+            for slot in entity.layout.slots.sorted(by: { $0.name < $1.name }) where slot.kind.isToMany && slot.inverseIsToMany {
+                guard let relationship = slot.relationship, relationship.owningEntity === entity.layout.entity,
+                    known(relationship) === relationship, let inverse = relationship.inverseRelationship,
+                    !slot.isTransient || !inverse.isTransient, declaringEntity(inverse) != nil
+                else { continue }
+                sides.append(Side(entity: entity, relationship: relationship))
+            }
+        }
+        return sides
+    }
+
+    private func isNaming(_ side: Side, against other: Side) -> Bool {
+        if side.relationship === other.relationship { return true }
+        if side.entity.number != other.entity.number { return side.entity.number < other.entity.number }
+        return side.relationship.name > other.relationship.name
+    }
+}

@@ -1,0 +1,218 @@
+import Foundation
+
+/// The type a column is declared with.
+enum SQLColumnType: String {
+    case integer = "INTEGER"
+    case float = "FLOAT"
+    case timestamp = "TIMESTAMP"
+    case decimal = "DECIMAL"
+    case varchar = "VARCHAR"
+    case blob = "BLOB"
+
+    init?(_ kind: ValueKind) {
+        switch kind {
+        case .int16, .int32, .int64, .boolean, .toOne: self = .integer
+        case .double, .float: self = .float
+        case .date: self = .timestamp
+        case .decimal: self = .decimal
+        case .string, .uri: self = .varchar
+        case .data, .uuid, .transformable, .composite: self = .blob
+        case .toMany, .orderedToMany, .fetched, .undefined: return nil
+        }
+    }
+}
+
+/// The column of one property, with its companions.
+final class SQLColumn {
+    var name: String
+    let type: SQLColumnType
+    let kind: ValueKind
+    let propertyName: String
+    /// Holds the destination's entity number, where that can vary.
+    var entityColumn: String?
+    /// Holds the position in the ordered relationship that the column serves.
+    var orderColumn: String?
+    /// Whether large values may lie in files of their own.
+    let allowsExternalStorage: Bool
+    /// The property that the column was made for; entities that inherit it share the column.
+    let property: NSPropertyDescription
+    /// Whether it holds the owner's key of `property`, a to-many relationship without an inverse: no object has its value.
+    let isHiddenKey: Bool
+    /// The ordered relationship that `orderColumn` serves: the number of the entity that declares it, and its name.
+    fileprivate(set) var orderedBy: (number: Int, name: String) = (0, "")
+
+    init(name: String, type: SQLColumnType, slot: PropertySlot) {
+        self.name = name
+        self.type = type
+        kind = slot.kind
+        propertyName = slot.name
+        property = slot.property
+        allowsExternalStorage = slot.attribute?.allowsExternalBinaryDataStorage ?? false
+        isHiddenKey = false
+    }
+
+    /// The hidden key column of a to-many relationship without an inverse.
+    init(hiddenKeyOf slot: PropertySlot, ownerNumber: Int) {
+        name = "Z\(ownerNumber)\(slot.name.uppercased())"
+        type = .integer
+        kind = .toOne
+        propertyName = slot.name
+        property = slot.property
+        allowsExternalStorage = false
+        isHiddenKey = true
+    }
+}
+
+/// A to-many relationship without an inverse: the key of its owner stands in the destination's row.
+struct SQLHiddenKey {
+    /// The entity that declares the relationship.
+    let owner: SQLEntity
+    let destination: SQLEntity
+    let slot: PropertySlot
+    let column: SQLColumn
+}
+
+/// The table of a root entity and all its subentities.
+final class SQLTable {
+    let root: EntityLayout
+    let name: String
+    let family: [SQLEntity]
+    /// In the order of their declaration.
+    private(set) var columns: [SQLColumn] = []
+    /// How many of `columns` stand before the positions of ordered relationships.
+    private var countBeforePositions = 0
+
+    init(root: EntityLayout, family: [SQLEntity], mapping: SQLMapping) {
+        self.root = root
+        self.family = family
+        name = "Z" + root.name.uppercased()
+        var names = SQLNames(taken: ["Z_PK", "Z_ENT", "Z_OPT"])
+        var byProperty: [ObjectIdentifier: SQLColumn] = [:]
+        // The columns that each entity adds, in the order of the properties' names.
+        var added: [[SQLColumn]] = []
+        for entity in Self.inOrder(family) {
+            entity.table = self
+            var own: [SQLColumn] = []
+            for key in mapping.hiddenKeys where key.destination === entity {
+                key.column.name = names.take(key.column.name)
+                complete(key.column, ordered: key.slot, by: key.owner)
+                own.append(key.column)
+            }
+            for slot in entity.layout.slots.sorted(by: { $0.name < $1.name }) where slot.isStored {
+                if let column = byProperty[ObjectIdentifier(slot.property)] ?? inherited(slot, by: entity) {
+                    entity.columns[slot.index] = column
+                    continue
+                }
+                guard let type = SQLColumnType(slot.kind) else { continue }
+                // Siblings that use one name have columns of their own: ZTEXT, ZTEXT1.
+                let column = SQLColumn(name: names.take("Z" + slot.name.uppercased()), type: type, slot: slot)
+                if slot.kind == .toOne { complete(column, slot, mapping) }
+                byProperty[ObjectIdentifier(slot.property)] = column
+                entity.columns[slot.index] = column
+                own.append(column)
+            }
+            added.append(own)
+        }
+        arrange(added)
+    }
+
+    /// The entities from the root down, siblings by number: where names repeat the lower number comes first.
+    private static func inOrder(_ family: [SQLEntity]) -> [SQLEntity] {
+        let byLayout = Dictionary(family.map { ($0.layout.index, $0) }, uniquingKeysWith: { first, _ in first })
+        func path(_ entity: SQLEntity) -> [Int] {
+            (byLayout[entity.layout.superIndex].map(path) ?? []) + [entity.number]
+        }
+        return family.map { ($0, path($0)) }.sorted { $0.1.lexicographicallyPrecedes($1.1) }.map(\.0)
+    }
+
+    /// The superentity's column for a property that a subentity declares again with the same type.
+    private func inherited(_ slot: PropertySlot, by entity: SQLEntity) -> SQLColumn? {
+        guard let parent = family.first(where: { $0.layout.index == entity.layout.superIndex }),
+            let column = parent.layout.slotByName[slot.name].flatMap({ parent.columns[$0] }),
+            column.type == SQLColumnType(slot.kind)
+        else { return nil }
+        return column
+    }
+
+    /// Gives a to-one column its companions.
+    private func complete(_ column: SQLColumn, _ slot: PropertySlot, _ mapping: SQLMapping) {
+        let layouts = mapping.layouts.layouts
+        if slot.entityWord >= 0 {
+            let number = mapping.entities[slot.destinationIndex]?.number ?? 0
+            column.entityColumn = "Z\(number)_\(column.name.dropFirst())"
+        }
+        guard slot.inverseSlot >= 0, slot.inverseIsToMany else { return }
+        let inverse = layouts[slot.destinationIndex].slots[slot.inverseSlot]
+        let declaring = inverse.property.owningEntity?.name.flatMap { mapping.layouts.layoutByName[$0] }
+        let owner = declaring.flatMap { mapping.entity($0) } ?? mapping.entities[slot.destinationIndex]
+        if let owner { complete(column, ordered: inverse, by: owner) }
+    }
+
+    private func complete(_ column: SQLColumn, ordered slot: PropertySlot, by owner: SQLEntity) {
+        guard slot.kind == .orderedToMany else { return }
+        column.orderColumn = "Z_FOK_\(column.name.dropFirst())"
+        column.orderedBy = (owner.number, slot.name)
+    }
+
+    /// The kinds of values whose columns follow the positions: a group for all entities comes before the next group.
+    private static let groups: [Set<ValueKind>] = [
+        [.date, .double, .float], [.decimal], [.string], [.uri], [.uuid], [.transformable], [.data], [.composite],
+    ]
+
+    /// Puts the columns into the order in which they are declared.
+    ///
+    /// - Parameter added: for each entity from the root down the columns that it adds, in the order of the top-level
+    ///   properties' names. Several columns of one property stay together where they are of one group.
+    private func arrange(_ added: [[SQLColumn]]) {
+        let numbers: Set<ValueKind> = [.int16, .int32, .int64, .boolean]
+        for own in added {
+            columns += own.filter { numbers.contains($0.kind) }
+            columns += own.filter { $0.kind == .toOne }
+        }
+        countBeforePositions = columns.count
+        for group in Self.groups {
+            for own in added { columns += own.filter { group.contains($0.kind) } }
+        }
+    }
+
+    /// Names and types of all columns after `Z_PK`, `Z_ENT`, `Z_OPT`, in the order of their declaration.
+    var declarations: [(name: String, type: SQLColumnType)] {
+        var result: [(String, SQLColumnType)] = []
+        for column in columns.prefix(countBeforePositions) {
+            result.append((column.name, column.type))
+            if let entityColumn = column.entityColumn { result.append((entityColumn, .integer)) }
+        }
+        let ordered = columns.filter { $0.orderColumn != nil }.sorted {
+            ($0.orderedBy.number, $1.orderedBy.name) < ($1.orderedBy.number, $0.orderedBy.name)
+        }
+        result += ordered.compactMap { column in column.orderColumn.map { ($0, .integer) } }
+        result += columns.dropFirst(countBeforePositions).map { ($0.name, $0.type) }
+        return result
+    }
+
+    var allColumnNames: [String] { ["Z_PK", "Z_ENT", "Z_OPT"] + declarations.map(\.name) }
+
+    /// Takes a hidden key out whose pairs a store keeps in a table of their own.
+    func remove(_ column: SQLColumn) {
+        guard let index = columns.firstIndex(where: { $0 === column }) else { return }
+        columns.remove(at: index)
+        if index < countBeforePositions { countBeforePositions -= 1 }
+    }
+}
+
+/// Hands names out; one that is taken gets a number.
+struct SQLNames {
+    private var taken: Set<String>
+
+    init(taken: Set<String> = []) { self.taken = taken }
+
+    mutating func take(_ name: String) -> String {
+        var result = name
+        var suffix = 0
+        while !taken.insert(result).inserted {
+            suffix += 1
+            result = name + String(suffix)
+        }
+        return result
+    }
+}
