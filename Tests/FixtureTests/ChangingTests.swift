@@ -147,7 +147,7 @@ extension FixtureTests {
             #expect(found[1, default: []].isSuperset(of: changes.updated))
             #expect(found[1, default: []].isDisjoint(with: changes.inserted))
             #expect(found[2] == changes.deleted)
-            // Objects whose attributes changed; the others may have changed in a to-many relationship, which has no column.
+            // Whatever changed has a bit.
             for place in changes.updated {
                 let row = try #require(after.row(place))
                 let columns = try after.database.rows(

@@ -412,17 +412,18 @@ extension NSManagedObjectContext {
     private func update(of object: NSManagedObject) throws -> RowChange? {
         let layout = object.layout
         let base = object.committedRow.map(Snapshot.init(retaining:))
+        let hasToMany = object.extrasReference?._withUnsafeGuaranteedRef { $0.hasToMany } ?? false
+        let changed = hasToMany ? object.extras?.allToMany.filter { $0.state.hasChanges && !layout.slots[$0.slot].isTransient } : nil
+        let changedToMany = changed?.map(\.slot) ?? []
         if let pending = object.pending {
             let values = try storeValues(pending, object, onlyChanged: true)
-            if !values.mask.isEmpty { return RowChange(layout: layout, key: object.key, base: base, values: values) }
+            if !values.mask.isEmpty {
+                return RowChange(layout: layout, key: object.key, base: base, values: values, changedToMany: changedToMany)
+            }
         }
-        guard let extras = object.extras else { return nil }
-        for (slot, state) in extras.allToMany where state.hasChanges && !layout.slots[slot].isTransient {
-            var change = RowChange(layout: layout, key: object.key, base: base, values: nil)
-            change.touchesVersionOnly = true
-            return change
-        }
-        return nil
+        guard !changedToMany.isEmpty else { return nil }
+        return RowChange(
+            layout: layout, key: object.key, base: base, values: nil, touchesVersionOnly: true, changedToMany: changedToMany)
     }
 
     /// The pending values in the store's form; the same object when nothing needs converting.

@@ -346,6 +346,8 @@ struct RowChange {
     var touchesVersionOnly = false
     /// The version of an inserted row: 1, or that of a row that takes the place of a deleted one.
     var insertedVersion: Int64 = 1
+    /// The slots of the to-many relationships that changed, in an update.
+    var changedToMany: [Int] = []
 }
 
 /// A change of one to-many relationship that is not kept by the destinations' to-one columns alone:

@@ -4,10 +4,10 @@ import Foundation
 /// SQL functions that convert values while a store is migrated.
 final class MigrationFunctions {
     private let externalFiles: ExternalFiles?
-    /// By former entity number and bit: the new bit.
-    private let bits: [Int: [Int: Int]]
+    /// By former entity number.
+    private let bits: [Int: ChangedBits]
 
-    private init(_ externalFiles: ExternalFiles?, _ bits: [Int: [Int: Int]]) {
+    private init(_ externalFiles: ExternalFiles?, _ bits: [Int: ChangedBits]) {
         self.externalFiles = externalFiles
         self.bits = bits
     }
@@ -41,42 +41,39 @@ final class MigrationFunctions {
             MigrationFunctions.answer(context) { functions in
                 guard let data = MigrationFunctions.data(arguments?[0]) else { return nil }
                 let number = Int(clamping: sqlite3_value_int64(arguments?[1]))
-                return functions.bits[number].flatMap { MigrationFunctions.moved(data, $0) }
+                return functions.bits[number].flatMap { $0.moved(data) }
             }
         }
     }
 
-    /// For each former entity whose stored properties stand elsewhere now, the new bit of each; properties that are gone are
-    /// missing. Entities of which nothing moves are missing too.
-    static func changedBits(_ plan: SQLMigrationPlan) -> [Int: [Int: Int]] {
-        var result: [Int: [Int: Int]] = [:]
+    /// For each former entity whose properties stand elsewhere in the history now, the new bit of each; properties that are gone
+    /// are missing. Entities of which nothing moves are missing too.
+    static func changedBits(_ plan: SQLMigrationPlan) -> [Int: ChangedBits] {
+        var result: [Int: ChangedBits] = [:]
         for member in plan.members.values {
             let target = member.target.layout
             let source = member.source.layout
+            let (now, former) = (HistoryColumns(target), HistoryColumns(source))
             var bits: [Int: Int] = [:]
-            for slot in target.slots.prefix(target.storedCount) {
-                guard let former = member.sourceNames[slot.name].flatMap({ source.slotByName[$0] }), former < source.storedCount
-                else { continue }
-                bits[former] = slot.index
+            for slot in target.slots {
+                guard let name = member.sourceNames[slot.name], let index = source.slotByName[name] else { continue }
+                // Where only one of the two has a bit for the destination's entity, it has no counterpart.
+                for (bit, formerBit) in zip(now.bits[slot.index], former.bits[index]) { bits[formerBit] = bit }
             }
-            if bits.count < source.storedCount || bits.contains(where: { $0.key != $0.value }) {
-                result[member.source.number] = bits
+            let count = former.bits.reduce(0) { $0 + $1.count }
+            if bits.count < count || now.byteCount != former.byteCount || bits.contains(where: { $0.key != $0.value }) {
+                result[member.source.number] = ChangedBits(columns: now, bits: bits)
             }
         }
         return result
     }
 
-    private static func moved(_ bytes: Data, _ bits: [Int: Int]) -> Data? {
-        var slots: [Int] = []
-        for (index, byte) in bytes.enumerated() {
-            for bit in 0..<8 where byte & (1 << UInt8(bit)) != 0 {
-                if let slot = bits[index * 8 + bit] { slots.append(slot) }
-            }
-        }
-        guard let greatest = slots.max() else { return nil }
-        var result = Data(count: greatest / 8 + 1)
-        for slot in slots { result[slot / 8] |= 1 << UInt8(slot % 8) }
-        return result
+    struct ChangedBits {
+        let columns: HistoryColumns
+        /// The new bits by the former ones.
+        let bits: [Int: Int]
+
+        func moved(_ bytes: Data) -> Data? { columns.set(HistoryColumns.bits(in: bytes).compactMap { bits[$0] }) }
     }
 
     private static func data(_ value: OpaquePointer?) -> Data? {

@@ -2,15 +2,21 @@ import Foundation
 
 /// The tables of persistent history, as Core Data makes and fills them.
 ///
-/// `ZCOLUMNS` of an update has bit n set for the property with slot n of the row's entity (stored properties in ascending
-/// order of name).
+/// `HistoryColumns` says what the bits in `ZCOLUMNS` mean and what stands in `ZTOMBSTONE0` and its like.
 enum SQLiteHistory {
     private static let changeEntity: Int64 = 16001
     private static let transactionEntity: Int64 = 16002
     private static let stringEntity: Int64 = 16003
 
-    private static let statements = [
-        "CREATE TABLE ACHANGE ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCHANGETYPE INTEGER, ZENTITY INTEGER, ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB )",
+    private static func createChanges(tombstones: Int) -> String {
+        "CREATE TABLE ACHANGE ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCHANGETYPE INTEGER, ZENTITY INTEGER, "
+            + "ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB"
+            + (0..<tombstones).map { ", \(tombstoneColumn($0)) BLOB" }.joined() + " )"
+    }
+
+    static func tombstoneColumn(_ index: Int) -> String { "ZTOMBSTONE\(index)" }
+
+    private static let otherStatements = [
         "CREATE TABLE ATRANSACTION ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZAUTHORTS INTEGER, ZBUNDLEIDTS INTEGER, ZCONTEXTNAMETS INTEGER, ZPROCESSIDTS INTEGER, ZTIMESTAMP FLOAT, ZAUTHOR VARCHAR, ZBUNDLEID VARCHAR, ZCONTEXTNAME VARCHAR, ZPROCESSID VARCHAR, ZQUERYGEN BLOB )",
         "CREATE TABLE ATRANSACTIONSTRING ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZNAME VARCHAR )",
         "CREATE INDEX ACHANGE_ZTRANSACTIONID_INDEX ON ACHANGE (ZTRANSACTIONID)",
@@ -25,10 +31,12 @@ enum SQLiteHistory {
 
     /// Makes the tables in a store that has none, within the current transaction. `Z_PRIMARYKEY` gets their rows with the first
     /// transaction that is written.
-    static func createTables(_ connection: SQLiteConnection) throws {
+    ///
+    /// - Parameter tombstones: how many values a deletion leaves at most.
+    static func createTables(_ connection: SQLiteConnection, tombstones: Int) throws {
         let known = try connection.integer("SELECT 1 FROM sqlite_master WHERE name = 'ATRANSACTION'")
         guard known == nil else { return }
-        for statement in statements {
+        for statement in [createChanges(tombstones: tombstones)] + otherStatements {
             // A store of an older framework may have some of the tables.
             let words = statement.split(separator: " ")
             let isTable = words[1] == "TABLE"
@@ -36,6 +44,13 @@ enum SQLiteHistory {
                 isTable
                     ? statement.replacingOccurrences(of: "CREATE TABLE ", with: "CREATE TABLE IF NOT EXISTS ")
                     : statement.replacingOccurrences(of: " INDEX ", with: " INDEX IF NOT EXISTS "))
+        }
+    }
+
+    /// Adds the columns that values of deleted rows need by now, within the current transaction.
+    static func addTombstoneColumns(_ count: Int, to connection: SQLiteConnection, present: [String]) throws {
+        for column in (0..<count).map(tombstoneColumn) where !present.contains(column) {
+            try connection.execute("ALTER TABLE ACHANGE ADD COLUMN \(column) BLOB")
         }
     }
 
@@ -49,13 +64,16 @@ enum SQLiteHistory {
         let type: ChangeType
         let entityNumber: Int
         let key: Int64
-        var slots: [Int] = []
+        /// What an update changed, as `HistoryColumns` says it.
+        var columns = PropertyValue.null
+        /// What a deletion leaves, in the order of the columns.
+        var tombstones: [PropertyValue] = []
     }
 
     /// Writes one transaction with its changes.
     static func write(
         _ changes: [Change], author: String?, contextName: String?, in connection: SQLiteConnection,
-        hasStrings: Bool
+        hasStrings: Bool, tombstoneColumns: Int
     ) throws {
         guard !changes.isEmpty else { return }
         let transaction = try take(1, transactionEntity, "TRANSACTION", "ATRANSACTION", connection)
@@ -94,9 +112,11 @@ enum SQLiteHistory {
         }
         let last = try take(changes.count, changeEntity, "CHANGE", "ACHANGE", connection)
         var key = last - Int64(changes.count) + 1
+        let tombstones = (0..<tombstoneColumns).map(tombstoneColumn)
         let insert = try connection.statement(
-            "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS) "
-                + "VALUES (?, ?, ?, ?, ?, ?, ?)")
+            "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS"
+                + tombstones.map { ", " + $0 }.joined() + ") VALUES (?, ?, ?, ?, ?, ?, ?"
+                + String(repeating: ", ?", count: tombstones.count) + ")")
         for change in changes {
             insert.bind(key, at: 1)
             insert.bind(changeEntity, at: 2)
@@ -104,18 +124,13 @@ enum SQLiteHistory {
             insert.bind(Int64(change.entityNumber), at: 4)
             insert.bind(change.key, at: 5)
             insert.bind(transaction, at: 6)
-            insert.bind(columns(change.slots), at: 7)
+            insert.bind(change.columns, at: 7)
+            for index in tombstones.indices {
+                insert.bind(index < change.tombstones.count ? change.tombstones[index] : .null, at: Int32(8 + index))
+            }
             try insert.run()
             key += 1
         }
-    }
-
-    /// The bit set of changed columns, lowest byte first; NULL for none.
-    private static func columns(_ slots: [Int]) -> PropertyValue {
-        guard let greatest = slots.max() else { return .null }
-        var bytes = Data(count: greatest / 8 + 1)
-        for slot in slots { bytes[slot / 8] |= 1 << UInt8(slot % 8) }
-        return .data(bytes)
     }
 
     /// Counts `Z_MAX` of a history entity up and returns it.

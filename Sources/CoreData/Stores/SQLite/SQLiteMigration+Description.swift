@@ -38,9 +38,34 @@ extension SQLiteMigration {
                         + "WHERE ZENTITY = ? AND ZCOLUMNS IS NOT NULL", [.integer(Int64(former))])
             }
         }
+        try moveTombstones(columns)
         guard numbers.contains(where: { $0.key != $0.value }) else { return }
         let cases = numbers.sorted { $0.key < $1.key }.map { " WHEN \($0.key) THEN \($0.value)" }.joined()
         try connection.execute("UPDATE ACHANGE SET ZENTITY = CASE ZENTITY\(cases) ELSE ZENTITY END")
+    }
+
+    /// Puts the values of deleted rows where the attributes stand now that they are of.
+    private func moveTombstones(_ columns: [String]) throws {
+        var present = columns.filter { $0.hasPrefix("ZTOMBSTONE") }
+        for member in plan.members.values {
+            let (now, former) = (HistoryColumns(member.target.layout), HistoryColumns(member.source.layout))
+            let sources = now.preservedSlots.map { slot in
+                member.sourceNames[member.target.layout.slots[slot].name].flatMap { member.source.layout.slotByName[$0] }
+                    .flatMap { former.preservedSlots.firstIndex(of: $0) }
+            }
+            guard !former.preservedSlots.isEmpty, sources != former.preservedSlots.indices.map({ $0 }) else { continue }
+            try SQLiteHistory.addTombstoneColumns(sources.count, to: connection, present: present)
+            let all = (0..<max(sources.count, present.count)).map(SQLiteHistory.tombstoneColumn)
+            let assignments = all.enumerated().map { index, column in
+                let source = index < sources.count ? sources[index].map(SQLiteHistory.tombstoneColumn) : nil
+                return "\(column) = " + (source.flatMap { present.contains($0) ? $0 : nil } ?? "NULL")
+            }
+            present = all
+            guard !assignments.isEmpty else { continue }
+            try connection.run(
+                "UPDATE ACHANGE SET \(assignments.joined(separator: ", ")) WHERE ZENTITY = ?",
+                [.integer(Int64(member.source.number))])
+        }
     }
 
     /// The metadata and the model's copy.

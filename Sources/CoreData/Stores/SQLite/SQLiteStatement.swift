@@ -152,6 +152,17 @@ final class SQLiteStatement {
         return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
     }
 
+    /// The column as it lies in the row, whatever it was declared as.
+    func storedValue(_ column: Int32) -> PropertyValue {
+        switch sqlite3_column_type(handle, column) {
+        case SQLITE_INTEGER: .integer(int64(column))
+        case SQLITE_FLOAT: .double(double(column))
+        case SQLITE_TEXT: string(column).map(PropertyValue.string) ?? .null
+        case SQLITE_BLOB: data(column).map(PropertyValue.data) ?? .null
+        default: .null
+        }
+    }
+
     /// The column as bytes; nil for NULL.
     func data(_ column: Int32) -> Data? {
         if isNull(column) { return nil }

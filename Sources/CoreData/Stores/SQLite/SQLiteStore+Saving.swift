@@ -54,6 +54,10 @@ final class SaveSession {
     private let connection: SQLiteConnection
     private var writers: [Int: RowWriter] = [:]
     private var conflicts = SaveConflicts()
+    /// By the layout's index.
+    private var historyColumns: [Int: HistoryColumns] = [:]
+    /// Preserved values by the index of the deletion.
+    private var tombstones: [Int: [PropertyValue]] = [:]
     @exclusivity(unchecked) private var insertedRows: ContiguousArray<RowPointer?>
     @exclusivity(unchecked) private var updatedRows: ContiguousArray<RowPointer?>
     @exclusivity(unchecked) var files = Files()
@@ -147,6 +151,7 @@ final class SaveSession {
         for (index, change) in batch.deletes.enumerated() {
             let writer = try writer(for: change.layout)
             let old = writer.hasExternalColumns ? try writer.externalFileNames(ofRow: change.key, slots: nil) : []
+            if backend.tracksHistory { try noteTombstones(of: change, index) }
             guard try writer.delete(change) else {
                 try addConflict(.delete, index, change)
                 continue
@@ -163,6 +168,27 @@ final class SaveSession {
                 try releaseDestinations(of: change.key, key)
             }
         }
+    }
+
+    /// Keeps what the history preserves of a row that is to be deleted.
+    private func noteTombstones(of change: RowChange, _ index: Int) throws {
+        let slots = historyColumns(of: change.layout).preservedSlots
+        guard !slots.isEmpty else { return }
+        let entity = try backend.entity(change.layout)
+        let columns = slots.map { entity.columns[$0].map { SQLSchema.identifier($0.name) } ?? "NULL" }
+        try connection.query(
+            "SELECT \(columns.joined(separator: ", ")) FROM \(SQLSchema.identifier(entity.table.name)) WHERE Z_PK = ?",
+            [.integer(change.key)]
+        ) { row in
+            tombstones[index] = slots.indices.map { row.storedValue(Int32($0)) }
+        }
+    }
+
+    private func historyColumns(of layout: EntityLayout) -> HistoryColumns {
+        if let known = historyColumns[layout.index] { return known }
+        let made = HistoryColumns(layout)
+        historyColumns[layout.index] = made
+        return made
     }
 
     /// Takes the owner of a to-many relationship without an inverse out of its destinations' rows.
@@ -481,15 +507,19 @@ final class SaveSession {
             changes.append(.init(type: .insert, entityNumber: number(change.layout), key: change.key))
         }
         for change in batch.updates {
-            let slots = (0..<change.layout.storedCount).filter { change.values?.has($0) ?? false }
-            changes.append(.init(type: .update, entityNumber: number(change.layout), key: change.key, slots: slots))
+            let slots = (0..<change.layout.storedCount).filter { change.values?.has($0) ?? false } + change.changedToMany
+            let columns = historyColumns(of: change.layout).changes(slots)
+            changes.append(.init(type: .update, entityNumber: number(change.layout), key: change.key, columns: columns))
         }
-        for change in batch.deletes {
-            changes.append(.init(type: .delete, entityNumber: number(change.layout), key: change.key))
+        for (index, change) in batch.deletes.enumerated() {
+            changes.append(
+                .init(
+                    type: .delete, entityNumber: number(change.layout), key: change.key, tombstones: tombstones[index] ?? []))
         }
         try SQLiteHistory.write(
             changes, author: batch.transactionAuthor, contextName: batch.contextName, in: connection,
-            hasStrings: backend.columns["ATRANSACTIONSTRING"] != nil)
+            hasStrings: backend.columns["ATRANSACTIONSTRING"] != nil,
+            tombstoneColumns: backend.columns["ACHANGE"]?.filter { $0.hasPrefix("ZTOMBSTONE") }.count ?? 0)
     }
 
     /// Reads the rows again whose derived values the triggers of this save have changed.

@@ -177,9 +177,18 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
             }
             var columns = schema.columns
             let hasHistory = columns["ATRANSACTION"] != nil && columns["ACHANGE"] != nil
-            if wantsHistory, !hasHistory {
-                try connection.transaction(.immediate) { try SQLiteHistory.createTables(connection) }
-                columns = try SQLiteSchemaReader.read(connection).columns
+            if wantsHistory {
+                let tombstones = mapping.entities.compactMap { $0.map { HistoryColumns($0.layout).preservedSlots.count } }.max() ?? 0
+                let present = columns["ACHANGE"] ?? []
+                if !hasHistory || !present.contains(SQLiteHistory.tombstoneColumn(tombstones - 1)) && tombstones > 0 {
+                    try connection.transaction(.immediate) {
+                        try SQLiteHistory.createTables(connection, tombstones: tombstones)
+                        try SQLiteHistory.addTombstoneColumns(
+                            tombstones, to: connection,
+                            present: try SQLiteSchemaReader.read(connection).columns["ACHANGE"] ?? [])
+                    }
+                    columns = try SQLiteSchemaReader.read(connection).columns
+                }
             }
             if Self.flag(self.options, NSSQLiteAnalyzeOption), !self.isReadOnly { try connection.execute("ANALYZE") }
             if Self.flag(self.options, NSSQLiteManualVacuumOption), !self.isReadOnly {

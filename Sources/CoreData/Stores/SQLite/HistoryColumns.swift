@@ -1,0 +1,57 @@
+import Foundation
+
+/// Which bit of `ZCOLUMNS` stands for which property of an entity, and which values a deletion leaves in the history.
+///
+/// The bits of an entity are, inherited properties included: its to-one relationships by name, each followed by a bit for the
+/// destination's entity where that can vary; its attributes by name; its to-many relationships by name. They are counted
+/// from the highest bit of the first byte. The order is that of rows which Apple's framework wrote; none of them was of an
+/// entity that inherits, for which the order is this project's choice.
+struct HistoryColumns {
+    /// The bits of each slot; none for what a store does not keep.
+    let bits: [Range<Int>]
+    let byteCount: Int
+    /// The slots of the attributes whose values are preserved, by name. Values in files of their own go with their files.
+    let preservedSlots: [Int]
+
+    init(_ layout: EntityLayout) {
+        var bits = Array(repeating: 0..<0, count: layout.slots.count)
+        var count = 0
+        let slots = layout.slots.sorted { $0.name < $1.name }.filter { !$0.isTransient }
+        func add(_ slot: PropertySlot, _ width: Int = 1) {
+            bits[slot.index] = count..<count + width
+            count += width
+        }
+        for slot in slots where slot.kind == .toOne { add(slot, slot.entityWord >= 0 ? 2 : 1) }
+        for slot in slots where slot.attribute != nil && slot.isStored { add(slot) }
+        for slot in slots where slot.kind.isToMany { add(slot) }
+        self.bits = bits
+        byteCount = (count + 7) / 8
+        preservedSlots = slots.filter {
+            $0.isStored && $0.attribute?.preservesValueInHistoryOnDeletion == true
+                && $0.attribute?.allowsExternalBinaryDataStorage != true
+        }.map(\.index)
+    }
+
+    /// The bit set of some changed properties; NULL for none.
+    func changes(_ slots: some Sequence<Int>) -> PropertyValue {
+        set(slots.lazy.flatMap { bits[$0] }).map(PropertyValue.data) ?? .null
+    }
+
+    /// A bit set as long as all of the entity's properties need; nil without a bit.
+    func set(_ bits: some Sequence<Int>) -> Data? {
+        var bytes = Data(count: byteCount)
+        var isEmpty = true
+        for bit in bits where bit < byteCount * 8 {
+            bytes[bit / 8] |= 0x80 >> UInt8(bit % 8)
+            isEmpty = false
+        }
+        return isEmpty ? nil : bytes
+    }
+
+    /// The bits that are set, lowest first.
+    static func bits(in bytes: Data) -> [Int] {
+        bytes.enumerated().flatMap { index, byte in
+            (0..<8).filter { byte & (0x80 >> UInt8($0)) != 0 }.map { index * 8 + $0 }
+        }
+    }
+}

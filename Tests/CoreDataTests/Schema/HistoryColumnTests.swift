@@ -1,0 +1,174 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// What a change leaves in the history. The bits are written out from the rules of the file format.
+@Suite struct HistoryColumnTests {
+    let store: MigratedStore
+
+    init() throws { store = try MigratedStore() }
+
+    private static var tracking: [AnyHashable: Any] {
+        MigratedStore.automatic.merging([NSPersistentHistoryTrackingKey: true]) { $1 }
+    }
+
+    private func columns() -> [String?] {
+        store.file.column("SELECT hex(ZCOLUMNS) FROM ACHANGE WHERE ZCHANGETYPE = 1 ORDER BY Z_PK")
+    }
+
+    /// Bits of a recipe: book 0, its entity 1, maker 2, amount 3, count 4, title 5, parts 6, tags 7, users 8.
+    private func recipes() -> NSManagedObjectModel {
+        let book = entity("Book")
+        book.subentities = [entity("Atlas")]
+        let ghost = text("ghost")
+        ghost.isTransient = true
+        let recipe = entity(
+            "Recipe", text("title"), number("amount"), number("count"), ghost,
+            NSRelationshipDescription("tags", to: book, toMany: true))
+        relate(recipe, "book", book, inverse: "recipes", inverseToMany: true)
+        let maker = entity("Maker")
+        relate(recipe, "maker", maker, inverse: "recipe")
+        relate(recipe, "parts", toMany: true, ordered: true, maker, inverse: "part")
+        relate(recipe, "users", toMany: true, maker, inverse: "used", inverseToMany: true)
+        return NSManagedObjectModel([book] + book.subentities + [recipe, maker])
+    }
+
+    private func change(_ body: (_ recipe: NSManagedObject, NSManagedObjectContext) -> Void) throws -> [String?] {
+        try store.open(recipes(), Self.tracking) { context in
+            context.insert("Recipe", ["title": "one"])
+            try context.save()
+            body(try context.objects("Recipe")[0], context)
+        }
+        return store.file.column(
+            "SELECT hex(ZCOLUMNS) FROM ACHANGE WHERE ZCHANGETYPE = 1 "
+                + "AND ZENTITY = (SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'Recipe') ORDER BY Z_PK")
+    }
+
+    @Test(arguments: [("amount", "1000"), ("count", "0800"), ("title", "0400")])
+    func anAttributeHasItsBitAfterTheToOneRelationships(name: String, bits: String) throws {
+        #expect(try change { recipe, _ in recipe.setValue(name == "title" ? "two" as Any : 2, forKey: name) } == [bits])
+    }
+
+    @Test func aToOneRelationshipHasABitForTheDestinationsEntityToo() throws {
+        #expect(try change { recipe, context in recipe.setValue(context.insert("Atlas"), forKey: "book") } == ["C000"])
+    }
+
+    @Test func aToOneRelationshipToOneEntityHasOneBit() throws {
+        #expect(try change { recipe, context in recipe.setValue(context.insert("Maker"), forKey: "maker") } == ["2000"])
+    }
+
+    @Test func toManyRelationshipsHaveTheLastBits() throws {
+        let bits = try change { recipe, context in
+            recipe.mutableOrderedSetValue(forKey: "parts").add(context.insert("Maker"))
+            recipe.mutableSetValue(forKey: "tags").add(context.insert("Book"))
+            recipe.mutableSetValue(forKey: "users").add(context.insert("Maker"))
+        }
+        #expect(bits == ["0380"])
+    }
+
+    @Test func everythingThatChangesHasABit() throws {
+        let bits = try change { recipe, context in
+            recipe.setValue("two", forKey: "title")
+            recipe.setValue(context.insert("Maker"), forKey: "maker")
+            recipe.mutableSetValue(forKey: "users").add(context.insert("Maker"))
+        }
+        #expect(bits == ["2480"])
+    }
+
+    @Test func insertionsAndDeletionsHaveNoBits() throws {
+        try store.open(recipes(), Self.tracking) { context in
+            let recipe = context.insert("Recipe", ["title": "one"])
+            try context.save()
+            context.delete(recipe)
+        }
+        #expect(store.file.rows("SELECT ZCHANGETYPE, ZCOLUMNS FROM ACHANGE") == [["0", nil], ["2", nil]])
+    }
+
+    @Test func anEntityThatInheritsCountsAllItsPropertiesByName() throws {
+        // Bits of a leaf: link 0, its entity 1, area 2, name 3, weight 4.
+        func trees() -> NSManagedObjectModel {
+            let node = entity("Node", text("name"))
+            let leaf = entity("Leaf", number("area"), number("weight"))
+            node.subentities = [leaf]
+            node.properties += [NSRelationshipDescription("link", to: node)]
+            return model(node, leaf)
+        }
+        try store.open(trees(), Self.tracking) { context in
+            let leaf = context.insert("Leaf", ["name": "l"])
+            let node = context.insert("Node", ["name": "n"])
+            try context.save()
+            leaf.setValue("m", forKey: "name")
+            node.setValue("o", forKey: "name")
+            try context.save()
+            leaf.setValue(1, forKey: "weight")
+        }
+        #expect(Set(columns()[0...1]) == ["10", "20"] && columns()[2] == "08")
+    }
+
+    // MARK: Deleted rows
+
+    private func people(extra: Bool = false, born: Bool = true) -> NSManagedObjectModel {
+        func kept(_ attribute: NSAttributeDescription) -> NSAttributeDescription {
+            attribute.preservesValueInHistoryOnDeletion = true
+            return attribute
+        }
+        let person = entity("Person", text("note"), kept(text("name")), kept(NSAttributeDescription("id", .UUIDAttributeType)))
+        if born { person.properties += [kept(NSAttributeDescription("born", .dateAttributeType))] }
+        if extra { person.properties += [kept(number("height"))] }
+        let member = entity("Member", kept(number("level")))
+        person.subentities = [member]
+        return model(person, member, entity("Thing", text("name")))
+    }
+
+    private let id = UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF")
+
+    private func deletePeople() throws {
+        try store.open(people(), Self.tracking) { context in
+            let born = Date(timeIntervalSinceReferenceDate: 12.5)
+            context.insert("Person", ["name": "p", "note": "secret", "born": born, "id": id as Any])
+            context.insert("Member", ["name": "m", "level": 3])
+            context.insert("Thing", ["name": "t"])
+        }
+        try store.open(people(), Self.tracking) { context in
+            for entity in ["Person", "Thing"] {
+                for object in try context.objects(entity) { context.delete(object) }
+            }
+        }
+    }
+
+    private func tombstones(_ count: Int) -> [[String?]] {
+        let columns = (0..<count).map { "quote(ZTOMBSTONE\($0))" }.joined(separator: ", ")
+        return store.file.rows("SELECT \(columns) FROM ACHANGE WHERE ZCHANGETYPE = 2 ORDER BY ZENTITY")
+    }
+
+    @Test func aDeletionLeavesThePreservedValuesByName() throws {
+        try deletePeople()
+        // Of a person: born, id, name. Of a member: born, id, level, name.
+        #expect(
+            tombstones(4) == [
+                ["12.5", "X'00112233445566778899AABBCCDDEEFF'", "'p'", "NULL"], ["NULL", "NULL", "3", "'m'"],
+                ["NULL", "NULL", "NULL", "NULL"],
+            ])
+        #expect(
+            store.file.value("SELECT sql FROM sqlite_master WHERE name = 'ACHANGE'")?.hasSuffix(
+                "ZCOLUMNS BLOB, ZTOMBSTONE0 BLOB, ZTOMBSTONE1 BLOB, ZTOMBSTONE2 BLOB, ZTOMBSTONE3 BLOB )") == true)
+        #expect(store.file.value("SELECT count(*) FROM ACHANGE WHERE ZCHANGETYPE = 0 AND ZTOMBSTONE2 NOT NULL") == "0")
+    }
+
+    @Test func valuesOfDeletedRowsFollowTheirAttributesThroughAMigration() throws {
+        try deletePeople()
+        try store.open(people(extra: true, born: false), Self.tracking) { _ in }
+        // Of a person: height, id, name. Of a member: height, id, level, name.
+        #expect(
+            tombstones(4) == [
+                ["NULL", "X'00112233445566778899AABBCCDDEEFF'", "'p'", "NULL"], ["NULL", "NULL", "3", "'m'"],
+                ["NULL", "NULL", "NULL", "NULL"],
+            ])
+    }
+
+    @Test func aStoreThatPreservesMoreThanBeforeGetsTheColumns() throws {
+        try store.open(model(entity("Person", text("note"), text("name"))), Self.tracking) { $0.insert("Person") }
+        try store.open(people(), Self.tracking) { context in context.delete(try context.objects("Person")[0]) }
+        #expect(tombstones(4) == [["NULL", "NULL", "NULL", "NULL"]])
+    }
+}

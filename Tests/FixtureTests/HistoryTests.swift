@@ -1,0 +1,104 @@
+import CoreData
+import TestSupport
+import Testing
+
+extension FixtureTests {
+    /// The history's rows say what changed: those in the stores as they are, and those that are written into them here.
+    @Suite struct HistoryTests {
+        let folder: TemporaryFolder
+
+        init() throws { folder = try TemporaryFolder() }
+
+        private static let withHistory = StoreAndModel.oneOfEachStore.filter {
+            ["SampleModel2", "CartKit", "FreezeRay"].contains { name in $0.store.path.contains(name) }
+        }
+
+        /// What each bit of `ZCOLUMNS` stands for, from the highest bit of the first byte on.
+        private func names(_ entity: NSEntityDescription) -> [String] {
+            let properties = entity.propertiesByName.values.filter { !$0.isTransient }.sorted { $0.name < $1.name }
+            let relationships = properties.compactMap { $0 as? NSRelationshipDescription }
+            let toOne = relationships.filter { !$0.isToMany }.flatMap { relationship in
+                Array(repeating: relationship.name, count: relationship.destinationEntity?.subentities.isEmpty == false ? 2 : 1)
+            }
+            return toOne + properties.filter { $0 is NSAttributeDescription }.map(\.name)
+                + relationships.filter(\.isToMany).map(\.name)
+        }
+
+        /// The names of the bits that are set; nil for a bit that stands for nothing.
+        private func changed(_ columns: Data, _ entity: NSEntityDescription) -> Set<String?> {
+            let names = names(entity)
+            var found: Set<String?> = []
+            for (index, byte) in columns.enumerated() {
+                for bit in 0..<8 where byte & (0x80 >> UInt8(bit)) != 0 {
+                    let place = index * 8 + bit
+                    found.insert(place < names.count ? names[place] : nil)
+                }
+            }
+            return found
+        }
+
+        private struct Change {
+            let type: Int64
+            let entity: NSEntityDescription
+            let key: Int64
+            let columns: Data?
+        }
+
+        private func changes(_ url: URL, _ model: NSManagedObjectModel, after transaction: Int64 = 0) throws -> [Change] {
+            let raw = try RawStore(url, model)
+            return try raw.database.rows(
+                "SELECT ZCHANGETYPE, ZENTITY, ZENTITYPK, ZCOLUMNS FROM ACHANGE WHERE ZTRANSACTIONID > \(transaction)"
+            ).map { row in
+                Change(
+                    type: try #require(row[0].integer), entity: try #require(raw.entities[row[1].integer ?? 0]),
+                    key: try #require(row[2].integer), columns: row[3].blob)
+            }
+        }
+
+        @Test func thereAreStoresWithAHistory() { #expect(Self.withHistory.count == 5) }
+
+        @Test(arguments: withHistory) func theHistoryOfAStoreReadsAsItsRowsAre(fixture: StoreAndModel) throws {
+            let url = try fixture.store.copy(to: folder)
+            let model = try fixture.readModel(of: url)
+            let raw = try RawStore(url, model)
+            for change in try changes(url, model) {
+                // Only an update has bits, and each of them has a name.
+                #expect((change.columns != nil) == (change.type == 1))
+                if let columns = change.columns {
+                    let found = changed(columns, change.entity)
+                    #expect(!found.isEmpty && !found.contains(nil))
+                }
+                let isThere = raw.tables[RawStore.table(of: change.entity)]?[change.key] != nil
+                if change.type == 0 { #expect(isThere, "\(change.entity.name ?? "")/p\(change.key)") }
+            }
+        }
+
+        @Test(arguments: withHistory) func whatIsWrittenReadsByTheSameRule(fixture: StoreAndModel) throws {
+            let url = try fixture.store.copy(to: folder)
+            let model = try fixture.readModel(of: url)
+            let before = try RawDatabase(url).integer("SELECT max(Z_PK) FROM ATRANSACTION") ?? 0
+            let stack = try Stack(model, url, options: [NSPersistentHistoryTrackingKey: true])
+            let maker = ObjectMaker(stack.context)
+            for entity in model.concreteEntities { try maker.insert(entity) }
+            try stack.context.save()
+            // One attribute of each object, another one for each next object.
+            var expected: [String: Set<String?>] = [:]
+            for (number, object) in try model.concreteEntities.flatMap(stack.objects).enumerated() {
+                let attributes = object.entity.settableAttributes.filter { $0.attributeType != .compositeAttributeType }
+                guard !attributes.isEmpty else { continue }
+                let attribute = attributes[number % attributes.count]
+                object.setValue(GeneratedValues.value(of: attribute, 1_000_000 + number), forKey: attribute.name)
+                expected[object.place] = [attribute.name]
+            }
+            let transaction = try RawDatabase(url).integer("SELECT max(Z_PK) FROM ATRANSACTION") ?? 0
+            #expect(transaction > before)
+            try stack.context.save()
+            let updates = try changes(url, model, after: transaction)
+            #expect(!updates.isEmpty && updates.allSatisfy { $0.type == 1 })
+            for update in updates {
+                let place = "\(update.entity.name ?? "")/p\(update.key)"
+                #expect(changed(try #require(update.columns), update.entity) == expected[place], "\(place)")
+            }
+        }
+    }
+}
