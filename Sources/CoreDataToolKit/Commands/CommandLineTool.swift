@@ -1,6 +1,7 @@
 import Foundation
 
-/// The `coredata` command: looks into Core Data stores without changing them, and makes classes and files of models.
+/// The `coredata` command: looks into Core Data stores without changing them, and makes classes and files of
+/// models, and ports sources.
 public struct CommandLineTool {
     /// The exit statuses of the command; usage errors have the number of sysexits.
     public enum Status {
@@ -8,6 +9,9 @@ public struct CommandLineTool {
         public static let failure: Int32 = 1
         public static let usage: Int32 = 64
     }
+
+    /// The version of the package that the command belongs to.
+    public static let version = "0.1.0"
 
     private let output: OutputWriter
     private let errors: OutputWriter
@@ -26,14 +30,16 @@ public struct CommandLineTool {
         columns = environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 >= 20 ? $0 : nil } ?? 120
     }
 
-    private static let subcommands = [InfoCommand.syntax, QueryCommand.syntax, GenerateCommand.syntax, ModelCommand.syntax]
+    private static let subcommands = [
+        InfoCommand.syntax, QueryCommand.syntax, GenerateCommand.syntax, ModelCommand.syntax, PortCommand.syntax,
+    ]
 
     private static var help: String {
         var text = """
             Usage: coredata COMMAND …
 
-            Looks into Core Data stores (SQLite), and makes classes and files of models. A store is never changed, and needs no
-            model file.
+            Looks into Core Data stores (SQLite), makes classes and files of models, and ports sources of a Mac. A store is never
+            changed, and needs no model file.
 
 
             """
@@ -41,7 +47,7 @@ public struct CommandLineTool {
         for syntax in subcommands {
             text += "  \(syntax.name)\(String(repeating: " ", count: width - syntax.name.count))\(syntax.summary)\n"
         }
-        return text + "\n'coredata COMMAND --help' says more about a command.\n"
+        return text + "\n'coredata COMMAND --help' says more about a command; 'coredata --version' shows the version.\n"
     }
 
     /// Runs the command and gives its exit status.
@@ -72,6 +78,10 @@ public struct CommandLineTool {
             try output.write(Self.subcommands.first { $0.name == subject }?.help ?? Self.help)
             return Status.success
         }
+        if name == "--version" {
+            try output.write("coredata \(Self.version)\n")
+            return Status.success
+        }
         guard let syntax = Self.subcommands.first(where: { $0.name == name }) else {
             let advice = NearNames.advice(for: name, among: Self.subcommands.map(\.name), kind: "command")
             return try reportUsage(
@@ -86,6 +96,7 @@ public struct CommandLineTool {
             switch name {
             case InfoCommand.syntax.name: try InfoCommand(given).run(output)
             case GenerateCommand.syntax.name: try GenerateCommand(given).run(output, errors: errors)
+            case PortCommand.syntax.name: try PortCommand(given).run(output, errors: errors)
             case ModelCommand.syntax.name: try ModelCommand(given).run(output, errors: errors)
             default: try QueryCommand(given).run(output, errors: errors, columns: columns)
             }

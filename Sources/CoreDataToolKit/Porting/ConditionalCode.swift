@@ -1,0 +1,94 @@
+/// Tells which parts of a source Linux does not compile, as far as `#if` says it by platforms and modules.
+enum ConditionalCode {
+    private static let otherSystems: Set<String> = [
+        "macOS", "OSX", "iOS", "tvOS", "watchOS", "visionOS", "macCatalyst", "Windows", "Android",
+    ]
+    private static let otherModules: Set<String> = [
+        "ObjectiveC", "Darwin", "UIKit", "AppKit", "Cocoa", "SwiftUI", "Combine", "CloudKit", "WatchKit", "CoreSpotlight", "SwiftData",
+    ]
+    private static let ownModules: Set<String> = ["CoreData", "Foundation", "Glibc", "Dispatch"]
+
+    /// - Parameter lineOf: the line of a place in the source.
+    /// - Returns: for each token whether it is left out.
+    static func inactive(_ tokens: [SwiftToken], lineOf: (Int) -> Int) -> [Bool] {
+        /// One `#if`: whether a branch was certainly taken, and whether the current one is certainly left out.
+        var stack: [(isTaken: Bool, isOut: Bool)] = []
+        var result: [Bool] = []
+        var skipUntil = 0
+        for (index, token) in tokens.enumerated() {
+            if token.kind == .directive, index >= skipUntil {
+                let line = lineOf(token.range.lowerBound)
+                var end = index + 1
+                while end < tokens.count, lineOf(tokens[end].range.lowerBound) == line { end += 1 }
+                switch token.text {
+                case "#if":
+                    let value = self.value(Array(tokens[(index + 1)..<end]))
+                    stack.append((value == true, value == false))
+                case "#elseif":
+                    if let top = stack.popLast() {
+                        let value = self.value(Array(tokens[(index + 1)..<end]))
+                        stack.append((top.isTaken || value == true, top.isTaken || value == false))
+                    }
+                case "#else":
+                    if let top = stack.popLast() { stack.append((top.isTaken, top.isTaken)) }
+                case "#endif": _ = stack.popLast()
+                default: break
+                }
+                if ["#if", "#elseif", "#else", "#endif"].contains(token.text) { skipUntil = end }
+            }
+            result.append(stack.contains { $0.isOut })
+        }
+        return result
+    }
+
+    // MARK: Conditions
+
+    /// What a condition is on Linux; nil when it cannot be known.
+    private static func value(_ tokens: [SwiftToken]) -> Bool? {
+        var rest = tokens.map(\.text)[...]
+        return disjunction(&rest)
+    }
+
+    private static func disjunction(_ rest: inout ArraySlice<String>) -> Bool? {
+        var value = conjunction(&rest)
+        while rest.starts(with: ["|", "|"]) {
+            rest = rest.dropFirst(2)
+            let other = conjunction(&rest)
+            value = value == true || other == true ? true : (value == false && other == false ? false : nil)
+        }
+        return value
+    }
+
+    private static func conjunction(_ rest: inout ArraySlice<String>) -> Bool? {
+        var value = operand(&rest)
+        while rest.starts(with: ["&", "&"]) {
+            rest = rest.dropFirst(2)
+            let other = operand(&rest)
+            value = value == false || other == false ? false : (value == true && other == true ? true : nil)
+        }
+        return value
+    }
+
+    private static func operand(_ rest: inout ArraySlice<String>) -> Bool? {
+        guard let first = rest.popFirst() else { return nil }
+        if first == "!" { return operand(&rest).map { !$0 } }
+        if first == "(" {
+            let value = disjunction(&rest)
+            if rest.first == ")" { rest = rest.dropFirst() }
+            return value
+        }
+        if first == "true" { return true }
+        if first == "false" { return false }
+        guard rest.first == "(" else { return nil }
+        rest = rest.dropFirst()
+        var arguments: [String] = []
+        while let next = rest.popFirst(), next != ")" { arguments.append(next) }
+        guard arguments.count == 1 else { return nil }
+        switch first {
+        case "os": return arguments[0] == "Linux" ? true : (otherSystems.contains(arguments[0]) ? false : nil)
+        case "canImport": return ownModules.contains(arguments[0]) ? true : (otherModules.contains(arguments[0]) ? false : nil)
+        case "targetEnvironment": return false
+        default: return nil
+        }
+    }
+}

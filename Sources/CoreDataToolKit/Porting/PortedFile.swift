@@ -1,0 +1,77 @@
+/// A mechanical change of a source.
+struct PortingEdit: Equatable {
+    /// The bytes that are replaced.
+    let range: Range<Int>
+    let replacement: String
+    /// The place to show: what is replaced begins here.
+    let line: Int
+    /// What is replaced and by what, for people.
+    let summary: String
+}
+
+/// A place that a person has to change.
+struct PortingRemainder: Equatable {
+    let line: Int
+    let rule: String
+}
+
+/// What the porter found in a file.
+struct PortedFile {
+    let edits: [PortingEdit]
+    let remainders: [PortingRemainder]
+    /// The bytes with all changes.
+    let bytes: [UInt8]
+
+    init(_ source: SwiftSource, classes: ManagedClasses) {
+        var rules = PortingRules(source: source, classes: classes)
+        rules.run()
+        edits = rules.edits.sorted { $0.range.lowerBound < $1.range.lowerBound }
+        remainders = rules.remainders.sorted { ($0.line, $0.rule) < ($1.line, $1.rule) }
+        var result: [UInt8] = []
+        var place = 0
+        for edit in edits {
+            result += source.bytes[place..<edit.range.lowerBound]
+            result += Array(edit.replacement.utf8)
+            place = edit.range.upperBound
+        }
+        bytes = result + source.bytes[place...]
+    }
+}
+
+/// The managed object classes of all files, by name, and what the porter has to know of their properties.
+struct ManagedClasses {
+    private(set) var names: Set<String> = ["NSManagedObject"]
+    /// Properties that are sets of Foundation's.
+    private(set) var setProperties: Set<String> = []
+
+    init(_ sources: [SwiftSource]) {
+        // As on a Mac, and as after an earlier run.
+        let marks: Set<String> = ["NSManaged", "Managed", "ManagedAccessor"]
+        var parents: [(name: String, parent: String)] = []
+        for source in sources {
+            for scope in source.scopes where scope.kind == .type {
+                if let parent = scope.inherited.first { parents.append((scope.name, parent)) }
+            }
+            for (index, token) in source.tokens.enumerated() where marks.contains(token.text) && source.word(index - 1) == "@" {
+                // Only a managed object class has such properties, wherever its superclass is declared.
+                if let scope = source.scope(around: index) { names.insert(scope.name) }
+                guard let keyword = source.declaration(from: index - 1), source.word(keyword) == "var", source.word(keyword + 2) == ":",
+                    ["NSSet", "NSOrderedSet", "NSMutableSet", "NSMutableOrderedSet"].contains(source.word(keyword + 3))
+                else { continue }
+                setProperties.insert(source.word(keyword + 1))
+            }
+        }
+        var isComplete = false
+        while !isComplete {
+            let found = parents.filter { names.contains($0.parent) && !names.contains($0.name) }.map(\.name)
+            names.formUnion(found)
+            isComplete = found.isEmpty
+        }
+    }
+
+    /// Whether a type or extension is one of a managed object class.
+    func contain(_ scope: SwiftSource.Scope?) -> Bool {
+        guard let scope, scope.kind != .protocol else { return false }
+        return names.contains(scope.name)
+    }
+}

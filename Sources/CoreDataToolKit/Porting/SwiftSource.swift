@@ -1,0 +1,221 @@
+/// A Swift file as the porter sees it: its tokens, the types that they stand in, and which of them are compiled on Linux.
+struct SwiftSource {
+    /// A type or extension around some tokens.
+    struct Scope {
+        enum Kind: Equatable {
+            case type, `extension`, `protocol`
+        }
+
+        let kind: Kind
+        let name: String
+        /// The names after the colon, the superclass first.
+        let inherited: [String]
+        /// From the opening to the closing brace, as places of tokens.
+        var body: Range<Int>
+    }
+
+    let bytes: [UInt8]
+    let tokens: [SwiftToken]
+    /// In the order in which they begin.
+    private(set) var scopes: [Scope] = []
+    /// By token: whether it lies in code that Linux does not compile.
+    private(set) var isInactive: [Bool]
+    private let lineStarts: [Int]
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        tokens = SwiftLexer.tokens(of: bytes)
+        var starts = [0]
+        for (place, byte) in bytes.enumerated() where byte == UInt8(ascii: "\n") { starts.append(place + 1) }
+        lineStarts = starts
+        isInactive = ConditionalCode.inactive(tokens, lineOf: Self.line(starts))
+        findScopes()
+    }
+
+    private static func line(_ starts: [Int]) -> (Int) -> Int {
+        { place in
+            var (low, high) = (0, starts.count - 1)
+            while low < high {
+                let middle = (low + high + 1) / 2
+                if starts[middle] <= place { low = middle } else { high = middle - 1 }
+            }
+            return low + 1
+        }
+    }
+
+    /// The line of a place in the bytes, from 1.
+    func line(of place: Int) -> Int { Self.line(lineStarts)(place) }
+
+    func line(ofToken index: Int) -> Int { line(of: tokens[index].range.lowerBound) }
+
+    /// The text between two places.
+    func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+    /// The text of tokens with what is between them.
+    func text(ofTokens range: Range<Int>) -> String {
+        range.isEmpty ? "" : text(tokens[range.lowerBound].range.lowerBound..<tokens[range.upperBound - 1].range.upperBound)
+    }
+
+    /// The text of a token; empty behind the last and before the first one.
+    func word(_ index: Int) -> String { tokens.indices.contains(index) ? tokens[index].text : "" }
+
+    /// Whether tokens with these texts follow from a place on.
+    func matches(_ texts: String..., at index: Int) -> Bool {
+        texts.enumerated().allSatisfy { word(index + $0.offset) == $0.element }
+    }
+
+    /// The token that closes the bracket at a place; nil when there is none.
+    func closing(_ index: Int) -> Int? {
+        let pairs = ["(": ")", "[": "]", "{": "}"]
+        guard let close = pairs[word(index)] else { return nil }
+        let open = word(index)
+        var depth = 0
+        for place in index..<tokens.count {
+            if tokens[place].kind != .symbol { continue }
+            if tokens[place].text == open { depth += 1 }
+            if tokens[place].text == close {
+                depth -= 1
+                if depth == 0 { return place }
+            }
+        }
+        return nil
+    }
+
+    // MARK: Declarations
+
+    /// Words that can stand before a declaration's keyword.
+    static let modifiers: Set<String> = [
+        "public", "private", "fileprivate", "internal", "open", "package", "final", "static", "class", "override", "required",
+        "convenience", "lazy", "weak", "unowned", "dynamic", "nonisolated", "mutating", "nonmutating", "indirect", "optional",
+    ]
+
+    static let declarationWords: Set<String> = [
+        "var", "let", "func", "init", "deinit", "subscript", "class", "struct", "enum", "extension", "protocol", "actor", "typealias",
+        "case",
+        "import",
+    ]
+
+    /// The keyword of the declaration whose attributes and modifiers begin at a token; nil when none follows.
+    func declaration(from index: Int) -> Int? {
+        var place = index
+        while place < tokens.count {
+            let text = tokens[place].text
+            if text == "@" {
+                place += 2
+                if word(place) == "(", let close = closing(place), isAttached(place) { place = close + 1 }
+            } else if text == "class", Self.modifiers.contains(word(place + 1)) || Self.declarationWords.contains(word(place + 1)) {
+                place += 1
+            } else if Self.declarationWords.contains(text) {
+                return place
+            } else if Self.modifiers.contains(text) {
+                place += 1
+                if word(place) == "(", let close = closing(place) { place = close + 1 }
+            } else {
+                return nil
+            }
+        }
+        return nil
+    }
+
+    /// Whether nothing stands between a token and the one before it.
+    func isAttached(_ index: Int) -> Bool {
+        index > 0 && tokens[index].range.lowerBound == tokens[index - 1].range.upperBound
+    }
+
+    /// The attributes and modifiers before a declaration's keyword begin here.
+    func start(ofDeclaration keyword: Int) -> Int {
+        var place = keyword
+        while place > 0 {
+            let before = place - 1
+            if Self.modifiers.contains(word(before)) {
+                place = before
+            } else if word(before) == ")", let open = opening(before), Self.modifiers.contains(word(open - 1)) {
+                place = open - 1
+            } else if word(before) == ")", let open = opening(before), word(open - 2) == "@" {
+                place = open - 2
+            } else if tokens[before].kind == .word, word(before - 1) == "@" {
+                place = before - 1
+            } else {
+                break
+            }
+        }
+        return place
+    }
+
+    private func opening(_ index: Int) -> Int? {
+        var depth = 0
+        for place in stride(from: index, through: 0, by: -1) where tokens[place].kind == .symbol {
+            if tokens[place].text == ")" { depth += 1 }
+            if tokens[place].text == "(" {
+                depth -= 1
+                if depth == 0 { return place }
+            }
+        }
+        return nil
+    }
+
+    // MARK: Scopes
+
+    private mutating func findScopes() {
+        let kinds: [String: Scope.Kind] = [
+            "class": .type, "struct": .type, "enum": .type, "actor": .type, "extension": .extension, "protocol": .protocol,
+        ]
+        for (index, token) in tokens.enumerated() where token.kind == .word {
+            guard let kind = kinds[token.text], tokens.indices.contains(index + 1), tokens[index + 1].kind == .word,
+                !Self.modifiers.contains(word(index + 1)), !Self.declarationWords.contains(word(index + 1)),
+                ![".", ":", ","].contains(word(index - 1)) || word(index - 1) == "}",
+                let open = bodyStart(after: index + 1), let close = closing(open)
+            else { continue }
+            let (name, inherited) = head(index + 1..<open)
+            scopes.append(Scope(kind: kind, name: name, inherited: inherited, body: open..<close))
+        }
+    }
+
+    /// The brace that opens the body of a type, on the way to which only names, generics and conditions stand.
+    private func bodyStart(after index: Int) -> Int? {
+        var place = index
+        while place < tokens.count {
+            switch word(place) {
+            case "{": return place
+            case "}", ";", "=", "(", ")": return nil
+            default: place += 1
+            }
+        }
+        return nil
+    }
+
+    /// The name and the inherited types between a type's keyword and its brace.
+    private func head(_ range: Range<Int>) -> (String, [String]) {
+        var name = ""
+        var inherited: [String] = []
+        var depth = 0
+        var current = ""
+        var isInherited = false
+        for place in range {
+            let text = word(place)
+            if text == "<" { depth += 1 }
+            if depth == 0 {
+                if text == "where" { break }
+                if text == ":" {
+                    isInherited = true
+                } else if !isInherited {
+                    if tokens[place].kind == .word { name = text }
+                } else if text == "," {
+                    inherited.append(current)
+                    current = ""
+                } else if tokens[place].kind == .word, word(place - 1) != "@" {
+                    // The last part of `CoreData.NSManagedObject`.
+                    current = text
+                }
+            }
+            if text == ">" { depth -= 1 }
+        }
+        if !current.isEmpty { inherited.append(current) }
+        return (name, inherited)
+    }
+
+    /// The innermost type or extension around a token.
+    func scope(around index: Int) -> Scope? {
+        scopes.last { $0.body.contains(index) && $0.body.lowerBound != index }
+    }
+}

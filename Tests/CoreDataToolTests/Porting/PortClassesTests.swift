@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+
+@testable import CoreDataToolKit
+
+/// What `coredata port` changes in managed object classes.
+@Suite struct PortClassesTests {
+    @Test func aClassOfXcodesIsPorted() throws {
+        let port = try PortRun(
+            """
+            import Foundation
+            import CoreData
+
+            @objc(Person)
+            public class Person: NSManagedObject {
+
+                @nonobjc public class func fetchRequest() -> NSFetchRequest<Person> {
+                    return NSFetchRequest<Person>(entityName: "Person")
+                }
+
+                @NSManaged public var name: String?
+                @NSManaged @objc dynamic public var age: Int16
+                @NSManaged
+                public private(set) var friends: NSSet?
+            }
+
+            // MARK: Generated accessors for friends
+            extension Person {
+
+                @objc(addFriendsObject:)
+                @NSManaged public func addToFriends(_ value: Person)
+
+                @objc(removeFriends:)
+                @NSManaged public func removeFromFriends(_ values: NSSet)
+
+            }
+            """)
+        #expect(
+            try port.text() == """
+                import CoreData
+
+                public class Person: NSManagedObject {
+
+                    @nonobjc public class func fetchRequest() -> NSFetchRequest<Person> {
+                        return NSFetchRequest<Person>(entityName: "Person")
+                    }
+
+                    @Managed public var name: String?
+                    @Managed public var age: Int16
+                    @Managed
+                    public private(set) var friends: NSSet?
+                }
+
+                // MARK: Generated accessors for friends
+                extension Person {
+
+                    @ManagedAccessor public func addToFriends(_ value: Person)
+
+                    @ManagedAccessor public func removeFromFriends(_ values: NSSet)
+
+                }
+                """)
+        #expect(port.left == [])
+        #expect(port.run.output.hasSuffix("11 changes in 1 file of 1, 0 places left for a person.\n"), "\(port.run.output)")
+    }
+
+    @Test func theInitializerOfTheFrameworkBecomesRequired() throws {
+        let port = try PortRun(
+            """
+            class Item: NSManagedObject {
+                public override init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+                    super.init(entity: entity, insertInto: context)
+                }
+                convenience init(context: NSManagedObjectContext) { self.init(entity: Self.entity(), insertInto: context) }
+                convenience init(name: String, context: NSManagedObjectContext) { self.init(context: context) }
+                override func awakeFromInsert() {}
+            }
+            """)
+        #expect(
+            try port.text() == """
+                class Item: NSManagedObject {
+                    public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+                        super.init(entity: entity, insertInto: context)
+                    }
+                    required convenience init(context: NSManagedObjectContext) { self.init(entity: Self.entity(), insertInto: context) }
+                    convenience init(name: String, context: NSManagedObjectContext) { self.init(context: context) }
+                    override func awakeFromInsert() {}
+                }
+                """)
+    }
+
+    @Test func superclassesInOtherFilesCount() throws {
+        let port = try PortRun(
+            "@objc class Book: Base { @objc func read() {} }\nextension Book { @objc var x: Int { 1 } }\n",
+            others: ["Base.swift": "class Base: Root {}\n", "Root.swift": "public class Root: CoreData.NSManagedObject {}\n"])
+        #expect(try port.text() == "class Book: Base { func read() {} }\nextension Book { var x: Int { 1 } }\n")
+        #expect(port.left == ["2: 'x' has no name at run time: value(forKey:) finds it only through value(forUndefinedKey:)."])
+    }
+
+    @Test func otherTypesKeepTheirObjectiveCNames() throws {
+        let text = "class View { @objc func tap() {} }\n@objc protocol Delegate {}\n"
+        let port = try PortRun(text)
+        #expect(try port.text() == text)
+        #expect(port.left.count == 2)
+        #expect(port.left.allSatisfy { $0.contains(": @objc does not exist here") })
+    }
+
+    @Test func enumerationsLoseTheirAttribute() throws {
+        #expect(try PortRun("@objc public enum Kind: Int16 { case a }\n").text() == "public enum Kind: Int16 { case a }\n")
+    }
+
+    @Test func whatAPersonHasToDecideIsNamed() throws {
+        let port = try PortRun(
+            """
+            @objc(OldItem)
+            class Item: NSManagedObject {
+                @NSManaged var a: NSSet, b: NSSet
+                @NSManaged func addFriend(_ value: Item)
+                private override init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) { fatalError() }
+                @objc func validateName(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {}
+                override func willChangeValue(forKey key: String) {}
+                func empty() { a = [] }
+            }
+            extension Item {
+                override func awakeFromFetch() {}
+                convenience init(context: NSManagedObjectContext) { fatalError() }
+            }
+            """)
+        #expect(
+            port.left == [
+                "1: The class was 'OldItem' in Objective-C: where the model says so, write Item there.",
+                "3: @Managed stands on one property: declare each by itself.",
+                "4: The relationship cannot be told from the name 'addFriend': write @ManagedAccessor(key: \"…\").",
+                "5: init(entity:insertInto:) must be required, and as accessible as its class.",
+                "6: validateName(_:) is not called: override validateValue(_:forKey:) and look at the key.",
+                "7: willChangeValue(forKey:) cannot be overridden: use willSave, or the notifications of the context.",
+                "8: 'a' is a set of Foundation, which takes no literal here: write NSSet(array: […]).",
+                "11: Nothing can be overridden in an extension: move this into the class.",
+                "12: init(context:) is a required initializer: declare it 'required convenience' in the class itself.",
+            ])
+    }
+}

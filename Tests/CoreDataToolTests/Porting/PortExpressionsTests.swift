@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+
+@testable import CoreDataToolKit
+
+/// What `coredata port` changes outside of declarations.
+@Suite struct PortExpressionsTests {
+    @Test(arguments: [
+        ("let k = #keyPath(Person.name)", "let k = \"name\""),
+        ("f(#keyPath(App.Person.car.wheels), 1)", "f(\"car.wheels\", 1)"),
+        ("x = #keyPath( Person . `default` )", "x = \"default\""),
+        ("x = #keyPath(name)", "x = \"name\""),
+        ("NSStringFromSelector(#selector(getter: Person.name))", "\"name\""),
+        ("NSStringFromSelector(#selector(getter: name)) + s", "\"name\" + s"),
+        (
+            "NSSortDescriptor(key: k, ascending: true, selector: #selector(NSString.localizedStandardCompare(_:)))",
+            "NSSortDescriptor(key: k, ascending: true, selector: Selector(\"localizedStandardCompare:\"))"
+        ),
+        ("#selector(NSString.caseInsensitiveCompare)", "Selector(\"caseInsensitiveCompare:\")"),
+        ("NSPredicate(format: f, arguments: getVaList(args))", "NSPredicate(format: f, argumentArray: args)"),
+        ("NSPredicate(format: f, arguments: getVaList([a, #keyPath(P.b)]))", "NSPredicate(format: f, argumentArray: [a, \"b\"])"),
+        ("keyPath._kvcKeyPathString!", "KeyPathNames.name(of: keyPath)!"),
+        ("let t = Foundation.ValueTransformer.self", "let t = CoreData.ValueTransformer.self"),
+        ("Person.self.description()", "NSStringFromClass(Person.self)"), ("T.self.description() + a", "NSStringFromClass(T.self) + a"),
+        ("App.Person.self.description()", "NSStringFromClass(App.Person.self)"),
+        ("for x in y {\n    autoreleasepool {\n        use(x)\n    }\n}", "for x in y {\n    do {\n        use(x)\n    }\n}"),
+        ("a()\ntry autoreleasepool { try b() }\nc()", "a()\ndo { try b() }\nc()"),
+        ("a()\n  context.undoManager = nil\nb()", "a()\nb()"), ("self.stack?.context.undoManager = nil // none\nb()", "// none\nb()"),
+    ])
+    func expressionsAreWrittenOtherwise(_ old: String, _ new: String) throws {
+        let port = try PortRun(old)
+        #expect(try port.text() == new)
+        #expect(port.left == [])
+    }
+
+    @Test(arguments: [
+        "let k = #keyPath(Person)", "NSStringFromSelector(action)", "b.addTarget(self, action: #selector(tap(_:)))",
+        "let v = autoreleasepool { 1 }", "autoreleasepool { return }", "f { autoreleasepool { $0 } }", "context.undoManager?.undo()",
+        "a.b()._kvcKeyPathString", "withVaList(a) { f(getVaList(a)) }", "unsafeBitCast(r, to: NSFetchRequest<A>.self)",
+        "r as! NSFetchRequest<A>", "person.observe(\\.name) { _, _ in }", "o.addObserver(self, forKeyPath: k, options: [], context: nil)",
+        "Bundle.main.urls(forResourcesWithExtension: \"momd\", subdirectory: nil)", "let c: NSFetchedResultsController<A>",
+        "\"\\(#keyPath(A.b))\"", "import UIKit",
+    ])
+    func whatIsNotMechanicalIsLeftAndNamed(_ text: String) throws {
+        let port = try PortRun(text)
+        #expect(try port.text() == text)
+        #expect(port.left.count == 1, "\(port.run.output)")
+    }
+
+    // MARK: Imports
+
+    @Test func foundationIsNotImportedBesideCoreData() throws {
+        #expect(try PortRun("import Foundation\nimport CoreData\nlet p: NSPredicate\n").text() == "import CoreData\nlet p: NSPredicate\n")
+        #expect(try PortRun("import CoreData\r\nimport Foundation\r\nf()\r\n").text() == "import CoreData\r\nf()\r\n")
+        for kept in [
+            "import Foundation\nf()\n", "import struct Foundation.Date\nimport CoreData\n",
+            "@_exported import Foundation\nimport CoreData\n",
+        ] {
+            #expect(try PortRun(kept).text() == kept)
+        }
+    }
+
+    @Test func namesThatXCTestBringsTooAreImportedOneByOne() throws {
+        let port = try PortRun("import XCTest\nimport CoreData\n\nlet p: NSPredicate\nlet s: [NSSortDescriptor]\n")
+        #expect(
+            try port.text()
+                == "import XCTest\nimport CoreData\nimport class CoreData.NSPredicate\nimport class CoreData.NSSortDescriptor\n\n"
+                + "let p: NSPredicate\nlet s: [NSSortDescriptor]\n")
+    }
+
+    // MARK: What stays
+
+    @Test(arguments: [
+        "// @NSManaged #keyPath(A.b)\n", "/* @objc /* #keyPath(A.b) */ @NSManaged */\n", "let s = \"@NSManaged #keyPath(A.b)\"\n",
+        "let s = \"\"\"\n    @NSManaged \"#keyPath(A.b)\"\n    \"\"\"\n", "let s = #\"\"#keyPath(A.b)\\\" \"#\n",
+        "let s = ##\"\"# #keyPath(A.b)\"##\n", "let r = /#keyPath(A.b)/\n", "let r = #/ @NSManaged \" /#\n",
+        "let s = \"\\(f(\"#keyPath(A.b) \\(g(\")\"))\"))\"\n", "let s = #\"\"\"\n\"\"\" #keyPath(A.b)\n\"\"\"#\n",
+        "#if os(macOS) || canImport(UIKit)\nlet k = #keyPath(A.b)\n#endif\n", "#if !os(Linux)\nimport UIKit\n#else\nf()\n#endif\n",
+        "let dynamic = 1\nlet override = dynamic\n", "let x = a / b / #line\n", "var description: String { self.description() }\n",
+        "func autoreleasepool(_ f: () -> Void) {}\n", "\u{FEFF}let ünïcode = \"é\"\r\n\tlet tab = 1", "",
+    ])
+    func textsAndCommentsAndOtherSystemsStayAsTheyAre(_ text: String) throws {
+        let port = try PortRun(text)
+        #expect(try port.text() == text)
+        #expect(port.run.output.hasPrefix("0 changes in 0 files"))
+    }
+
+    @Test func codeBehindTextsAndExpressionsIsFound() throws {
+        let port = try PortRun(
+            """
+            #if os(iOS)
+            let a = #keyPath(A.b)
+            #elseif os(Linux) && !canImport(ObjectiveC)
+            let a = #keyPath(A.b)
+            #else
+            let a = #keyPath(A.b)
+            #endif
+            #if DEBUG
+            let d = #keyPath(A.d)
+            #endif
+            let s = "\\(x) \\"" + #keyPath(A.c) // "
+            let q = n / 2 + #keyPath(A.e).count / 3
+            let u = "open
+            let v = #keyPath(A.f)
+            """)
+        #expect(
+            try port.text() == """
+                #if os(iOS)
+                let a = #keyPath(A.b)
+                #elseif os(Linux) && !canImport(ObjectiveC)
+                let a = "b"
+                #else
+                let a = #keyPath(A.b)
+                #endif
+                #if DEBUG
+                let d = "d"
+                #endif
+                let s = "\\(x) \\"" + "c" // "
+                let q = n / 2 + "e".count / 3
+                let u = "open
+                let v = "f"
+                """)
+    }
+}
