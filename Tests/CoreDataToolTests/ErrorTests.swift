@@ -56,6 +56,28 @@ import Testing
         #expect(run.errors.contains("no Core Data store"))
     }
 
+    @Test func aTextFileIsNamedAsWhatItIs() throws {
+        let text = try workplace.file("a.swift", Data("import CoreData // ünd mehr\n".utf8))
+        for command in ["info", "generate"] {
+            let run = ToolRun([command, text])
+            #expect(run.status == 1)
+            #expect(run.errors.hasPrefix("coredata: '\(text)' is "))
+            #expect(run.errors.contains("a text file"), "\(run.errors)")
+        }
+        #expect(ToolRun(["generate", try workplace.file("empty.mom", Data())]).errors.contains("is an empty file, and no model"))
+        // The last character of what is looked at may be cut.
+        let long = try workplace.file("b.txt", Data(String(repeating: "é", count: 3000).utf8))
+        #expect(ToolRun(["generate", long]).errors.contains("a text file"))
+        #expect(!ToolRun(["generate", try workplace.file("c", Data([0, 1, 0xff, 0xfe]))]).errors.contains("text file"))
+    }
+
+    @Test func theVersionIsShown() {
+        let run = ToolRun(["--version"])
+        #expect(run.status == 0)
+        #expect(run.output == "coredata \(CommandLineTool.version)\n")
+        #expect(run.errors == "")
+    }
+
     @Test func anUnknownEntityBringsNearNames() {
         let run = ToolRun(["query", store, "Prodct"])
         #expect(run.status == 1)

@@ -49,6 +49,36 @@ struct FixtureTests {
         }
     }
 
+    /// Without the model, the list of entities, or both, the tables still show every row.
+    @Test(
+        arguments: FixtureStores.all + FixtureStores.swiftData,
+        [
+            [], ["DROP TABLE IF EXISTS Z_MODELCACHE"], ["DROP TABLE Z_PRIMARYKEY"],
+            ["DROP TABLE IF EXISTS Z_MODELCACHE", "DROP TABLE Z_PRIMARYKEY"],
+        ])
+    func everyRowIsShownWhateverTheStoreLost(_ fixture: String, _ losses: [String]) throws {
+        let workplace = try Workplace()
+        let path = try workplace.copy(fixture)
+        let file = SQLiteFile(URL(fileURLWithPath: path))
+        for loss in losses { #expect(file.execute(loss)) }
+        let tables = file.column("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z[^_]*'").compactMap { $0 }
+        let expected = tables.compactMap { file.integer("SELECT count(*) FROM \"\($0)\"") }
+        _ = file.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        var shown: [Int] = []
+        let report = try #require(try ToolRun(["info", path, "--json"]).json() as? [String: Any])
+        for entity in try #require(report["entities"] as? [[String: Any]]) {
+            let name = try #require(entity["name"] as? String)
+            let run = ToolRun(["query", path, name, "--format", "json"])
+            if run.errors.contains("has lost the table") { continue }
+            #expect(run.status == 0, "\(name): \(run.errors)")
+            #expect(try run.rows().count == entity["rows"] as? Int, "\(name)")
+            if entity["depth"] as? Int == 0 { shown.append(try run.rows().count) }
+        }
+        #expect(shown.sorted() == expected.sorted(), "\(tables)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+
     @Test(arguments: FixtureStores.all) func nothingBesideTheStoreChanges(_ fixture: String) throws {
         let workplace = try Workplace()
         let path = try workplace.copy(fixture)

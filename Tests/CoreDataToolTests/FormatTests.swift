@@ -59,7 +59,56 @@ import Testing
         let run = query("--columns", "name,page", columns: 24)
         #expect(run.lines.dropLast().allSatisfy { DisplayWidth.of(String($0)) <= 24 })
         #expect(run.output.contains("…"))
-        #expect(query(columns: 30).output.contains("No room for"))
+    }
+
+    @Test func identitiesAreNeverCut() {
+        let run = query("--columns", "objectID,name,maker", columns: 28)
+        #expect(run.lines.dropFirst(2).dropLast().allSatisfy { $0.hasPrefix("Product/p") && $0.hasSuffix("Maker/p1") })
+        #expect(run.output.contains("…"))
+        #expect(query("--columns", "objectID", columns: 20).lines.allSatisfy { !$0.contains("…") })
+    }
+
+    @Test func tablesThatAreTooWideBecomeBlocks() {
+        let run = query("--limit", "1", columns: 30)
+        #expect(
+            run.output.replacingOccurrences(of: "Product/p[123]", with: "Product/pN", options: .regularExpression) == """
+                objectID  Product/pN
+                added     2023-11-14T22:13:20…
+                code      00112233-4455-6677-…
+                image     <4 bytes>
+                isSold    true
+                name      Bolt, "hex"
+                page      https://example.org…
+                price     12345678.0625
+                stock     0
+                tags      ["steel", "hex"]
+                weight    2.5
+                maker     Maker/p1
+
+                (1 row)
+                Too wide for a table of 30 columns: choose with --columns, or use --format json.
+
+                """)
+    }
+
+    /// A long value far down widens its column from the first line on.
+    @Test func widthsComeFromAllRows() throws {
+        let store = workplace.folder.appendingPathComponent("Long.sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shop.model())
+        try coordinator.addPersistentStore(type: .sqlite, at: store)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            for number in 1...700 {
+                let maker = NSEntityDescription.insertNewObject(forEntityName: "Maker", into: context)
+                maker.setValue(number == 700 ? "z, the longest name of all" : "n", forKey: "name")
+            }
+            try context.save()
+        }
+        let run = ToolRun(["query", store.path, "Maker", "--sort", "name", "--columns", "name,objectID"])
+        #expect(run.output.contains("\nz, the longest name of all  Maker/p"))
+        #expect(run.lines.first == "name                        objectID")
+        #expect(run.lines.count == 703)
     }
 
     @Test func toManyRelationshipsAreCounted() throws {

@@ -19,7 +19,9 @@ struct QueryCommand {
         ],
         notes: """
             Objects of subentities are included. To-one relationships are shown as Entity/p12, to-many ones as their count.
-            Dates are in UTC; in a predicate write them as "2026-01-31" or "2026-01-31T12:00:00Z".
+            Dates are in UTC; in a predicate write them as "2026-01-31" or "2026-01-31T12:00:00Z", and objects as they are shown:
+            SELF == "Item/p12", maker IN {"Maker/p1", "Maker/p2"}. A table that is too wide for the terminal becomes a block of
+            lines for each object.
 
               coredata query Store.sqlite Item --where 'stock < 5 AND name BEGINSWITH[c] "b"' --sort name,price:desc
             """)
@@ -83,20 +85,28 @@ struct QueryCommand {
     // MARK: Running
 
     func run(_ output: OutputWriter, errors: OutputWriter, columns width: Int) throws {
-        let store = try OpenedStore(path: path, modelPath: modelPath)
-        for warning in store.model.warnings { try errors.write("coredata: \(warning)\n") }
-        let entity = try store.entity(named: entityName)
+        let opened = try OpenedStore(path: path, modelPath: modelPath, entity: entityName)
+        let (store, entity) = (opened.store, opened.entity)
+        for problem in store.problems { try errors.write("coredata: \(problem)\n") }
         let columns = try QueryColumn.columns(named: columnNames, of: entity, model: store.model)
-        var rows = QueryRows(context: store.context, entity: entity, columns: columns)
+        var rows = QueryRows(context: opened.context, entity: entity, columns: columns, reader: store.reader)
         rows.predicate = try predicateText.map { text throws(ToolError) in
-            try PredicateResolver.predicate(text, for: entity)
+            try PredicateResolver.predicate(text, for: entity, identities: ObjectIdentities(opened))
         }
         rows.sortDescriptors = try sortKeys.map { try descriptor($0.key, $0.ascending, entity) }
         rows.limit = limit
         rows.offset = offset
+        let table = store.survey.tables.first { $0.entities.contains { $0.name == entity.name } }
+        rows.checks = table.map { CellChecks($0, entity: entity, properties: Set(columns.map(\.name)), file: store.file) }
         var writer = format.make(columns, width: width)
-        let count = try rows.forEach { try writer.write($0, to: output) }
-        try writer.finish(rowCount: count, to: output)
+        do {
+            if writer.needsAllRows { _ = try rows.forEach { writer.measure($0) } }
+            let outcome = try rows.forEach { try writer.write($0, to: output) }
+            try writer.finish(rowCount: outcome.count, to: output)
+            for problem in outcome.problems { try errors.write("coredata: \(problem)\n") }
+        } catch let failure as SQLiteReader.Failure {
+            throw StoreContents.error(failure, store.file)
+        }
     }
 
     private func descriptor(_ key: String, _ ascending: Bool, _ entity: NSEntityDescription) throws -> NSSortDescriptor {

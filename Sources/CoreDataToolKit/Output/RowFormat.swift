@@ -2,10 +2,19 @@ import Foundation
 
 /// Writes rows of values as they come.
 protocol RowFormat {
+    /// Whether the format looks at all rows before it writes the first one.
+    var needsAllRows: Bool { get }
+    /// Looks at a row that will be written later.
+    mutating func measure(_ row: [CellValue])
     /// Writes one row.
     mutating func write(_ row: [CellValue], to output: OutputWriter) throws
     /// Writes what stands behind the last row.
     mutating func finish(rowCount: Int, to output: OutputWriter) throws
+}
+
+extension RowFormat {
+    var needsAllRows: Bool { false }
+    mutating func measure(_ row: [CellValue]) {}
 }
 
 /// The formats by the names that `--format` takes.

@@ -1,73 +1,84 @@
 import Foundation
 
-/// A table that fits the terminal. The first rows decide the widths; what is too long ends in an ellipsis.
+/// A table that fits the terminal, or where it cannot, a block of lines for each row.
+///
+/// All rows are measured before the first one is written. What is too long ends in an ellipsis, but for the identities of objects:
+/// a part of one names another object.
 struct TableFormat: RowFormat {
     private let columns: [QueryColumn]
+    private let names: [String]
     private let width: Int
-    /// Rows that wait until the widths are known.
-    private var sample: [[String]] = []
-    private var widths: [Int]?
-    /// How many columns have no room, at the right.
-    private var omitted = 0
+    /// How wide each column is without being cut.
+    private var natural: [Int]
+    /// The widths as they are written; nil before the first row.
+    private var layout: Layout?
 
-    private static let sampleSize = 200
+    private enum Layout {
+        case lines([Int])
+        /// A block for each row, with the names in a column of this width.
+        case blocks(nameWidth: Int)
+    }
+
     private static let gap = 2
+    /// What a column that can be cut keeps at least.
     private static let leastWidth = 6
 
     init(_ columns: [QueryColumn], width: Int) {
         self.columns = columns
         self.width = width
+        names = columns.map { DisplayWidth.printable($0.name) }
+        natural = names.map(DisplayWidth.of)
+    }
+
+    var needsAllRows: Bool { true }
+
+    mutating func measure(_ row: [CellValue]) {
+        for (index, value) in row.enumerated() { natural[index] = max(natural[index], DisplayWidth.of(value.tableText)) }
     }
 
     mutating func write(_ row: [CellValue], to output: OutputWriter) throws {
         let texts = row.map(\.tableText)
-        if let widths { return try output.write(line(texts, widths)) }
-        sample.append(texts)
-        if sample.count == Self.sampleSize { try writeSample(to: output) }
+        switch try startedLayout(output) {
+        case .lines(let widths): try output.write(line(texts, widths))
+        case .blocks(let nameWidth): try output.write(block(texts, nameWidth))
+        }
     }
 
     mutating func finish(rowCount: Int, to output: OutputWriter) throws {
-        try writeSample(to: output)
+        _ = try startedLayout(output)
         try output.write("(\(rowCount) \(rowCount == 1 ? "row" : "rows"))\n")
-        guard omitted > 0 else { return }
-        let names = columns.suffix(omitted).map { DisplayWidth.printable($0.name) }.joined(separator: ", ")
-        try output.write("No room for \(names): choose with --columns, or use --format json.\n")
+        guard case .blocks? = layout, rowCount > 0 else { return }
+        try output.write("Too wide for a table of \(width) columns: choose with --columns, or use --format json.\n")
     }
 
-    private mutating func writeSample(to output: OutputWriter) throws {
-        guard widths == nil else { return }
-        let fitted = fittedWidths()
-        widths = fitted
-        let names = columns.map { DisplayWidth.printable($0.name) }
-        try output.write(line(names, fitted))
-        try output.write(fitted.map { String(repeating: "-", count: $0) }.joined(separator: "  ") + "\n")
-        for row in sample { try output.write(line(row, fitted)) }
-        sample = []
+    // MARK: Layout
+
+    /// The layout; the first time it is asked for, the head of a table is written.
+    private mutating func startedLayout(_ output: OutputWriter) throws -> Layout {
+        if let layout { return layout }
+        let made = fittedWidths().map { Layout.lines($0) } ?? .blocks(nameWidth: names.map(DisplayWidth.of).max() ?? 0)
+        layout = made
+        if case .lines(let widths) = made {
+            try output.write(line(names, widths))
+            try output.write(widths.map { String(repeating: "-", count: $0) }.joined(separator: "  ") + "\n")
+        }
+        return made
     }
 
-    /// The natural widths, the widest columns cut down until the line fits.
-    private mutating func fittedWidths() -> [Int] {
-        var natural = columns.map { DisplayWidth.of(DisplayWidth.printable($0.name)) }
-        for row in sample {
-            for (index, text) in row.enumerated() { natural[index] = max(natural[index], DisplayWidth.of(text)) }
-        }
-        func least(_ width: Int) -> Int { min(width, Self.leastWidth) }
-        while natural.count > 1, natural.map(least).reduce(0, +) + Self.gap * (natural.count - 1) > width {
-            natural.removeLast()
-            omitted += 1
-        }
-        let room = max(width - Self.gap * (natural.count - 1), 1)
+    /// The natural widths, the widest columns cut down until the line fits; nil when it cannot.
+    private func fittedWidths() -> [Int]? {
+        let least = zip(columns, natural).map { column, width in column.isIdentity ? width : min(width, Self.leastWidth) }
+        let room = width - Self.gap * max(natural.count - 1, 0)
+        // One column is always a table.
+        guard least.reduce(0, +) <= room || natural.count == 1 else { return nil }
+        func widths(_ limit: Int) -> [Int] { zip(natural, least).map { min($0, max(limit, $1)) } }
         // The greatest width for the widest columns with which the line fits.
         var (low, high) = (1, max(natural.max() ?? 1, 1))
         while low < high {
             let middle = (low + high + 1) / 2
-            if natural.map({ min($0, max(middle, least($0))) }).reduce(0, +) <= room {
-                low = middle
-            } else {
-                high = middle - 1
-            }
+            if widths(middle).reduce(0, +) <= room { low = middle } else { high = middle - 1 }
         }
-        return natural.map { min($0, max(low, least($0)), width) }
+        return widths(low)
     }
 
     private func line(_ texts: [String], _ widths: [Int]) -> String {
@@ -80,5 +91,16 @@ struct TableFormat: RowFormat {
         }
         while line.last == " " { line.removeLast() }
         return line + "\n"
+    }
+
+    /// A line for each column, and an empty one.
+    private func block(_ texts: [String], _ nameWidth: Int) -> String {
+        let room = max(width - nameWidth - Self.gap, Self.leastWidth)
+        var lines = ""
+        for (index, name) in names.enumerated() {
+            let text = columns[index].isIdentity ? texts[index] : DisplayWidth.truncated(texts[index], to: room)
+            lines += name + String(repeating: " ", count: nameWidth - DisplayWidth.of(name) + Self.gap) + text + "\n"
+        }
+        return lines + "\n"
     }
 }

@@ -37,6 +37,22 @@ enum CellValue: Equatable {
         self = .text(parts.suffix(2).joined(separator: "/"))
     }
 
+    /// A value as it is in the file.
+    init(_ value: SQLiteReader.Value) {
+        switch value {
+        case .null: self = .null
+        case .integer(let number): self = .number("\(number)")
+        case .real(let number): self = Self.floating(number, "\(number)")
+        case .text(let text): self = .text(text)
+        case .blob(let data): self = .data(data)
+        }
+    }
+
+    /// The primary key in an object's identity.
+    static func key(of objectID: NSManagedObjectID) -> Int64? {
+        Int64(objectID.uriRepresentation().lastPathComponent.dropFirst())
+    }
+
     private static func text(of decimal: Decimal) -> String { decimal.isNaN ? "NaN" : decimal.description }
 
     private static func floating(_ value: Double, _ text: String) -> CellValue {

@@ -4,11 +4,14 @@ import CoreData
 /// UUIDs become those.
 struct PredicateResolver {
     private let text: String
+    private let identities: ObjectIdentities
 
     /// Parses and resolves a predicate.
     ///
     /// - Throws: `ToolError` with the place marked.
-    static func predicate(_ text: String, for entity: NSEntityDescription) throws(ToolError) -> NSPredicate {
+    static func predicate(
+        _ text: String, for entity: NSEntityDescription, identities: ObjectIdentities
+    ) throws(ToolError) -> NSPredicate {
         let parsed: NSPredicate
         do {
             parsed = try NSPredicate.parse(text)
@@ -17,7 +20,7 @@ struct PredicateResolver {
                 "The predicate cannot be understood: \(error.message). Correct it at the mark.",
                 details: error.rendering)
         }
-        return try PredicateResolver(text: text).resolve(parsed, in: Scope(entity: entity))
+        return try PredicateResolver(text: text, identities: identities).resolve(parsed, in: Scope(entity: entity))
     }
 
     /// What key paths start from: the entity of `SELF`, and those of the variables of subqueries.
@@ -36,7 +39,11 @@ struct PredicateResolver {
             guard comparison.customSelector == nil else { return comparison }
             var left = try resolve(comparison.leftExpression, in: scope)
             var right = try resolve(comparison.rightExpression, in: scope)
-            if let type = attributeType(left, in: scope) {
+            if let entity = objectEntity(&left, in: scope) {
+                right = try identified(right, of: entity)
+            } else if let entity = objectEntity(&right, in: scope) {
+                left = try identified(left, of: entity)
+            } else if let type = attributeType(left, in: scope) {
                 right = try converted(right, to: type, for: comparison)
             } else if let type = attributeType(right, in: scope) {
                 left = try converted(left, to: type, for: comparison)
@@ -178,6 +185,42 @@ struct PredicateResolver {
             }
             return NSExpression(forConstantValue: uuid)
         default: return expression
+        }
+    }
+
+    // MARK: Objects
+
+    /// The entity of the objects that an expression gives; nil for values. `objectID` at the end becomes the object itself.
+    private func objectEntity(_ expression: inout NSExpression, in scope: Scope) -> NSEntityDescription? {
+        if expression.expressionType == .evaluatedObject { return scope.entity }
+        if expression.expressionType == .variable { return scope.variables[expression.variable] }
+        guard expression.expressionType == .keyPath, expression.operand.expressionType == .evaluatedObject else { return nil }
+        let suffix = "." + QueryColumn.objectID
+        let path = expression.keyPath
+        if path == QueryColumn.objectID || path == "self" {
+            expression = NSExpression.expressionForEvaluatedObject()
+            return scope.entity
+        }
+        if path.hasSuffix(suffix) { expression = NSExpression(forKeyPath: String(path.dropLast(suffix.count))) }
+        return (property(expression, in: scope) as? NSRelationshipDescription)?.destinationEntity
+    }
+
+    /// Texts such as `Maker/p1` as objects.
+    private func identified(_ expression: NSExpression, of entity: NSEntityDescription) throws(ToolError) -> NSExpression {
+        if expression.expressionType == .aggregate {
+            var elements: [NSExpression] = []
+            for element in expression.aggregateElements ?? [] { elements.append(try identified(element, of: entity)) }
+            return NSExpression(forAggregate: elements)
+        }
+        guard expression.expressionType == .constantValue else { return expression }
+        if let list = expression.constantValue as? [Any] {
+            return try identified(NSExpression(forAggregate: list.map { NSExpression(forConstantValue: $0) }), of: entity)
+        }
+        guard let text = expression.constantValue as? String else { return expression }
+        do {
+            return NSExpression(forConstantValue: try identities.identity(text, of: entity))
+        } catch {
+            throw mistake(error.problem, error.advice, at: text)
         }
     }
 

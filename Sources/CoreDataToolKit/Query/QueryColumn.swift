@@ -66,6 +66,14 @@ struct QueryColumn {
         }
     }
 
+    /// Whether values of the column are identities of objects.
+    var isIdentity: Bool {
+        switch source {
+        case .object, .toOne: true
+        case .attribute, .toMany: false
+        }
+    }
+
     /// Whether values of the column are best read with their right ends below each other.
     var isNumeric: Bool {
         switch source {

@@ -12,21 +12,32 @@ struct QueryRows {
     var sortDescriptors: [NSSortDescriptor] = []
     var limit: Int?
     var offset = 0
+    /// Finds what the engine cannot show as it is.
+    var checks: CellChecks?
+    let reader: SQLiteReader
 
     private static let chunkSize = 500
 
-    /// Calls `body` with each row and gives their number.
-    func forEach(_ body: ([CellValue]) throws -> Void) throws -> Int {
-        if limit == 0 { return 0 }
+    /// What a run gave.
+    struct Outcome {
+        var count = 0
+        /// What is wrong with values of these rows, in sentences.
+        var problems: [String] = []
+    }
+
+    /// Calls `body` with each row.
+    func forEach(_ body: ([CellValue]) throws -> Void) throws -> Outcome {
+        var odd = OddCells()
+        if limit == 0 { return Outcome() }
         return try context.performAndWait {
             let ids = try fetchIDs()
             var start = 0
             while start < ids.count {
                 let chunk = Array(ids[start..<min(start + Self.chunkSize, ids.count)])
-                try autoreleased { try forEach(in: chunk, body) }
+                try autoreleased { try forEach(in: chunk, &odd, body) }
                 start += chunk.count
             }
-            return ids.count
+            return Outcome(count: ids.count, problems: odd.sentences)
         }
     }
 
@@ -41,17 +52,26 @@ struct QueryRows {
         return try context.fetch(request)
     }
 
-    private func forEach(in ids: [NSManagedObjectID], _ body: ([CellValue]) throws -> Void) throws {
+    private func forEach(
+        in ids: [NSManagedObjectID], _ odd: inout OddCells, _ body: ([CellValue]) throws -> Void
+    ) throws {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
         request.predicate = NSPredicate(format: "SELF IN %@", ids)
         request.returnsObjectsAsFaults = false
         let objects = try context.fetch(request)
         let byID = Dictionary(objects.map { ($0.objectID, $0) }, uniquingKeysWith: { first, _ in first })
         let counts = try toManyCounts(of: ids)
+        let keys = Dictionary(ids.map { ($0, CellValue.key(of: $0)) }, uniquingKeysWith: { first, _ in first })
+        let found = try checks?.oddCells(of: keys.values.compactMap { $0 }, reader: reader) ?? [:]
         for id in ids {
             // A row that was deleted since the IDs were fetched is left out.
             guard let object = byID[id] else { continue }
-            try body(columns.map { value(of: object, $0, counts[id]) })
+            let oddCells = found.isEmpty ? nil : keys[id].flatMap { $0 }.flatMap { key in found[key].map { (key, $0) } }
+            if let (key, cells) = oddCells { odd.add(cells, of: key) }
+            try body(
+                columns.map { column in
+                    OddCells.value(of: column, among: oddCells?.1) ?? value(of: object, column, counts[id])
+                })
         }
         context.reset()
     }

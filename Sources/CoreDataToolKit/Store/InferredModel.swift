@@ -23,7 +23,7 @@ struct InferredModel {
             descriptions[entity.number] = description
         }
         linkHierarchy()
-        for entity in contents.entities where entity.superNumber == 0 {
+        for entity in contents.entities where descriptions[entity.number]?.superentity == nil {
             guard let description = descriptions[entity.number], let table = contents.table(of: entity) else {
                 continue
             }
@@ -59,10 +59,10 @@ struct InferredModel {
     // MARK: Columns
 
     private func properties(of table: String) throws -> [NSPropertyDescription] {
-        let columns = contents.tables[table] ?? []
+        let columns = contents.columns(of: table)
         var properties: [NSPropertyDescription] = []
         var names: Set<String> = []
-        for column in columns where column.name.hasPrefix("Z") && !column.name.hasPrefix("Z_") {
+        for column in columns where column.name.uppercased().hasPrefix("Z") && !column.name.hasPrefix("Z_") {
             // Z10_QUOTE keeps the entity of what ZQUOTE leads to.
             if Self.entityNumber(inColumn: column.name) != nil { continue }
             if hiddenKey(column, in: table) != nil { continue }
@@ -96,7 +96,7 @@ struct InferredModel {
         let name = SQLiteReader.identifier(column.name)
         let row = try reader.rows(
             "SELECT count(*), min(length(\(name))), max(length(\(name))) FROM \(SQLiteReader.identifier(table)) "
-                + "WHERE \(name) IS NOT NULL"
+                + "WHERE \(name) IS NOT NULL", isLimited: contents.views[table] != nil
         ).first
         return row?[1].integer == 16 && row?[2].integer == 16
     }
@@ -114,7 +114,7 @@ struct InferredModel {
     private func destination(of column: StoreContents.Column, in table: String) -> NSEntityDescription? {
         guard column.type == "INTEGER" else { return nil }
         let tail = "_" + column.name.dropFirst()
-        for other in contents.tables[table] ?? [] where other.name.hasSuffix(tail) {
+        for other in contents.columns(of: table) where other.name.hasSuffix(tail) {
             if let number = Self.entityNumber(inColumn: other.name), other.name == "Z\(number)\(tail)" {
                 return descriptions[number]
             }

@@ -25,6 +25,10 @@ struct NamedModel {
             throw ToolError(
                 "'\(path)' is a folder, but no model. Name a .xcdatamodeld, .xcdatamodel, .momd or .mom, or a store.")
         }
+        if !isFolder.boolValue, let kind = FileKind.other(thanModel: url) {
+            throw ToolError(
+                "'\(path)' is \(kind), and no model. Name a .xcdatamodeld, .xcdatamodel, .momd or .mom, or a store.")
+        }
         do {
             model = try NSManagedObjectModel(reading: url, version: version)
         } catch {

@@ -3,7 +3,7 @@ import Foundation
 
 /// A connection of the command's own to a database, for what lies below Core Data: tables, counts, metadata.
 final class SQLiteReader {
-    enum Value: Equatable {
+    enum Value: Equatable, CustomStringConvertible {
         case null
         case integer(Int64)
         case real(Double)
@@ -13,6 +13,20 @@ final class SQLiteReader {
         var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
         var text: String? { if case .text(let value) = self { value } else { nil } }
         var blob: Data? { if case .blob(let value) = self { value } else { nil } }
+
+        /// The whole number that the value is or, as a text, says.
+        var wholeNumber: Int64? { integer ?? text.flatMap { Int64($0) } }
+
+        /// The value for people, a text in quotes.
+        var description: String {
+            switch self {
+            case .null: "NULL"
+            case .integer(let value): "\(value)"
+            case .real(let value): "\(value)"
+            case .text(let value): "'\(DisplayWidth.truncated(DisplayWidth.printable(value), to: 40))'"
+            case .blob(let value): "<\(value.count) \(value.count == 1 ? "byte" : "bytes")>"
+            }
+        }
     }
 
     /// What SQLite answered.
@@ -68,8 +82,29 @@ final class SQLiteReader {
 
     deinit { sqlite3_close_v2(handle) }
 
+    /// How many steps of SQLite's machine a query on views may take: some seconds.
+    private static let stepLimit = 200
+
     /// All rows of a query.
-    func rows(_ sql: String) throws -> [[Value]] {
+    ///
+    /// - Parameter isLimited: the query reads views, which anybody may have written: it may not go on for ever.
+    func rows(_ sql: String, isLimited: Bool = false) throws -> [[Value]] {
+        guard isLimited else { return try allRows(sql) }
+        var rounds = 0
+        return try withUnsafeMutablePointer(to: &rounds) { rounds in
+            sqlite3_progress_handler(
+                handle, 1_000_000,
+                { rounds in
+                    guard let rounds = rounds?.assumingMemoryBound(to: Int.self) else { return 1 }
+                    rounds.pointee += 1
+                    return rounds.pointee > SQLiteReader.stepLimit ? 1 : 0
+                }, rounds)
+            defer { sqlite3_progress_handler(handle, 0, nil, nil) }
+            return try allRows(sql)
+        }
+    }
+
+    private func allRows(_ sql: String) throws -> [[Value]] {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw lastFailure }
         defer { sqlite3_finalize(statement) }
@@ -101,6 +136,21 @@ final class SQLiteReader {
         default: return .null
         }
     }
+
+    /// Writes the database, as this connection sees it, to a new file.
+    func copy(to path: String) throws {
+        let target = try Self.open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+        defer { sqlite3_close_v2(target) }
+        guard let backup = sqlite3_backup_init(target, "main", handle, "main") else {
+            throw Failure(code: sqlite3_errcode(target), message: String(cString: sqlite3_errmsg(target)))
+        }
+        sqlite3_backup_step(backup, -1)
+        let code = sqlite3_backup_finish(backup)
+        guard code == SQLITE_OK else { throw Failure(code: code, message: String(cString: sqlite3_errstr(code))) }
+    }
+
+    /// A text as SQL.
+    static func text(_ text: String) -> String { "'" + text.replacingOccurrences(of: "'", with: "''") + "'" }
 
     /// A name as SQL.
     static func identifier(_ name: String) -> String {

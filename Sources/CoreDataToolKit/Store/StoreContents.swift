@@ -6,6 +6,8 @@ struct StoreContents {
         let name: String
         /// As declared: `INTEGER`, `TIMESTAMP`, …
         let type: String
+        /// Whether it is the table's primary key.
+        let isKey: Bool
     }
 
     /// A row of `Z_PRIMARYKEY`.
@@ -20,44 +22,151 @@ struct StoreContents {
     let metadata: [String: Any]
     let modelCache: Data?
     let tables: [String: [Column]]
+    /// Views that have the name of a table of Core Data.
+    let views: [String: [Column]]
     let indexNames: Set<String>
-    /// By entity number, without those of the history.
-    let entities: [Entity]
+    /// By entity number, without those of the history; each name once.
+    private(set) var entities: [Entity]
+    /// Further numbers by which `Z_PRIMARYKEY` lists an entity, with its name.
+    private(set) var otherNumbers: [Int: String] = [:]
+    /// Entities that the tables or the model show, but `Z_PRIMARYKEY` does not.
+    private(set) var unlisted: Set<String> = []
+    /// Whether `Z_PRIMARYKEY` and `Z_METADATA` are as the engine needs them.
+    private(set) var isListed = true
+    let hasMetadata: Bool
+    /// What is wrong with the tables that every store has, in sentences.
+    private(set) var problems: [String] = []
 
     /// Entity numbers from here on are Core Data's own.
-    private static let firstReservedNumber = 16_000
+    static let firstReservedNumber = 16_000
 
     /// Reads a store.
     ///
     /// - Throws: `ToolError` when the database is damaged or no Core Data store.
     init(_ file: StoreFile, reader: SQLiteReader) throws {
         do {
-            tables = try Self.tables(reader)
-            guard tables["Z_METADATA"] != nil, tables["Z_PRIMARYKEY"] != nil else {
+            let tables = try Self.columns(reader, ofKind: "table")
+            let views = try Self.columns(reader, ofKind: "view").filter { $0.key.hasPrefix("Z") }
+            (self.tables, self.views) = (tables, views)
+            // A store that lost one of them is still one.
+            guard ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"].contains(where: { tables[$0] != nil || views[$0] != nil }) else {
                 throw ToolError(
-                    "'\(file.originalURL.path)' is a SQLite database but no Core Data store: it has no table "
-                        + "\(tables["Z_METADATA"] == nil ? "Z_METADATA" : "Z_PRIMARYKEY"). Choose another file.")
+                    "'\(file.originalURL.path)' is a SQLite database but no Core Data store: it has no table Z_METADATA. "
+                        + "Choose another file.")
             }
             indexNames = Set(
                 try reader.rows("SELECT name FROM sqlite_master WHERE type = 'index'").compactMap { $0.first?.text })
-            let row = try reader.rows("SELECT Z_VERSION, Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
-                .first
+            var problems: [String] = []
+            let table = try StoreTable.metadata.rows(in: tables, views, reader, &problems)
+            hasMetadata = StoreTable.metadata.isComplete(in: tables)
+            if table.isEmpty, hasMetadata { problems.append("The table Z_METADATA has no row.") }
+            let row = table.first
             formatVersion = row?[0].integer
-            metadata = Self.metadata(uuid: row?[1].text, list: row?[2].blob)
-            if tables["Z_MODELCACHE"] != nil {
-                modelCache = try reader.rows("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1").first?[0].blob
-            } else {
-                modelCache = nil
-            }
-            entities = try reader.rows("SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT").compactMap {
-                guard let number = $0[0].integer, (1..<Int64(Self.firstReservedNumber)).contains(number),
-                    let name = $0[1].text, !name.isEmpty
-                else { return nil }
-                return Entity(number: Int(number), name: name, superNumber: Int(clamping: $0[2].integer ?? 0))
-            }
+            metadata = Self.metadata(uuid: row?[1].text, list: row?[2], &problems)
+            if table.count > 1 { problems.append("The table Z_METADATA has \(table.count) rows instead of one; the first is read.") }
+            modelCache = try Self.modelCache(tables, reader, &problems)
+            let listed = try StoreTable.entities.rows(in: tables, views, reader, &problems)
+            entities = []
+            isListed = StoreTable.entities.isComplete(in: tables)
+            self.problems = problems
+            takeEntities(listed)
         } catch let failure as SQLiteReader.Failure {
             throw Self.error(failure, file)
         }
+    }
+
+    private static func modelCache(
+        _ tables: [String: [Column]], _ reader: SQLiteReader, _ problems: inout [String]
+    ) throws -> Data? {
+        guard tables["Z_MODELCACHE"]?.contains(where: { $0.name == "Z_CONTENT" }) == true else { return nil }
+        let content = try reader.rows("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1").first?[0]
+        switch content {
+        case .blob(let data)?: return data
+        case nil, .null?: return nil
+        default:
+            problems.append("The table Z_MODELCACHE has no model but something else.")
+            return nil
+        }
+    }
+
+    // MARK: Entities
+
+    private mutating func takeEntities(_ rows: [[SQLiteReader.Value]]) {
+        var numbers: [String: Int] = [:]
+        for row in rows {
+            let number = row[0].wholeNumber
+            if let number, number >= Self.firstReservedNumber { continue }
+            if row[0].integer == nil { isListed = false }
+            guard let number, number > 0, let name = row[1].text, !name.isEmpty else {
+                problems.append("A row of Z_PRIMARYKEY is none of an entity: \(row.prefix(3).map(\.description).joined(separator: ", ")).")
+                continue
+            }
+            if let first = numbers[name] {
+                problems.append("Z_PRIMARYKEY lists the entity '\(name)' twice, with the numbers \(first) and \(number).")
+                otherNumbers[Int(number)] = name
+                isListed = false
+                continue
+            }
+            numbers[name] = Int(number)
+            entities.append(
+                Entity(number: Int(number), name: name, superNumber: Int(clamping: row[2].wholeNumber ?? 0)))
+        }
+        entities.sort { $0.number < $1.number }
+    }
+
+    /// Adds the entities that a table shows, but `Z_PRIMARYKEY` does not: of the model, or else those of tables that no
+    /// entity has.
+    mutating func addEntities(missingIn model: NSManagedObjectModel?, reader: SQLiteReader) throws {
+        let known = Set(entityNames(in: model).values)
+        if let model {
+            let numbers = Dictionary(entities.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
+            let planned = try StoreInspection.tables(of: model, columns: columnNames, numbers: numbers).entities
+            for table in planned {
+                for entity in table.entities where !known.contains(entity.name) {
+                    if isListed { problems.append("Z_PRIMARYKEY does not list the entity '\(entity.name)'.") }
+                    add(Entity(number: entity.number, name: entity.name, superNumber: entity.superNumber))
+                }
+            }
+        } else {
+            let used = Set(entities.compactMap(table(of:)).map { $0.uppercased() })
+            var next = max(entities.map(\.number).max() ?? 0, otherNumbers.keys.max() ?? 0)
+            for name in (Array(tables.keys) + Array(views.keys)).sorted() where !used.contains(name.uppercased()) {
+                guard let entity = Self.entityName(ofTable: name, columns(of: name)) else { continue }
+                next += 1
+                let number = try number(ofRowsIn: name, reader) ?? next
+                next = max(next, number)
+                problems.append("Z_PRIMARYKEY does not list the entity of the table \(name); it is shown as '\(entity)'.")
+                add(Entity(number: number, name: entity, superNumber: 0))
+            }
+        }
+        if !unlisted.isEmpty { isListed = false }
+        entities.sort { $0.number < $1.number }
+    }
+
+    private mutating func add(_ entity: Entity) {
+        unlisted.insert(entity.name)
+        entities.append(entity)
+    }
+
+    /// The number of the root entity of a table that no listed entity has: that of a superentity that is missing in the list, or
+    /// the only one that its rows have.
+    private func number(ofRowsIn table: String, _ reader: SQLiteReader) throws -> Int? {
+        let rows = try? reader.rows(
+            "SELECT DISTINCT Z_ENT FROM \(SQLiteReader.identifier(table)) LIMIT 1000", isLimited: true)
+        let listed = Set(entities.map(\.number))
+        let numbers = Set((rows ?? []).compactMap { $0[0].wholeNumber.map { Int(clamping: $0) } })
+        let parents = Set(entities.map(\.superNumber)).subtracting(listed).intersection(numbers)
+        let free = numbers.subtracting(listed).filter { (1..<Self.firstReservedNumber).contains($0) }
+        return parents.min() ?? (numbers.count == 1 ? free.first : nil)
+    }
+
+    /// A name for the entity whose rows a table seems to hold; nil for other tables.
+    private static func entityName(ofTable name: String, _ columns: [Column]) -> String? {
+        guard name.uppercased().hasPrefix("Z"), !name.hasPrefix("Z_"), name.count > 1,
+            Set(["Z_PK", "Z_ENT"]).isSubset(of: columns.map { $0.name.uppercased() })
+        else { return nil }
+        let rest = name.dropFirst()
+        return rest.prefix(1).uppercased() + rest.dropFirst().lowercased()
     }
 
     /// A failure of SQLite in words.
@@ -72,23 +181,31 @@ struct StoreContents {
         }
     }
 
-    private static func tables(_ reader: SQLiteReader) throws -> [String: [Column]] {
+    /// - Parameter kind: `table` or `view`.
+    private static func columns(_ reader: SQLiteReader, ofKind kind: String) throws -> [String: [Column]] {
         var tables: [String: [Column]] = [:]
-        let rows = try reader.rows(
-            "SELECT m.name, p.name, p.type FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table' "
-                + "ORDER BY m.name, p.cid")
-        for row in rows {
-            guard let table = row[0].text, let name = row[1].text else { continue }
-            tables[table, default: []].append(Column(name: name, type: (row[2].text ?? "").uppercased()))
+        let names = try reader.rows("SELECT name FROM sqlite_master WHERE type = '\(kind)' ORDER BY name").compactMap { $0[0].text }
+        for name in names {
+            // A view of what is not there has no columns that could be told.
+            let columns = try? reader.rows("SELECT name, type, pk FROM pragma_table_info(\(SQLiteReader.text(name))) ORDER BY cid")
+            tables[name] = (columns ?? []).compactMap { row in
+                row[0].text.map { Column(name: $0, type: (row[1].text ?? "").uppercased(), isKey: row[2].integer ?? 0 > 0) }
+            }
         }
         return tables
     }
 
-    private static func metadata(uuid: String?, list: Data?) -> [String: Any] {
+    private static func metadata(
+        uuid: String?, list: SQLiteReader.Value?, _ problems: inout [String]
+    ) -> [String: Any] {
         var metadata: [String: Any] = [:]
-        if let list, !list.isEmpty {
+        switch list {
+        case .blob(let list)? where !list.isEmpty:
             let read = try? PropertyListSerialization.propertyList(from: list, options: [], format: nil)
             metadata = read as? [String: Any] ?? [:]
+            if read == nil { problems.append("The property list in Z_METADATA is damaged.") }
+        case nil: break
+        default: problems.append("Z_METADATA has no property list: the versions of the model are not known.")
         }
         if let uuid { metadata[NSStoreUUIDKey] = uuid }
         return metadata
@@ -100,8 +217,8 @@ struct StoreContents {
     ///
     /// A store that was migrated in place keeps the old name of an entity that was renamed: it is the one whose renaming
     /// identifier that is, or else the only one under the same superentity that the store does not list.
-    func entityNames(in model: NSManagedObjectModel) -> [Int: String] {
-        let byName = model.entitiesByName
+    func entityNames(in model: NSManagedObjectModel?) -> [Int: String] {
+        let byName = model?.entitiesByName ?? [:]
         let listed = Set(entities.map(\.name))
         let unlisted = byName.values.filter { !listed.contains($0.name ?? "") }
         var names: [Int: String] = [:]
@@ -133,25 +250,48 @@ struct StoreContents {
             current = parent
             steps += 1
         }
-        let name = "Z" + current.name.uppercased()
-        return tables[name] == nil ? nil : name
+        return present("Z" + current.name.uppercased())
     }
 
-    /// The number of rows of each entity itself, by entity number.
-    func ownRowCounts(_ reader: SQLiteReader) throws -> [Int: Int64] {
-        var counts: [Int: Int64] = [:]
-        for table in Set(entities.compactMap(table(of:))) {
-            let rows = try reader.rows("SELECT Z_ENT, count(*) FROM \(SQLiteReader.identifier(table)) GROUP BY Z_ENT")
-            for row in rows {
-                guard let number = row[0].integer, let count = row[1].integer else { continue }
-                counts[Int(clamping: number), default: 0] += count
-            }
-        }
-        return counts
+    /// The table or view of a name, as the file spells it.
+    func present(_ name: String) -> String? {
+        if tables[name] != nil || views[name] != nil { return name }
+        let wanted = name.uppercased()
+        return tables.keys.first { $0.uppercased() == wanted } ?? views.keys.first { $0.uppercased() == wanted }
+    }
+
+    /// The columns of a table, or of the view in its place.
+    func columns(of table: String) -> [Column] { tables[table] ?? views[table] ?? [] }
+
+    /// The names of the columns of each table.
+    var columnNames: [String: [String]] {
+        tables.mapValues { $0.map(\.name) }.merging(views.mapValues { $0.map(\.name) }) { table, _ in table }
     }
 
     /// The tables of persistent history that are there.
     var historyTables: [String] {
         ["ATRANSACTION", "ACHANGE", "ATRANSACTIONSTRING"].filter { tables[$0] != nil }
+    }
+
+    /// What is missing of the history, in sentences. Old frameworks had no table of strings.
+    var historyProblems: [String] {
+        let expected = [
+            "ATRANSACTION": ["Z_PK", "ZTIMESTAMP"], "ACHANGE": ["Z_PK", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"],
+        ]
+        if historyTables.isEmpty { return [] }
+        return expected.sorted { $0.key < $1.key }.compactMap { table, columns in
+            guard let present = tables[table]?.map(\.name) else { return "The history is not complete: the table \(table) is missing." }
+            let missing = columns.filter { !present.contains($0) }
+            if missing.isEmpty { return nil }
+            return "The history is not complete: the table \(table) has no column \(missing.joined(separator: ", "))."
+        }
+    }
+
+    /// Tables and views that are neither of Core Data nor of its entities.
+    func otherTables(besides names: Set<String>) -> [String] {
+        let own: Set<String> = ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE", "ATRANSACTION", "ACHANGE", "ATRANSACTIONSTRING"]
+        let present = Set(names.compactMap(present))
+        return (Array(tables.keys) + Array(views.keys)).filter { !own.contains($0) && !present.contains($0) && !$0.hasPrefix("sqlite_") }
+            .sorted()
     }
 }

@@ -45,6 +45,12 @@ final class StoreFile {
 
     deinit { close() }
 
+    /// Where large values lie in files of their own.
+    var externalDataFolder: URL {
+        originalURL.deletingLastPathComponent()
+            .appendingPathComponent(".\(originalURL.deletingPathExtension().lastPathComponent)_SUPPORT/_EXTERNAL_DATA")
+    }
+
     /// Removes the private copy, if there is one.
     func close() {
         guard let folder = temporaryFolder else { return }
@@ -97,9 +103,7 @@ final class StoreFile {
         if bytes.starts(with: magic) {
             throw ToolError("'\(path)' is cut off: only \(bytes.count) bytes are left. Restore it from a copy.")
         }
-        let start = String(decoding: bytes.prefix(8), as: UTF8.self)
-        let kind =
-            start.hasPrefix("<?xml") ? "an XML file" : start.hasPrefix("bplist") ? "a binary property list" : nil
+        let kind = FileKind.other(thanDatabase: bytes)
         throw ToolError(
             "'\(path)' is not a SQLite database" + (kind.map { " but \($0)" } ?? "")
                 + ". This command reads Core Data's SQLite stores; name one of those.")
@@ -148,27 +152,59 @@ final class StoreFile {
     }
 
     private func copyFiles() throws {
+        try makeFolder(because: "has a journal") { url in
+            for suffix in ["", "-wal", "-journal"] where Self.fileSize(originalURL.path + suffix) != nil {
+                try FileManager.default.copyItem(atPath: originalURL.path + suffix, toPath: url.path + suffix)
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path + suffix)
+            }
+        }
+    }
+
+    /// A statement that makes a copy more like what the engine reads.
+    struct Mend {
+        let statement: String
+        /// Whether it reads a view, which anybody may have written.
+        var isLimited = false
+    }
+
+    /// Goes on with a private copy that the statements make readable; the store itself stays as it is.
+    ///
+    /// - Parameter reader: a connection to the store, whose view of it is copied. It ends its transaction.
+    func mend(_ mends: [Mend], reader: SQLiteReader) throws {
+        if !isCopy {
+            try makeFolder(because: "is not as its model says") { url in try reader.copy(to: url.path) }
+        }
+        _ = try reader.rows("COMMIT")
+        let writer = try SQLiteReader(recovering: url.path)
+        _ = try writer.rows("PRAGMA journal_mode = DELETE")
+        // Views that refer to what is missing are nobody's concern.
+        _ = try writer.rows("PRAGMA legacy_alter_table = ON")
+        _ = try writer.rows("BEGIN")
+        for mend in mends { _ = try writer.rows(mend.statement, isLimited: mend.isLimited) }
+        _ = try writer.rows("COMMIT")
+        isImmutable = true
+    }
+
+    /// Makes the folder for a private copy and lets `fill` write the copy.
+    private func makeFolder(because reason: String, _ fill: (URL) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
         do {
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             temporaryFolder = folder
             url = folder.appendingPathComponent(originalURL.lastPathComponent)
-            for suffix in ["", "-wal", "-journal"] where Self.fileSize(originalURL.path + suffix) != nil {
-                try FileManager.default.copyItem(atPath: originalURL.path + suffix, toPath: url.path + suffix)
-                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path + suffix)
-            }
+            try fill(url)
             // Large values lie in files of their own, found by the store's name; those are only read.
-            let name = ".\(url.deletingPathExtension().lastPathComponent)_SUPPORT"
-            let support = originalURL.deletingLastPathComponent().appendingPathComponent(name)
+            let support = externalDataFolder.deletingLastPathComponent()
             if FileManager.default.fileExists(atPath: support.path) {
                 try FileManager.default.createSymbolicLink(
-                    at: folder.appendingPathComponent(name), withDestinationURL: support)
+                    at: folder.appendingPathComponent(support.lastPathComponent), withDestinationURL: support)
             }
         } catch {
             close()
+            url = originalURL
             throw ToolError(
-                "'\(originalURL.path)' has a journal and cannot be copied to \(folder.deletingLastPathComponent().path) to be "
+                "'\(originalURL.path)' \(reason) and cannot be copied to \(folder.deletingLastPathComponent().path) to be "
                     + "read: \(error.localizedDescription) Make room there, or set TMPDIR to another folder.")
         }
     }

@@ -18,38 +18,75 @@ struct StoreModel {
     /// The attributes whose bytes a value transformer made.
     let transformables: Set<ObjectIdentifier>
 
-    /// Finds the model of a store.
+    /// What the engine reads the store with.
+    let coordinator: NSPersistentStoreCoordinator
+
+    /// Finds the model of a store, and completes the store's list of entities from it.
+    ///
+    /// A model of the store's own that cannot be read or used gives way to one made up from the tables.
     ///
     /// - Parameter path: a model file that takes the place of the store's own model.
     /// - Throws: `ToolError` when that file cannot be read or has no version that fits the store.
-    init(_ contents: StoreContents, reader: SQLiteReader, modelPath path: String?) throws {
-        var warnings: [String] = []
+    init(_ contents: inout StoreContents, reader: SQLiteReader, modelPath path: String?) throws {
         if let path {
-            model = try ModelFileChoice.model(at: path, for: contents)
-            origin = .file(path)
-        } else if let cached = Self.cachedModel(contents, &warnings) {
-            model = cached
-            origin = .cache
-        } else {
-            var inferred = InferredModel(contents, reader: reader)
-            model = try inferred.model()
-            origin = .tables
+            self = try Self(try ModelFileChoice.model(at: path, for: contents), .file(path), [], &contents, reader)
+            return
         }
+        var warnings: [String] = []
+        if let cache = contents.modelCache, !cache.isEmpty {
+            do {
+                let cached = try StoreInspection.model(modelCache: cache)
+                do {
+                    self = try Self(cached, .cache, [], &contents, reader)
+                    return
+                } catch let failure as SQLiteReader.Failure {
+                    throw failure
+                } catch {
+                    warnings.append(
+                        "The model in the store cannot be used, and the tables are read instead: \(ErrorText.line(error))")
+                }
+            } catch let failure as SQLiteReader.Failure {
+                throw failure
+            } catch {
+                warnings.append(
+                    "The model in the store is damaged and was inferred from the tables instead: \(ErrorText.line(error))")
+            }
+        }
+        try contents.addEntities(missingIn: nil, reader: reader)
+        var inferred = InferredModel(contents, reader: reader)
+        let model = try inferred.model()
+        for entity in contents.entities where contents.table(of: entity) == nil {
+            warnings.append("The table of the entity '\(entity.name)' is missing.")
+        }
+        self = try Self(model, .tables, warnings, &contents, reader)
+    }
+
+    private init(
+        _ model: NSManagedObjectModel, _ origin: Origin, _ warnings: [String], _ contents: inout StoreContents, _ reader: SQLiteReader
+    ) throws {
+        self.model = model
+        self.origin = origin
         self.warnings = warnings
         transformables = Self.readTransformablesAsData(in: model)
         // A class of this program that happens to have the name of one of the store's classes is none of them.
         for entity in model.entities { entity.managedObjectClassName = "NSManagedObject" }
+        coordinator = try NSPersistentStoreCoordinator(validating: model)
+        var completed = contents
+        try completed.addEntities(missingIn: model, reader: reader)
+        contents = completed
     }
 
-    private static func cachedModel(_ contents: StoreContents, _ warnings: inout [String]) -> NSManagedObjectModel? {
-        guard let cache = contents.modelCache, !cache.isEmpty else { return nil }
-        do {
-            return try StoreInspection.model(modelCache: cache)
-        } catch {
-            warnings.append(
-                "The model in the store is damaged and was inferred from the tables instead: \(ErrorText.line(error))")
-            return nil
-        }
+    /// The entity of a name, whatever its case.
+    ///
+    /// - Throws: `ToolError` with near names.
+    func entity(named name: String, in file: StoreFile) throws(ToolError) -> NSEntityDescription {
+        let names = model.entities.compactMap(\.name).sorted()
+        if let entity = model.entitiesByName[name] { return entity }
+        let near = names.filter { $0.lowercased() == name.lowercased() }
+        if near.count == 1, let entity = model.entitiesByName[near[0]] { return entity }
+        throw ToolError(
+            "The store '\(file.originalURL.path)' has no entity '\(name)'. "
+                + NearNames.advice(for: name, among: names, kind: "entity"))
     }
 
     /// Makes transformable attributes binary ones, because the classes of their values are not in this program.

@@ -24,29 +24,34 @@ struct StoreReport {
     /// Files of large values beside the store, and their size together.
     let externalFiles: (count: Int, size: Int64)
 
+    /// Tables that are none of Core Data's.
+    let otherTables: [String]
+
     /// Reads a store.
     init(path: String, modelPath: String?) throws {
-        let file = try StoreFile(path: path)
-        defer { file.close() }
+        let store = try ReadableStore(path: path, modelPath: modelPath)
+        defer { store.file.close() }
         do {
-            let reader = try file.reader()
-            let contents = try StoreContents(file, reader: reader)
-            let model = try StoreModel(contents, reader: reader, modelPath: modelPath)
-            self.path = file.originalURL.path
-            size = file.size
-            walSize = file.walSize
+            let contents = store.contents
+            self.path = store.file.originalURL.path
+            size = store.file.size
+            walSize = store.file.walSize
             metadata = contents.metadata
             formatVersion = contents.formatVersion
-            origin = model.origin
-            warnings = model.warnings
-            let counts = try contents.ownRowCounts(reader)
-            entities = Self.hierarchy(contents, counts, model.model)
+            origin = store.model.origin
+            entities = Self.hierarchy(contents, store.survey.counts, store.model.model)
             history = try contents.historyTables.map { table in
-                (table, try reader.rows("SELECT count(*) FROM \(table)").first?.first?.integer ?? 0)
+                (table, try store.reader.rows("SELECT count(*) FROM \(table)").first?.first?.integer ?? 0)
             }
-            externalFiles = Self.externalFiles(of: file.originalURL)
+            externalFiles = Self.externalFiles(in: store.file.externalDataFolder)
+            otherTables = contents.otherTables(besides: store.survey.tableNames)
+            var warnings = store.problems + contents.historyProblems
+            for table in store.survey.tables where store.survey.missingTables[table.entities.first?.name ?? ""] == nil {
+                warnings += try CellChecks(table, entity: nil, file: store.file).findings(reader: store.reader).map(\.sentence)
+            }
+            self.warnings = warnings
         } catch let failure as SQLiteReader.Failure {
-            throw StoreContents.error(failure, file)
+            throw StoreContents.error(failure, store.file)
         }
     }
 
@@ -57,29 +62,32 @@ struct StoreReport {
         let byName = model.entitiesByName
         let names = contents.entityNames(in: model)
         func name(_ entity: StoreContents.Entity) -> String { names[entity.number] ?? entity.name }
+        let numbers = Set(contents.entities.map(\.number))
         var result: [EntityRows] = []
+        var seen: Set<Int> = []
         func add(_ entity: StoreContents.Entity, depth: Int) -> Int64 {
+            // A cycle, which only damage can make.
+            guard seen.insert(entity.number).inserted else { return 0 }
             let place = result.count
             let own = counts[entity.number] ?? 0
             var total = own
             let children = contents.entities.filter { $0.superNumber == entity.number }.sorted { name($0) < name($1) }
-            // Deeper than any real hierarchy: a cycle in a damaged store.
-            for child in children where depth < 64 { total += add(child, depth: depth + 1) }
+            for child in children { total += add(child, depth: depth + 1) }
             result.insert(
                 EntityRows(
                     name: name(entity), depth: depth, isAbstract: byName[name(entity)]?.isAbstract ?? false, own: own,
                     withSubentities: total), at: place)
             return total
         }
-        for root in contents.entities.filter({ $0.superNumber == 0 }).sorted(by: { name($0) < name($1) }) {
+        // An entity whose superentity is not there stands for itself.
+        for root in contents.entities.filter({ !numbers.contains($0.superNumber) }).sorted(by: { name($0) < name($1) }) {
             _ = add(root, depth: 0)
         }
+        for entity in contents.entities where !seen.contains(entity.number) { _ = add(entity, depth: 0) }
         return result
     }
 
-    private static func externalFiles(of store: URL) -> (count: Int, size: Int64) {
-        let folder = store.deletingLastPathComponent()
-            .appendingPathComponent(".\(store.deletingPathExtension().lastPathComponent)_SUPPORT/_EXTERNAL_DATA")
+    private static func externalFiles(in folder: URL) -> (count: Int, size: Int64) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         let sizes = names.map { name -> Int64 in
             let attributes = try? FileManager.default.attributesOfItem(atPath: folder.appendingPathComponent(name).path)
@@ -140,6 +148,7 @@ struct StoreReport {
         if externalFiles.count > 0 {
             facts.append(("External data", "\(externalFiles.count) files, \(Self.bytes(externalFiles.size))"))
         }
+        if !otherTables.isEmpty { facts.append(("Other tables", otherTables.joined(separator: ", "))) }
         if !ownKeys.isEmpty { facts.append(("Other metadata", ownKeys.joined(separator: ", "))) }
         for warning in warnings { facts.append(("Warning", warning)) }
         var result = ""
@@ -208,6 +217,7 @@ struct StoreReport {
             .init("walSize", walSize.map { .integer($0) } ?? .null),
             .init("history", .object(history.map { .init($0.table, .integer($0.rows)) })),
             .init("externalFiles", .integer(externalFiles.count)),
+            .init("otherTables", .array(otherTables.map { .string($0) })),
             .init("otherMetadata", .array(ownKeys.map { .string($0) })),
             .init("warnings", .array(warnings.map { .string($0) })),
             .init("entities", .array(entities.map(Self.json))),

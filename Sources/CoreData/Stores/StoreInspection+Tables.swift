@@ -1,0 +1,108 @@
+import Foundation
+
+extension StoreInspection {
+    /// A table that holds the rows of an entity and its subentities.
+    package struct EntityTable: Sendable {
+        package struct Entity: Sendable {
+            package let name: String
+            /// `Z_ENT` of its rows.
+            package let number: Int
+            package let superNumber: Int
+            package let isAbstract: Bool
+        }
+
+        package let name: String
+        /// The root first.
+        package let entities: [Entity]
+        package let cells: [Cell]
+        /// All columns that reading needs, in order.
+        package let columns: [String]
+    }
+
+    /// A column with the values of one property.
+    package struct Cell: Sendable {
+        package enum Content: Sendable {
+            case integer(bits: Int)
+            case boolean
+            case number
+            case date
+            case decimal
+            case text
+            case uuid
+            case bytes(isExternal: Bool)
+            /// A key of a row in the table named.
+            case key(table: String?)
+        }
+
+        package let column: String
+        /// The entity that declares the property.
+        package let entity: String
+        package let property: String
+        package let content: Content
+    }
+
+    /// A table of pairs, for relationships to many objects on both sides.
+    package struct JoinTable: Sendable {
+        package let name: String
+        package let entity: String
+        package let relationship: String
+        package let columns: [String]
+    }
+
+    /// Where a store of this model keeps its rows. The model cannot be changed afterwards.
+    ///
+    /// - Parameters:
+    ///   - columns: what is there: each table with its columns.
+    ///   - numbers: the entity numbers in `Z_PRIMARYKEY`.
+    /// - Throws: an error that names a property without a column.
+    package static func tables(
+        of model: NSManagedObjectModel, columns: [String: [String]], numbers: [String: Int]
+    ) throws -> (entities: [EntityTable], joins: [JoinTable]) {
+        let mapping = try SQLMapping(layouts: model.layout(), numbers: numbers) { _ in true }
+        mapping.adjust(to: columns)
+        let entities = mapping.tables.map { table in
+            EntityTable(
+                name: table.name, entities: table.family.map { entity($0, in: mapping) },
+                cells: table.columns.map { cell($0, of: table, in: mapping) }, columns: table.allColumnNames)
+        }
+        let joins = mapping.joinTables.map { join in
+            JoinTable(
+                name: join.name, entity: join.firstRelationship.owningEntity?.name ?? "", relationship: join.firstRelationship.name,
+                columns: join.columnNames)
+        }
+        return (entities, joins)
+    }
+
+    private static func entity(_ entity: SQLEntity, in mapping: SQLMapping) -> EntityTable.Entity {
+        let parent = entity.layout.superIndex >= 0 ? mapping.entities[entity.layout.superIndex]?.number : nil
+        return EntityTable.Entity(
+            name: entity.layout.name, number: entity.number, superNumber: parent ?? 0,
+            isAbstract: entity.layout.entity.isAbstract)
+    }
+
+    private static func cell(_ column: SQLColumn, of table: SQLTable, in mapping: SQLMapping) -> Cell {
+        Cell(
+            column: column.name, entity: column.property.owningEntity?.name ?? table.root.name, property: column.propertyName,
+            content: content(of: column, in: mapping))
+    }
+
+    private static func content(of column: SQLColumn, in mapping: SQLMapping) -> Cell.Content {
+        switch column.kind {
+        case .int16: return .integer(bits: 16)
+        case .int32: return .integer(bits: 32)
+        case .int64: return .integer(bits: 64)
+        case .boolean: return .boolean
+        case .double, .float: return .number
+        case .date: return .date
+        case .decimal: return .decimal
+        case .string, .uri: return .text
+        case .uuid: return .uuid
+        case .toOne:
+            let destination = (column.property as? NSRelationshipDescription)?.destinationEntity?.name
+            let entity = destination.flatMap { mapping.layouts.layoutByName[$0] }.flatMap { mapping.entity($0) }
+            return .key(table: entity?.table.name)
+        case .data, .transformable, .composite, .toMany, .orderedToMany, .fetched, .undefined:
+            return .bytes(isExternal: column.allowsExternalStorage)
+        }
+    }
+}

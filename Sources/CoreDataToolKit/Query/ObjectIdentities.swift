@@ -1,0 +1,72 @@
+import CoreData
+
+/// Finds the objects that a person names as the command shows them: `Maker/p12`.
+struct ObjectIdentities {
+    /// Why a text names no object that can be compared.
+    struct Mistake: Error {
+        let problem: String
+        let advice: String
+    }
+
+    private let store: ReadableStore
+    private let coordinator: NSPersistentStoreCoordinator
+
+    init(_ opened: OpenedStore) {
+        store = opened.store
+        coordinator = opened.store.model.coordinator
+    }
+
+    /// The identity that a text means.
+    ///
+    /// - Parameter entity: the entity of what it is compared with.
+    func identity(_ text: String, of entity: NSEntityDescription) throws(Mistake) -> NSManagedObjectID {
+        // The whole address of an object ends in the same way.
+        let parts = text.split(separator: "/").suffix(2).map(String.init)
+        guard parts.count == 2, parts[1].hasPrefix("p"), let key = Int64(parts[1].dropFirst()) else {
+            throw Mistake(problem: "'\(text)' names no object.", advice: "Write \(entity.name ?? "Entity")/p1, as the command shows it.")
+        }
+        guard
+            let named = entities.first(where: { $0.name == parts[0] })
+                ?? entities.first(where: { $0.name?.lowercased() == parts[0].lowercased() })
+        else {
+            throw Mistake(
+                problem: "There is no entity '\(parts[0])'.",
+                advice: NearNames.advice(for: parts[0], among: entities.compactMap(\.name).sorted(), kind: "entity"))
+        }
+        // A row that is not there may still be led to: it keeps the entity that was written.
+        let real = self.entity(ofRow: key, in: named) ?? named
+        guard real.isKindOf(entity: named) else {
+            throw Mistake(
+                problem: "The object p\(key) is one of '\(real.name ?? "")', not of '\(named.name ?? "")'.",
+                advice: "Write \(real.name ?? "")/p\(key).")
+        }
+        guard real.isKindOf(entity: entity) || entity.isKindOf(entity: real) else {
+            throw Mistake(
+                problem: "'\(text)' is an object of '\(real.name ?? "")', but what it is compared with is of '\(entity.name ?? "")'.",
+                advice: "Write \(entity.name ?? "")/p1.")
+        }
+        guard let identity = self.identity(real, key) else {
+            throw Mistake(problem: "'\(text)' names no object of this store.", advice: "")
+        }
+        return identity
+    }
+
+    private var entities: [NSEntityDescription] { store.model.model.entities }
+
+    private func identity(_ entity: NSEntityDescription, _ key: Int64) -> NSManagedObjectID? {
+        guard let uuid = coordinator.persistentStores.first?.identifier,
+            let name = entity.name?.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed),
+            let url = URL(string: "x-coredata://\(uuid)/\(name)/p\(key)")
+        else { return nil }
+        return coordinator.managedObjectID(forURIRepresentation: url)
+    }
+
+    /// The entity of a row in the table of an entity; nil when there is no such row.
+    private func entity(ofRow key: Int64, in named: NSEntityDescription) -> NSEntityDescription? {
+        guard let table = store.survey.tables.first(where: { $0.entities.contains { $0.name == named.name } }),
+            let row = try? store.reader.rows("SELECT Z_ENT FROM \(SQLiteReader.identifier(table.name)) WHERE Z_PK = \(key)").first,
+            let number = row[0].integer, let found = table.entities.first(where: { Int64($0.number) == number })
+        else { return nil }
+        return store.model.model.entitiesByName[found.name]
+    }
+}

@@ -1,0 +1,35 @@
+import CoreData
+
+/// The values of a query's rows that are not what the model says, counted by column and fault.
+struct OddCells {
+    private struct Key: Hashable {
+        let entity: String
+        let property: String
+        let fault: CellChecks.Fault
+    }
+
+    private var findings: [Key: CellChecks.Finding] = [:]
+
+    mutating func add(_ cells: [CellChecks.OddCell], of key: Int64) {
+        for odd in cells {
+            let place = Key(entity: odd.cell.entity, property: odd.cell.property, fault: odd.fault)
+            let former = findings[place]
+            let keys = former?.keys ?? []
+            findings[place] = CellChecks.Finding(
+                cell: odd.cell, fault: odd.fault, count: (former?.count ?? 0) + 1, keys: keys.count < 3 ? keys + [key] : keys)
+        }
+    }
+
+    /// What is wrong, by property.
+    var sentences: [String] { findings.values.map(\.sentence).sorted() }
+
+    /// The value of a column as it is in the file, where the engine would show something else.
+    static func value(of column: QueryColumn, among cells: [CellChecks.OddCell]?) -> CellValue? {
+        guard let odd = cells?.first(where: { $0.cell.property == column.name }) else { return nil }
+        switch odd.fault {
+        case .kind: return CellValue(odd.value)
+        case .missingFile: return .null
+        case .danglingKey: return nil
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import CoreData
+
+/// Finds values of a table that are not what the model says: of another kind, keys of rows that are not there, names of
+/// files that are not there.
+struct CellChecks {
+    /// What can be wrong with a value.
+    enum Fault: Hashable {
+        case kind(String)
+        case danglingKey
+        case missingFile
+    }
+
+    /// A kind of fault in a column, with the rows that have it.
+    struct Finding {
+        let cell: StoreInspection.Cell
+        let fault: Fault
+        let count: Int64
+        /// The keys of some of the rows.
+        let keys: [Int64]
+
+        var sentence: String {
+            let examples = keys.prefix(3).map { "p\($0)" }.joined(separator: ", ") + (count > 3 ? ", …" : "")
+            let objects = "\(cell.entity).\(cell.property) of \(count) \(count == 1 ? "object" : "objects") (\(examples))"
+            return switch fault {
+            case .kind(let wanted): "\(objects) is not \(wanted); the value is shown as it is in the file."
+            case .danglingKey: "\(objects) leads to a row that is not there."
+            case .missingFile: "\(objects): the file with the value is missing."
+            }
+        }
+    }
+
+    /// A value that is not what the model says, as it is in the file.
+    struct OddCell {
+        let cell: StoreInspection.Cell
+        let fault: Fault
+        let value: SQLiteReader.Value
+    }
+
+    private struct Check {
+        let cell: StoreInspection.Cell
+        let fault: Fault
+        /// SQL that is true for a value with the fault; of missing files, for any file.
+        let condition: String
+    }
+
+    private let table: String
+    private let checks: [Check]
+    private let folder: URL
+
+    /// How many checks one statement makes.
+    private static let group = 100
+
+    /// - Parameters:
+    ///   - entity: the entity whose properties are looked at; nil for all of the table.
+    init(_ table: StoreInspection.EntityTable, entity: NSEntityDescription?, properties: Set<String>? = nil, file: StoreFile) {
+        self.table = SQLiteReader.identifier(table.name)
+        folder = file.externalDataFolder
+        var ancestors: Set<String> = []
+        var next = entity
+        while let current = next {
+            ancestors.insert(current.name ?? "")
+            next = current.superentity
+        }
+        checks = table.cells.filter { cell in
+            (entity == nil || ancestors.contains(cell.entity)) && properties?.contains(cell.property) != false
+        }.flatMap(Self.checks)
+    }
+
+    // MARK: Conditions
+
+    private static func checks(of cell: StoreInspection.Cell) -> [Check] {
+        let column = "t." + SQLiteReader.identifier(cell.column)
+        let type = "typeof(\(column))"
+        func kind(_ wanted: String, _ condition: String) -> Check {
+            Check(cell: cell, fault: .kind(wanted), condition: "\(column) IS NOT NULL AND \(condition)")
+        }
+        switch cell.content {
+        case .integer(let bits):
+            let whole = "\(type) NOT IN ('integer', 'real') OR \(column) <> CAST(\(column) AS INTEGER)"
+            if bits == 64 { return [kind("a whole number", "(\(whole))")] }
+            let limit = 1 << (bits - 1)
+            return [kind("a whole number of \(bits) bits", "(\(whole) OR \(column) NOT BETWEEN \(-limit) AND \(limit - 1))")]
+        case .boolean: return [kind("true or false", "\(column) NOT IN (0, 1)")]
+        case .number: return [kind("a number", "\(type) NOT IN ('integer', 'real')")]
+        case .date: return [kind("a date", "\(type) NOT IN ('integer', 'real')")]
+        case .decimal:
+            let text = "\(type) = 'text' AND \(column) <> 'NaN' AND (\(column) = '' OR \(column) GLOB '*[^0-9eE+.-]*')"
+            return [kind("a decimal number", "(\(type) = 'blob' OR \(text))")]
+        case .text: return [kind("a text", "\(type) = 'blob'")]
+        case .uuid: return [kind("a UUID of 16 bytes", "(\(type) <> 'blob' OR length(\(column)) <> 16)")]
+        case .bytes(let isExternal):
+            let bytes = kind("bytes", "\(type) <> 'blob'")
+            if !isExternal { return [bytes] }
+            // Only the beginning of short values is read: a file's name is 36 characters long.
+            let file = "\(type) = 'blob' AND length(\(column)) BETWEEN 2 AND 300 AND substr(\(column), 1, 1) = x'02'"
+            return [bytes, Check(cell: cell, fault: .missingFile, condition: file)]
+        case .key(let table):
+            let key = kind("a key", "\(type) <> 'integer'")
+            guard let table else { return [key] }
+            let there = "EXISTS (SELECT 1 FROM \(SQLiteReader.identifier(table)) d WHERE d.Z_PK = \(column))"
+            return [key, Check(cell: cell, fault: .danglingKey, condition: "\(type) = 'integer' AND NOT \(there)")]
+        }
+    }
+
+    private func isMissing(_ value: SQLiteReader.Value) -> Bool {
+        guard let data = value.blob else { return false }
+        let name = String(decoding: data.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
+        // A name that leads elsewhere is none of a file of the store.
+        if name.isEmpty || name == ".." || name == "." || name.contains("/") { return true }
+        return !FileManager.default.fileExists(atPath: folder.appendingPathComponent(name).path)
+    }
+
+    // MARK: Looking
+
+    /// What is wrong in the whole table. Reads all its rows.
+    func findings(reader: SQLiteReader) throws -> [Finding] {
+        var findings: [Finding] = []
+        for start in stride(from: 0, to: checks.count, by: Self.group) {
+            let group = checks[start..<min(start + Self.group, checks.count)]
+            let counts = group.map { "count(CASE WHEN \($0.condition) THEN 1 END)" }.joined(separator: ", ")
+            let row = try reader.rows("SELECT \(counts) FROM \(table) t").first ?? []
+            for (check, value) in zip(group, row) where value.integer ?? 0 > 0 {
+                if let finding = try finding(check, count: value.integer ?? 0, reader) { findings.append(finding) }
+            }
+        }
+        return findings
+    }
+
+    private func finding(_ check: Check, count: Int64, _ reader: SQLiteReader) throws -> Finding? {
+        let column = "t." + SQLiteReader.identifier(check.cell.column)
+        var keys: [Int64] = []
+        if check.fault == .missingFile {
+            let rows = try reader.rows("SELECT t.Z_PK, \(column) FROM \(table) t WHERE \(check.condition)")
+            keys = rows.filter { isMissing($0[1]) }.compactMap(\.[0].integer)
+            if keys.isEmpty { return nil }
+            return Finding(cell: check.cell, fault: check.fault, count: Int64(keys.count), keys: keys)
+        }
+        keys = try reader.rows("SELECT t.Z_PK FROM \(table) t WHERE \(check.condition) ORDER BY 1 LIMIT 3").compactMap(\.[0].integer)
+        return Finding(cell: check.cell, fault: check.fault, count: count, keys: keys)
+    }
+
+    /// The odd values of some rows, by key.
+    func oddCells(of keys: [Int64], reader: SQLiteReader) throws -> [Int64: [OddCell]] {
+        var found: [Int64: [OddCell]] = [:]
+        let list = keys.map(String.init).joined(separator: ", ")
+        for start in stride(from: 0, to: checks.count, by: Self.group) {
+            let group = checks[start..<min(start + Self.group, checks.count)]
+            // The columns of sound rows are not read twice.
+            let columns = group.map { check in
+                "\(check.condition), CASE WHEN \(check.condition) THEN t.\(SQLiteReader.identifier(check.cell.column)) END"
+            }
+            let rows = try reader.rows(
+                "SELECT t.Z_PK, \(columns.joined(separator: ", ")) FROM \(table) t WHERE t.Z_PK IN (\(list)) "
+                    + "AND (\(group.map { "(\($0.condition))" }.joined(separator: " OR ")))")
+            for row in rows {
+                guard let key = row[0].integer else { continue }
+                for (index, check) in group.enumerated() where row[1 + 2 * index].integer == 1 {
+                    let value = row[2 + 2 * index]
+                    if check.fault == .missingFile, !isMissing(value) { continue }
+                    found[key, default: []].append(OddCell(cell: check.cell, fault: check.fault, value: value))
+                }
+            }
+        }
+        return found
+    }
+}

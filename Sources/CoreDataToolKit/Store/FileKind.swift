@@ -1,0 +1,39 @@
+import Foundation
+
+/// Says what a file is that a person named by mistake.
+enum FileKind {
+    /// How many bytes tell.
+    private static let sampleSize = 4096
+
+    /// What a file is that is no model: not a property list, not XML; nil when it may be a model.
+    static func other(thanModel url: URL) -> String? {
+        guard let bytes = beginning(of: url) else { return nil }
+        if bytes.isEmpty { return "an empty file" }
+        if bytes.starts(with: "bplist".utf8) || isXML(bytes) { return nil }
+        return isText(bytes) ? "a text file" : nil
+    }
+
+    /// What a file is that begins with these bytes and is no database; nil when that cannot be told.
+    static func other(thanDatabase bytes: some Collection<UInt8>) -> String? {
+        if bytes.starts(with: "bplist".utf8) { return "a binary property list" }
+        if isXML(bytes) { return "an XML file" }
+        return isText(bytes) ? "a text file" : nil
+    }
+
+    private static func isXML(_ bytes: some Collection<UInt8>) -> Bool {
+        let text = bytes.drop { $0 <= 0x20 || [0xef, 0xbb, 0xbf].contains($0) }
+        return text.first == UInt8(ascii: "<")
+    }
+
+    /// Whether bytes are UTF-8 without control characters; the last character may be cut.
+    private static func isText(_ bytes: some Collection<UInt8>) -> Bool {
+        guard bytes.allSatisfy({ $0 >= 0x20 || (0x09...0x0d).contains($0) || $0 == 0x1b }) else { return false }
+        return (0..<4).contains { cut in String(validating: bytes.dropLast(cut), as: UTF8.self) != nil }
+    }
+
+    private static func beginning(of url: URL) -> Data? {
+        guard let handle = try? FileHandle(forReadingFrom: url) else { return nil }
+        defer { try? handle.close() }
+        return (try? handle.read(upToCount: sampleSize)) ?? Data()
+    }
+}

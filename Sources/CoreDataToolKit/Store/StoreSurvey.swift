@@ -1,0 +1,285 @@
+import CoreData
+
+/// What a store's tables are, beside what the model says of them: how many rows each entity has, what is wrong, and what makes
+/// a copy readable.
+///
+/// A hand or another program may have changed a store in any way. What the engine needs (tables, columns, keys and entity
+/// numbers) is mended in a private copy; what is missing is named.
+struct StoreSurvey {
+    /// The rows of each entity itself, by entity number.
+    private(set) var counts: [Int: Int64] = [:]
+    /// What is wrong, in sentences.
+    private(set) var problems: [String] = []
+    /// What a private copy needs before the engine can read it; nothing for a sound store.
+    private(set) var mends: [StoreFile.Mend] = []
+    /// Tables that are missing, by entity.
+    private(set) var missingTables: [String: String] = [:]
+    let tables: [StoreInspection.EntityTable]
+    /// The names of these tables and of those for relationships to many objects on both sides.
+    let tableNames: Set<String>
+
+    private let contents: StoreContents
+    private let reader: SQLiteReader
+
+    /// Looks at all tables of a model.
+    ///
+    /// - Parameter chosen: the entity whose rows are looked at; nil for all. Counts and numbers of others are not known.
+    init(_ contents: StoreContents, model: NSManagedObjectModel, reader: SQLiteReader, entity chosen: String? = nil) throws {
+        self.contents = contents
+        self.reader = reader
+        let numbers = Dictionary(
+            contents.entityNames(in: model).map { ($1, $0) }, uniquingKeysWith: { first, second in min(first, second) })
+        let planned = try StoreInspection.tables(of: model, columns: contents.columnNames, numbers: numbers)
+        tables = planned.entities
+        tableNames = Set(planned.entities.map(\.name) + planned.joins.map(\.name))
+        for table in tables {
+            try survey(table, looksAtRows: chosen.map { name in table.entities.contains { $0.name == name } } ?? true)
+        }
+        for join in planned.joins { survey(join) }
+        if !contents.isListed { mendEntityList() }
+        if !contents.hasMetadata { mendMetadata() }
+        if !mends.isEmpty { try removeTriggers() }
+    }
+
+    private mutating func mend(_ statement: String, isLimited: Bool = false) {
+        mends.append(StoreFile.Mend(statement: statement, isLimited: isLimited))
+    }
+
+    // MARK: Tables
+
+    private mutating func survey(_ table: StoreInspection.EntityTable, looksAtRows: Bool) throws {
+        let root = table.entities.first?.name ?? ""
+        guard let present = presentTable(table.name, owner: "the entity '\(root)'") else {
+            for entity in table.entities { missingTables[entity.name] = table.name }
+            create(table.name, table.columns)
+            return
+        }
+        mendName(of: present, wanted: table.name)
+        mendColumns(of: present, table.name, wanted: table.columns) { column in
+            let cell = table.cells.first { $0.column == column }
+            return cell.map { "of \($0.entity).\($0.property) " } ?? ""
+        }
+        guard looksAtRows else { return }
+        let columns = Set(contents.columns(of: present).map { $0.name.uppercased() })
+        if columns.contains("Z_PK") {
+            try surveyKeys(of: present, table.name)
+        } else {
+            mend("UPDATE \(quoted(table.name)) SET Z_PK = rowid")
+        }
+        if columns.contains("Z_ENT") {
+            try surveyEntities(of: present, table)
+        } else {
+            counts[fallback(of: table).number] =
+                try reader.rows("SELECT count(*) FROM \(quoted(present))", isLimited: isView(present)).first?[0].integer ?? 0
+            mend("UPDATE \(quoted(table.name)) SET Z_ENT = \(fallback(of: table).number)")
+        }
+    }
+
+    private mutating func survey(_ join: StoreInspection.JoinTable) {
+        guard let present = presentTable(join.name, owner: "the relationship \(join.entity).\(join.relationship)") else {
+            create(join.name, join.columns)
+            return
+        }
+        mendName(of: present, wanted: join.name)
+        mendColumns(of: present, join.name, wanted: join.columns) { _ in "of \(join.entity).\(join.relationship) " }
+    }
+
+    /// The table of a name, or the view in its place; nil, and a problem, when there is none that can be read.
+    private mutating func presentTable(_ name: String, owner: String) -> String? {
+        guard let present = contents.present(name) else {
+            problems.append("The table \(name) of \(owner) is missing.")
+            return nil
+        }
+        guard isView(present) else { return present }
+        do {
+            _ = try reader.rows("SELECT count(*) FROM \(quoted(present))", isLimited: true)
+            return present
+        } catch {
+            let reason = (error as? SQLiteReader.Failure)?.message ?? "\(error)"
+            problems.append("\(present) of \(owner) is a view, not a table, and cannot be read: \(reason).")
+            drop(name)
+            return nil
+        }
+    }
+
+    private func isView(_ name: String) -> Bool { contents.tables[name] == nil }
+
+    private func quoted(_ name: String) -> String { SQLiteReader.identifier(name) }
+
+    private mutating func create(_ table: String, _ columns: [String]) {
+        let list = columns.map { $0 == "Z_PK" ? "Z_PK INTEGER PRIMARY KEY" : quoted($0) }.joined(separator: ", ")
+        mend("CREATE TABLE \(quoted(table)) (\(list))")
+    }
+
+    /// Makes a table of what has a table's place, under the name that the engine looks for.
+    private mutating func mendName(of present: String, wanted: String) {
+        let aside = quoted("coredata \(wanted)")
+        if isView(present) {
+            problems.append("\(present) is a view, not a table; what it shows is read.")
+            mend("CREATE TABLE \(aside) AS SELECT * FROM \(quoted(present))", isLimited: true)
+            mend("DROP VIEW \(quoted(present))")
+        } else if present != wanted {
+            mend("ALTER TABLE \(quoted(present)) RENAME TO \(aside)")
+        } else {
+            return
+        }
+        mend("ALTER TABLE \(aside) RENAME TO \(quoted(wanted))")
+    }
+
+    private mutating func mendColumns(of present: String, _ table: String, wanted: [String], owner: (String) -> String) {
+        let names = contents.columns(of: present).map(\.name)
+        for column in wanted where !names.contains(column) {
+            if let other = names.first(where: { $0.uppercased() == column.uppercased() }) {
+                let aside = quoted("coredata \(column)")
+                mend("ALTER TABLE \(quoted(table)) RENAME COLUMN \(quoted(other)) TO \(aside)")
+                mend("ALTER TABLE \(quoted(table)) RENAME COLUMN \(aside) TO \(quoted(column))")
+                continue
+            }
+            problems.append("The column \(table).\(column) \(owner(column))is missing.")
+            mend("ALTER TABLE \(quoted(table)) ADD COLUMN \(quoted(column))")
+        }
+    }
+
+    // MARK: Keys
+
+    /// SQL for the whole number that a column holds, be it as text.
+    private func wholeNumber(_ column: String) -> String {
+        "CASE WHEN typeof(\(column)) = 'integer' THEN \(column) WHEN typeof(\(column)) IN ('real', 'text') "
+            + "AND CAST(\(column) AS TEXT) GLOB '*[0-9]*' AND CAST(\(column) AS TEXT) NOT GLOB '*[^0-9.-]*' "
+            + "AND CAST(\(column) AS INTEGER) = CAST(\(column) AS NUMERIC) THEN CAST(\(column) AS INTEGER) END"
+    }
+
+    /// Makes keys what they are in every table of Core Data: whole numbers, each once.
+    private mutating func surveyKeys(of present: String, _ table: String) throws {
+        let columns = contents.columns(of: present)
+        let keys = columns.filter(\.isKey)
+        if keys.count == 1, keys[0].name.uppercased() == "Z_PK", keys[0].type == "INTEGER" { return }
+        let key = wholeNumber("Z_PK")
+        let row = try reader.rows(
+            "SELECT count(*), count(DISTINCT \(key)), max(\(key)) FROM \(quoted(present))", isLimited: isView(present)
+        ).first
+        let bad = (row?[0].integer ?? 0) - (row?[1].integer ?? 0)
+        let name = quoted(table)
+        mend("UPDATE \(name) SET Z_PK = \(key) WHERE typeof(Z_PK) <> 'integer'")
+        mend("CREATE INDEX \(quoted("coredata key of \(table)")) ON \(name) (Z_PK)")
+        guard bad > 0, let greatest = Optional(row?[2].integer ?? 0), greatest < Int64.max / 2 else { return }
+        problems.append(
+            "\(rows(bad)) of \(table) \(bad == 1 ? "has" : "have") no key or that of another row; \(bad == 1 ? "it is" : "they are") "
+                + "shown with \(bad == 1 ? "a key" : "keys") above p\(greatest).")
+        mend(
+            "UPDATE \(name) SET Z_PK = \(greatest) + rowid WHERE rowid NOT IN "
+                + "(SELECT min(rowid) FROM \(name) WHERE typeof(Z_PK) = 'integer' GROUP BY Z_PK)")
+    }
+
+    private func rows(_ count: Int64) -> String { count == 1 ? "1 row" : "\(count) rows" }
+
+    // MARK: Entity numbers
+
+    /// The entity that rows are shown as whose own is not known: the only one that can have rows, or else the root.
+    private func fallback(of table: StoreInspection.EntityTable) -> StoreInspection.EntityTable.Entity {
+        let concrete = table.entities.filter { !$0.isAbstract }
+        return concrete.count == 1 ? concrete[0] : table.entities[0]
+    }
+
+    private mutating func surveyEntities(of present: String, _ table: StoreInspection.EntityTable) throws {
+        let number = wholeNumber("Z_ENT")
+        let groups = try reader.rows(
+            "SELECT \(number) AS number, Z_ENT, count(*) AS rows FROM \(quoted(present)) GROUP BY number, Z_ENT, typeof(Z_ENT) "
+                + "ORDER BY rows DESC LIMIT 1000", isLimited: isView(present))
+        var meanings = meanings(in: table)
+        let unknown = Set(groups.compactMap(\.[0].integer)).filter { meanings[$0] == nil }
+        let unlisted = table.entities.filter { contents.unlisted.contains($0.name) }
+        if unknown.count == 1, unlisted.count == 1 {
+            // The rows of the one entity that is not listed have its number.
+            for number in unknown { meanings[number] = unlisted[0].number }
+        }
+        let substitute = fallback(of: table)
+        var (strays, texts): ([SQLiteReader.Value], [SQLiteReader.Value]) = ([], [])
+        var (strayRows, textRows): (Int64, Int64) = (0, 0)
+        var isPlain = true
+        for group in groups {
+            let count = group[2].integer ?? 0
+            let named = group[1].text.flatMap { name in table.entities.first { $0.name == name }?.number }
+            let meant = group[0].integer.flatMap { meanings[$0] } ?? named
+            counts[meant ?? substitute.number, default: 0] += count
+            if meant != group[1].integer.map({ Int(clamping: $0) }) || meant == nil { isPlain = false }
+            if meant == nil {
+                strays.append(group[1])
+                strayRows += count
+            } else if group[1].text != nil {
+                texts.append(group[1])
+                textRows += count
+            }
+        }
+        let total = try reader.rows("SELECT count(*) FROM \(quoted(present))", isLimited: isView(present)).first?[0].integer ?? 0
+        let counted = groups.reduce(0) { $0 + ($1[2].integer ?? 0) }
+        if total > counted {
+            counts[substitute.number, default: 0] += total - counted
+            strayRows += total - counted
+            isPlain = false
+        }
+        if textRows > 0 {
+            problems.append(
+                "\(rows(textRows)) of \(table.name) \(textRows == 1 ? "has its" : "have their") entity as text "
+                    + "(Z_ENT \(list(texts))).")
+        }
+        // Without a list of entities their numbers mean nothing.
+        if strayRows > 0, !contents.unlisted.contains(substitute.name) || contents.entities.count > contents.unlisted.count {
+            problems.append(
+                "\(rows(strayRows)) of \(table.name) \(strayRows == 1 ? "is" : "are") of no entity of this table (Z_ENT \(list(strays))); "
+                    + "shown as '\(substitute.name)'.")
+        }
+        if !isPlain { mendEntities(of: table, meanings, substitute.number) }
+    }
+
+    private func list(_ values: [SQLiteReader.Value]) -> String {
+        values.prefix(3).map(\.description).joined(separator: ", ") + (values.count > 3 ? ", …" : "")
+    }
+
+    /// What the numbers in a table mean, by `Z_PRIMARYKEY`.
+    private func meanings(in table: StoreInspection.EntityTable) -> [Int64: Int] {
+        var meanings: [Int64: Int] = [:]
+        for (number, name) in contents.otherNumbers {
+            if let entity = table.entities.first(where: { $0.name == name }) { meanings[Int64(number)] = entity.number }
+        }
+        for entity in table.entities { meanings[Int64(entity.number)] = entity.number }
+        return meanings
+    }
+
+    private mutating func mendEntities(
+        of table: StoreInspection.EntityTable, _ meanings: [Int64: Int], _ substitute: Int
+    ) {
+        let number = wholeNumber("Z_ENT")
+        var cases = meanings.sorted { $0.key < $1.key }.map { "WHEN \(number) = \($0.key) THEN \($0.value)" }
+        cases += table.entities.map { "WHEN Z_ENT = \(SQLiteReader.text($0.name)) THEN \($0.number)" }
+        mend("UPDATE \(quoted(table.name)) SET Z_ENT = CASE \(cases.joined(separator: " ")) ELSE \(substitute) END")
+    }
+
+    // MARK: Tables of Core Data's own
+
+    private mutating func drop(_ name: String) {
+        guard let present = contents.present(name) else { return }
+        mend("DROP \(isView(present) ? "VIEW" : "TABLE") \(quoted(present))")
+    }
+
+    private mutating func mendEntityList() {
+        drop("Z_PRIMARYKEY")
+        mend("CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)")
+        for entity in tables.flatMap(\.entities) {
+            mend("INSERT INTO Z_PRIMARYKEY VALUES (\(entity.number), \(SQLiteReader.text(entity.name)), \(entity.superNumber), 0)")
+        }
+    }
+
+    private mutating func mendMetadata() {
+        drop("Z_METADATA")
+        mend("CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)")
+        let uuid = (contents.metadata[NSStoreUUIDKey] as? String) ?? UUID().uuidString
+        mend("INSERT INTO Z_METADATA VALUES (1, \(SQLiteReader.text(uuid)), NULL)")
+    }
+
+    /// Triggers would write what the mending does not say, and call functions that only Core Data has.
+    private mutating func removeTriggers() throws {
+        let names = try reader.rows("SELECT name FROM sqlite_master WHERE type = 'trigger'").compactMap(\.[0].text)
+        mends = names.map { StoreFile.Mend(statement: "DROP TRIGGER \(quoted($0))") } + mends
+    }
+}

@@ -1,0 +1,32 @@
+import CoreData
+
+/// A table that every Core Data store has, read as far as it is there.
+struct StoreTable {
+    let name: String
+    let columns: [String]
+    /// What its rows are ordered by.
+    let order: String
+
+    static let metadata = StoreTable(name: "Z_METADATA", columns: ["Z_VERSION", "Z_UUID", "Z_PLIST"], order: "Z_VERSION")
+    static let entities = StoreTable(name: "Z_PRIMARYKEY", columns: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"], order: "Z_ENT")
+
+    /// Whether the table is there with all its columns, as the engine needs it.
+    func isComplete(in tables: [String: [StoreContents.Column]]) -> Bool {
+        Set(columns).isSubset(of: (tables[name] ?? []).map(\.name))
+    }
+
+    /// The rows with these columns; null for a column that is missing.
+    func rows(
+        in tables: [String: [StoreContents.Column]], _ views: [String: [StoreContents.Column]], _ reader: SQLiteReader,
+        _ problems: inout [String]
+    ) throws -> [[SQLiteReader.Value]] {
+        guard let present = (tables[name] ?? views[name])?.map(\.name) else {
+            problems.append("The table \(name) is missing.")
+            return []
+        }
+        let missing = columns.filter { !present.contains($0) }
+        if !missing.isEmpty { problems.append("The table \(name) has no column \(missing.joined(separator: ", ")).") }
+        let list = columns.map { missing.contains($0) ? "NULL" : $0 }.joined(separator: ", ")
+        return try reader.rows("SELECT \(list) FROM \(name)" + (missing.contains(order) ? "" : " ORDER BY \(order)"))
+    }
+}

@@ -1,0 +1,66 @@
+import CoreData
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CoreDataToolKit
+
+/// Objects in predicates, written as the command shows them.
+@Suite struct ObjectIdentityTests {
+    let store: ShelfStore
+    /// The key of the book `t4`.
+    let book: String
+    /// The key of the thing `t2`.
+    let thing: String
+
+    init() throws {
+        store = try ShelfStore()
+        let file = SQLiteFile(store.url)
+        book = try #require(file.value("SELECT Z_PK FROM ZTHING WHERE ZTITLE = 't4'"))
+        thing = try #require(file.value("SELECT Z_PK FROM ZTHING WHERE ZTITLE = 't2'"))
+    }
+
+    private func titles(_ predicate: String) throws -> [String] {
+        let run = try store.query("Thing", "--where", predicate, "--sort", "title")
+        #expect(run.status == 0, "\(run.errors)")
+        return try run.rows().compactMap { $0["title"] as? String }
+    }
+
+    @Test func anObjectIsFoundByWhatIsShown() throws {
+        for predicate in ["SELF == 'Book/p\(book)'", "objectID == 'book/p\(book)'", "SELF == 'Thing/p\(book)'"] {
+            #expect(try titles(predicate) == ["t4"], "\(predicate)")
+        }
+        #expect(try titles("SELF IN {'Thing/p\(thing)', 'Book/p\(book)'}") == ["t2", "t4"])
+        #expect(try titles("SELF != 'Thing/p\(thing)'") == ["t1", "t3", "t4", "t5"])
+    }
+
+    @Test func relationshipsAreComparedWithObjects() throws {
+        #expect(try titles("shelf == 'Shelf/p1' AND title < 't3'") == ["t1", "t2"])
+        #expect(try titles("shelf.objectID == 'Shelf/p1'").count == 5)
+        #expect(try titles("shelf == 'Shelf/p99'") == [])
+        let tag = try #require(try store.query("Tag").rows().first?["objectID"] as? String)
+        #expect(try titles("ANY tags == '\(tag)'").count == 5)
+    }
+
+    @Test func theWholeAddressOfAnObjectMeansIt() throws {
+        let uuid = try #require(SQLiteFile(store.url).value("SELECT Z_UUID FROM Z_METADATA"))
+        #expect(try titles("SELF == 'x-coredata://\(uuid)/Book/p\(book)'") == ["t4"])
+    }
+
+    @Test func anObjectOfAnotherEntityIsNamedWithItsOwn() throws {
+        let run = try store.query("Thing", "--where", "SELF == 'Book/p\(thing)'")
+        #expect(run.status == 1)
+        #expect(
+            run.errors.hasPrefix("coredata: The object p\(thing) is one of 'Thing', not of 'Book'. Write Thing/p\(thing).\n"),
+            "\(run.errors)")
+        let other = try store.query("Thing", "--where", "shelf == 'Book/p\(book)'")
+        #expect(other.status == 1)
+        #expect(other.errors.contains("'Book/p\(book)' is an object of 'Book', but what it is compared with is of 'Shelf'."))
+        #expect(other.errors.split(separator: "\n").last == "         ^")
+    }
+
+    @Test func textsThatNameNoObjectAreMarked() throws {
+        #expect(try store.query("Thing", "--where", "shelf == 'left'").errors.hasPrefix("coredata: 'left' names no object. Write Shelf/p1"))
+        #expect(try store.query("Thing", "--where", "shelf == 'Shelv/p1'").errors.contains("Did you mean 'Shelf'?"))
+    }
+}
