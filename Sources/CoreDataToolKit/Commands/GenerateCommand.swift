@@ -7,14 +7,14 @@ struct GenerateCommand {
         operands: [.init(name: "MODEL", help: "A model (.xcdatamodeld, .xcdatamodel, .momd, .mom), or a store that carries one.")],
         options: [
             .init(name: "output", value: "FOLDER", help: "Where the files go, one for each entity; the current folder by default."),
-            .init(name: "file", value: "FILE", help: "Write all classes to this one file instead."),
+            .init(name: "file", value: "FILE", help: "Write all classes to this one file instead; - is the standard output."),
             .init(name: "access", value: "LEVEL", help: "public or internal (the default)."),
             .init(name: "entity", value: "NAME,…", help: "Only these entities."),
             .init(name: "version", value: "NAME", help: "The version of a model with several; the current one by default."),
         ],
         notes: """
             Files whose text is the same already are left alone, and so is every file that the command did not make. What a class
-            cannot say is named on the standard error.
+            cannot say is named on the standard error. An entity whose class would have another version hash gets none.
 
               coredata generate Shop.xcdatamodeld --output Sources/Shop/Model --access public
             """)
@@ -50,14 +50,26 @@ struct GenerateCommand {
         let named = try NamedModel(path: path, version: version)
         let sources = try EntitySources(named.model, from: named.name, entities: entities, isPublic: isPublic)
         for warning in sources.warnings { try errors.write("warning: \(warning)\n") }
-        if let file {
+        if file == "-" {
+            try output.write(sources.joined(named: "-").text)
+        } else if let file {
             let url = URL(fileURLWithPath: file)
             try write([sources.joined(named: url.lastPathComponent)], to: url.deletingLastPathComponent().path, output)
-            return
+        } else {
+            try writeFolder(sources, output, errors)
         }
+        guard !sources.refusals.isEmpty else { return }
+        throw ToolError(
+            "Entities without a class: it would have another version hash than the model, and could not open stores of the model. "
+                + "Rename what is named here, or write the class with @Managed.",
+            details: sources.refusals.map { "  " + $0 }.joined(separator: "\n"))
+    }
+
+    private func writeFolder(_ sources: EntitySources, _ output: OutputWriter, _ errors: OutputWriter) throws {
         try write(sources.files, to: folder, output)
         guard entities == nil else { return }
-        for name in GeneratedFolder(path: folder).leftOver(besides: sources.files, firstLine: sources.firstLine) {
+        let current = sources.files.map(\.name) + sources.refusedFiles
+        for name in GeneratedFolder(path: folder).leftOver(besides: current, firstLine: sources.firstLine) {
             try errors.write("warning: \(name) is of an entity that the model no longer has.\n")
         }
     }

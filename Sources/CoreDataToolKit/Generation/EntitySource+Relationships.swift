@@ -20,7 +20,6 @@ extension EntitySource {
         if let modifier = relationship.versionHashModifier {
             arguments.append("versionHashModifier: \(SwiftLiteral.text(modifier))")
         }
-        if relationship.isTransient { warn(relationship.name, "the relationship is transient, in the class it is stored") }
         if relationship.isIndexedBySpotlight { warn(relationship.name, "a relationship has no Spotlight index in the class") }
         for predicate in relationship.validationPredicates {
             warn(relationship.name, "the class does not say the validation '\(predicate.predicateFormat)'")
@@ -50,10 +49,10 @@ extension EntitySource {
     private mutating func inverse(of relationship: NSRelationshipDescription) -> String? {
         guard let inverse = relationship.inverseRelationship else { return nil }
         if inverse === relationship, relationship.destinationEntity === relationship.entity { return "ownInverse: true" }
-        guard inverse.inverseRelationship === relationship, inverse !== relationship, nameProblem(of: inverse) == nil,
+        guard inverse.inverseRelationship === relationship, inverse !== relationship, problem(of: inverse) == nil,
             Self.canName(relationship) || Self.canName(inverse)
         else {
-            warn(relationship.name, "the class does not say its inverse, \(inverse.entity.name ?? "").\(inverse.name)")
+            refuse(relationship.name, "the class cannot name its inverse, \(inverse.entity.name ?? "").\(inverse.name)")
             return nil
         }
         guard Self.names(relationship, before: inverse), let destination = relationship.destinationEntity else { return nil }

@@ -8,6 +8,8 @@ struct EntitySource {
     let access: String
     /// What the class cannot say, in sentences.
     private(set) var warnings: [String] = []
+    /// Why the class would have another version hash than the entity, property by property.
+    private(set) var refusals: [String] = []
 
     init(_ entity: NSEntityDescription, names: ClassNames, isPublic: Bool) {
         self.entity = entity
@@ -22,7 +24,11 @@ struct EntitySource {
         warnings.append("\(entityName).\(property): \(problem).")
     }
 
-    /// The class. Also finds the warnings.
+    mutating func refuse(_ property: String, _ problem: String) {
+        refusals.append("\(entityName).\(property): \(problem)")
+    }
+
+    /// The class. Also finds the warnings, and why there can be no class.
     mutating func text() -> String {
         let own = entity.properties.filter { $0.entity === entity }.sorted { $0.name < $1.name }
         var members: [String] = []
@@ -30,7 +36,11 @@ struct EntitySource {
         for property in own {
             if let problem = problem(of: property) {
                 members.append("    // \(property.name) is not declared: \(problem).")
-                warn(property.name, "\(problem); the class does not declare it")
+                if Self.countsInVersionHash(property) {
+                    refuse(property.name, problem)
+                } else {
+                    warn(property.name, "\(problem); the class does not declare it")
+                }
                 left.insert(property.name)
             }
         }
@@ -50,8 +60,13 @@ struct EntitySource {
         return members.isEmpty ? start + "}\n" : start + "\n" + members.joined(separator: "\n") + "\n}\n"
     }
 
+    /// Whether an entity without the property has another version hash.
+    private static func countsInVersionHash(_ property: NSPropertyDescription) -> Bool {
+        !property.isTransient && !(property is NSFetchedPropertyDescription)
+    }
+
     /// Why the class cannot have a property; nil when it can.
-    private func problem(of property: NSPropertyDescription) -> String? {
+    func problem(of property: NSPropertyDescription) -> String? {
         switch property {
         case let attribute as NSAttributeDescription:
             switch attribute.attributeType {
@@ -65,6 +80,7 @@ struct EntitySource {
             }
         case let relationship as NSRelationshipDescription:
             if relationship.destinationEntity == nil { return "the relationship has no destination" }
+            if relationship.isTransient { return "a transient relationship, which classes do not have" }
         case let fetched as NSFetchedPropertyDescription:
             let request = fetched.fetchRequest
             let condition = request?.predicate.map { " where \($0.predicateFormat)" } ?? ""

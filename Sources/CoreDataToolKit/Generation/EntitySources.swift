@@ -15,6 +15,10 @@ struct EntitySources {
     let files: [File]
     /// What the classes cannot say, in sentences.
     let warnings: [String]
+    /// Entities that get no class because it would have another version hash, with the reasons.
+    let refusals: [String]
+    /// The files that refused entities would have.
+    let refusedFiles: [String]
     /// The first line of these files.
     let firstLine: String
 
@@ -32,15 +36,28 @@ struct EntitySources {
         let names = ClassNames(entities)
         var warnings = names.warnings
         var files: [File] = []
+        var refused: [(entity: NSEntityDescription, reasons: [String])] = []
         let first = "\(Self.mark) from \(source). What is changed here is lost: change the model.\n"
         for entity in entities where chosen?.contains(entity.name ?? "") ?? true {
             var entitySource = EntitySource(entity, names: names, isPublic: isPublic)
             let text = entitySource.text()
+            if !entitySource.refusals.isEmpty { refused.append((entity, entitySource.refusals)) }
             warnings += entitySource.warnings
             files.append(
                 File(name: Self.fileName(ofClass: names.name(of: entity)), text: first + "\n" + Self.imports + "\n" + text))
         }
         if chosen == nil { warnings += Self.modelWarnings(model) }
+        // A subentity's hash contains that of its superentity.
+        for entity in entities where chosen?.contains(entity.name ?? "") ?? true {
+            let above = refused.first { $0.entity !== entity && entity.isKindOf(entity: $0.entity) }
+            if let above, !refused.contains(where: { $0.entity === entity }) {
+                refused.append((entity, ["its superentity '\(above.entity.name ?? "")' has no class"]))
+            }
+        }
+        let refusedFiles = refused.map { Self.fileName(ofClass: names.name(of: $0.entity)) }
+        self.refusedFiles = refusedFiles
+        refusals = refused.map { "\($0.entity.name ?? ""): \($0.reasons.joined(separator: "; "))" }.sorted()
+        files.removeAll { refusedFiles.contains($0.name) }
         self.files = files
         self.warnings = warnings
         firstLine = first

@@ -40,9 +40,9 @@ struct GeneratedFolder {
     }
 
     /// Files of the same model in the folder whose entities are gone.
-    func leftOver(besides files: [EntitySources.File], firstLine: String) -> [String] {
+    func leftOver(besides files: [String], firstLine: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
-        let current = Set(files.map(\.name))
+        let current = Set(files)
         return names.sorted().filter { name in
             guard name.hasSuffix(".swift"), !current.contains(name),
                 let data = try? Data(contentsOf: url.appendingPathComponent(name))

@@ -55,6 +55,12 @@ enum EveryKind {
             <attribute name="inherited" optional="YES" attributeType="String"/>
             <attribute name="object" optional="YES" attributeType="String"/>
             <attribute name="größe" optional="YES" attributeType="Integer 32"/>
+            <relationship name="nearest" optional="YES" transient="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Part"/>
+            <relationship name="seen" optional="YES" toMany="YES" transient="YES" deletionRule="Nullify" destinationEntity="Everything"
+                inverseName="seenBy" inverseEntity="Everything"/>
+            <relationship name="seenBy" optional="YES" toMany="YES" transient="YES" deletionRule="Nullify" destinationEntity="Everything"
+                inverseName="seen" inverseEntity="Everything"/>
+            <fetchedProperty name="heavy"><fetchRequest entity="Part" predicateString="weight &gt; 5"/></fetchedProperty>
             <relationship name="parts" toMany="YES" minCount="1" maxCount="30" deletionRule="Cascade" destinationEntity="Part"
                 inverseName="in" inverseEntity="Part"/>
             <relationship name="pieces" toMany="YES" deletionRule="Deny" ordered="YES" destinationEntity="Piece" inverseName="owner"

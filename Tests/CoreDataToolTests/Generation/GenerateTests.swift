@@ -91,6 +91,18 @@ import Testing
         #expect(text.contains("\n}\n\n@Entity(\"Maker\")\nfinal class Firm"))
     }
 
+    @Test func classesGoToTheStandardOutputForAHyphen() throws {
+        let folder = try ModelFolder(ModelFolder.shop)
+        let file = folder.workplace.folder.appendingPathComponent("Shop.swift")
+        _ = ToolRun(["generate", folder.modelPath, "--file", file.path])
+        let before = try FileManager.default.subpathsOfDirectory(atPath: folder.workplace.folder.path).sorted()
+        let run = ToolRun(["generate", folder.modelPath, "--file", "-"])
+        #expect(run.status == 0)
+        #expect(run.output == (try String(contentsOf: file, encoding: .utf8)))
+        #expect(run.errors == "")
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: folder.workplace.folder.path).sorted() == before)
+    }
+
     @Test func filesOfOthersAreNotOverwritten() throws {
         let folder = try ModelFolder(ModelFolder.shop)
         try FileManager.default.createDirectory(atPath: folder.outputPath, withIntermediateDirectories: true)
@@ -115,11 +127,9 @@ import Testing
         let folder = try ModelFolder(
             """
             <entity name="Item" representedClassName="Data">
-                <attribute name="description" optional="YES" attributeType="String"/>
-                <attribute name="place" optional="YES" attributeType="Composite">
-                    <attribute name="x" optional="YES" attributeType="Double"/>
-                </attribute>
+                <attribute name="description" optional="YES" transient="YES" attributeType="String"/>
                 <attribute name="date" attributeType="Date"/>
+                <relationship name="next" optional="YES" transient="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Item"/>
                 <fetchedProperty name="newer"><fetchRequest entity="Item" predicateString="date &gt; $FETCH_SOURCE.date"/></fetchedProperty>
                 <fetchIndex name="newest"><fetchIndexElement property="date" type="Binary" order="descending"/></fetchIndex>
             </entity>
@@ -131,7 +141,7 @@ import Testing
             "Item: its class is named DataEntity, because Data is no free name.",
             "Item.description: its name means something else in every managed object; the class does not declare it.",
             "Item.newer: a fetched property, Item where date > $FETCH_SOURCE.date; the class does not declare it.",
-            "Item.place: a composite attribute has no Swift type; the class does not declare it.",
+            "Item.next: a transient relationship, which classes do not have; the class does not declare it.",
             "Item: the index 'newest' is more than a list of the class's properties.",
             "The classes know no configurations: Local.",
         ]
@@ -140,7 +150,7 @@ import Testing
         #expect(text.contains("    // newer is not declared: a fetched property, Item where date > $FETCH_SOURCE.date.\n"))
     }
 
-    @Test func propertiesWithTheNamesOfTypesInUseAreLeftOutAndNamed() throws {
+    @Test func entitiesWhosePropertiesCannotBeDeclaredGetNoClass() throws {
         let folder = try ModelFolder(
             """
             <entity name="Frame">
@@ -155,23 +165,44 @@ import Testing
             <entity name="GildedFrame" parentEntity="Frame">
                 <attribute name="gilded" attributeType="Date"/>
             </entity>
+            <entity name="Cupboard"/>
             <entity name="Picture">
                 <relationship name="frames" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Frame"
                     inverseName="Picture" inverseEntity="Frame"/>
             </entity>
             """)
         let run = folder.generate()
-        #expect(run.status == 0)
-        let expected = [
-            "Frame.Date: the class uses a type of its name; the class does not declare it.",
-            "Frame.Picture: the class uses a type of its name; the class does not declare it.",
-            "Frame.Swift: the class uses a type of its name; the class does not declare it.",
-            "Frame._title: its name is that of another property's storage; the class does not declare it.",
-            "Picture.frames: the class does not say its inverse, Frame.Picture.",
-        ]
-        #expect(run.errors == expected.map { "warning: \($0)\n" }.joined())
-        #expect(try folder.text("Frame.swift").contains("    var URL: String?\n    var title: String?\n"))
-        #expect(try folder.text("Picture.swift").contains("    var frames: Set<Frame>\n"))
+        #expect(run.status == 1)
+        #expect(run.output == "written Cupboard.swift\n")
+        let lines = run.errors.split(separator: "\n").map(String.init)
+        #expect(lines.first?.hasPrefix("coredata: Entities without a class: it would have another version hash") == true)
+        #expect(
+            lines.dropFirst() == [
+                "  Frame: Frame.Date: the class uses a type of its name; Frame.Picture: the class uses a type of its name; "
+                    + "Frame.Swift: the class uses a type of its name; Frame._title: its name is that of another property's storage",
+                "  GildedFrame: its superentity 'Frame' has no class",
+                "  Picture: Picture.frames: the class cannot name its inverse, Frame.Picture",
+            ])
+        #expect(!FileManager.default.fileExists(atPath: folder.file("Frame.swift").path))
+    }
+
+    @Test func aStoredInverseOfATransientRelationshipLeavesItsEntityWithoutAClass() throws {
+        let folder = try ModelFolder(
+            """
+            <entity name="Box">
+                <relationship name="contents" optional="YES" toMany="YES" transient="YES" deletionRule="Nullify" destinationEntity="Toy"
+                    inverseName="box" inverseEntity="Toy"/>
+            </entity>
+            <entity name="Toy">
+                <relationship name="box" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Box" inverseName="contents"
+                    inverseEntity="Box"/>
+            </entity>
+            """)
+        let run = folder.generate()
+        #expect(run.status == 1)
+        #expect(run.output == "written Box.swift\n")
+        #expect(run.errors.hasSuffix("\n  Toy: Toy.box: the class cannot name its inverse, Box.contents\n"))
+        #expect(folder.generate("--entity", "Box").status == 0)
     }
 
     @Test func noFileIsNamedAsTheMainFileOfAProgram() throws {
