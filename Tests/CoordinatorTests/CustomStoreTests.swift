@@ -4,8 +4,20 @@ import Testing
 
 /// A file of one line per tag, as an application would write it.
 final class TagListStore: NSAtomicStore, @unchecked Sendable {
-    // Sendable: adds no state.
+    // Sendable: the calls are guarded by the lock.
     static let storeType = NSPersistentStore.StoreType(rawValue: "TagList")
+    private let lock = NSLock()
+    private var calls: [String] = []
+
+    /// What the framework asked for since the last look.
+    func takeCalls() -> [String] {
+        lock.withLock {
+            defer { calls = [] }
+            return calls
+        }
+    }
+
+    private func note(_ call: String) { lock.withLock { calls.append(call) } }
 
     override var type: String { Self.storeType.rawValue }
 
@@ -14,6 +26,7 @@ final class TagListStore: NSAtomicStore, @unchecked Sendable {
     }
 
     override func load() throws {
+        note("load")
         guard let url, FileManager.default.fileExists(atPath: url.path),
             let entity = persistentStoreCoordinator?.managedObjectModel.entitiesByName["Tag"]
         else { return }
@@ -28,11 +41,23 @@ final class TagListStore: NSAtomicStore, @unchecked Sendable {
                 }))
     }
 
+    override func newCacheNode(for managedObject: NSManagedObject) -> NSAtomicStoreCacheNode {
+        note("node \(managedObject.value(forKey: "name") as? String ?? "")")
+        return super.newCacheNode(for: managedObject)
+    }
+
+    override func updateCacheNode(_ node: NSAtomicStoreCacheNode, from managedObject: NSManagedObject) {
+        note("update \(node.value(forKey: "name") as? String ?? "")")
+        super.updateCacheNode(node, from: managedObject)
+    }
+
     override func newReferenceObject(for managedObject: NSManagedObject) -> Any {
-        "tag-\(managedObject.value(forKey: "name") as? String ?? "")"
+        note("reference \(managedObject.value(forKey: "name") as? String ?? "")")
+        return "tag-\(managedObject.value(forKey: "name") as? String ?? "")"
     }
 
     override func save() throws {
+        note("save")
         guard let url else { return }
         let lines = cacheNodes().map { node in
             "\(referenceObject(for: node.objectID))=\(node.value(forKey: "name") as? String ?? "")"
@@ -122,18 +147,24 @@ struct CustomStoreTests {
         let url = directory.url.appendingPathComponent("tags.txt")
         try "tag-old=old".write(to: url, atomically: true, encoding: .utf8)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
-        try coordinator.addPersistentStore(type: TagListStore.storeType, at: url)
+        let store = try #require(try coordinator.addPersistentStore(type: TagListStore.storeType, at: url) as? TagListStore)
+        #expect(store.takeCalls() == ["load"])
         let context = SampleStacks.context(coordinator)
         try context.performAndWait { () throws in
             #expect(try SampleStacks.names(context, "Tag") == ["old"])
             let new = try SampleStacks.insert("Tag", ["name": "new"], into: context)
             try context.save()
+            #expect(store.takeCalls() == ["reference new", "node new", "save"])
+            #expect(store.referenceObject(for: new.objectID) as? String == "tag-new")
+            #expect(store.objectID(for: new.entity, withReferenceObject: "tag-new") == new.objectID)
+            #expect(store.cacheNode(for: new.objectID)?.value(forKey: "name") as? String == "new")
             #expect(try String(contentsOf: url, encoding: .utf8) == "tag-new=new\ntag-old=old")
             new.setValue("newer", forKey: "name")
             let request = NSFetchRequest<NSManagedObject>(entityName: "Tag")
             request.predicate = NSPredicate(format: "name == 'old'")
             context.delete(try #require(context.fetch(request).first))
             try context.save()
+            #expect(store.takeCalls() == ["update new", "save"])
             #expect(try String(contentsOf: url, encoding: .utf8) == "tag-new=newer")
         }
     }
@@ -173,8 +204,39 @@ struct CustomStoreTests {
             #expect(tag.value(forKey: "name") as? String == "red")
             #expect(NodeValue.elements(of: tag.value(forKey: "employees")).isEmpty)
         }
-        #expect(store.log.contains("fetch"))
-        #expect(store.log.contains("relationship employees"))
+        #expect(store.log.dropFirst(2) == ["fetch", "values r-red", "relationship employees"])
+    }
+
+    @Test func eachNewObjectGetsTheIDThatAnIncrementalStoreGaveAtItsPlace() throws {  // 313
+        NSPersistentStoreCoordinator.registerStoreClass(ServiceStore.self, type: ServiceStore.storeType)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
+        let store = try #require(
+            try coordinator.addPersistentStore(type: ServiceStore.storeType, at: URL(fileURLWithPath: "/service")) as? ServiceStore)
+        let context = SampleStacks.context(coordinator)
+        try context.performAndWait { () throws in
+            let tags = try ["a", "b", "c", "d", "e"].map { try SampleStacks.insert("Tag", ["name": $0], into: context) }
+            try context.save()
+            #expect(tags.map { store.referenceObject(for: $0.objectID) as? String } == ["r-a", "r-b", "r-c", "r-d", "r-e"])
+            #expect(store.log == ["ids 5", "save 5 0"])
+        }
+    }
+
+    @Test func nullFromAnIncrementalStoreIsNoObject() throws {  // 313
+        NSPersistentStoreCoordinator.registerStoreClass(ServiceStore.self, type: ServiceStore.storeType)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
+        let store = try #require(
+            try coordinator.addPersistentStore(type: ServiceStore.storeType, at: URL(fileURLWithPath: "/service")) as? ServiceStore)
+        let first = SampleStacks.context(coordinator)
+        try first.performAndWait { () throws in
+            _ = try SampleStacks.insert("Employee", ["name": "Ada"], into: first)
+            try first.save()
+        }
+        let second = SampleStacks.context(coordinator)
+        try second.performAndWait { () throws in
+            let employee = try #require(second.fetch(NSFetchRequest<NSManagedObject>(entityName: "Employee")).first)
+            #expect(employee.value(forKey: "department") == nil)
+        }
+        #expect(store.log.contains("relationship department"))
     }
 
     @Test func aStoreGetsRequestsAsOneTypeWhateverTheyWereDeclaredFor() throws {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -32,29 +33,38 @@ struct ModelDescriptionTests {
 
     /// Behaviour 1.
     @Test func changingAnAttributeInUseStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let model = try SampleModels.inventory()
             model.freeze()
             model.entitiesByName["Item"]?.attributesByName["price"]?.isOptional = true
         }
+        #expect(
+            Complaint(result?.standardErrorContent).lacks(
+                "NSAttributeDescription.isOptional", "price", "Item", "in use by a persistent store coordinator") == [])
     }
 
     /// Behaviour 1.
     @Test func changingAnEntityInUseStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let model = try SampleModels.inventory()
             model.freeze()
             model.entitiesByName["Item"]?.name = "Thing"
         }
+        #expect(
+            Complaint(result?.standardErrorContent).lacks(
+                "NSEntityDescription.name: the entity 'Item' is in use by a persistent store coordinator") == [])
     }
 
     /// Behaviour 1.
     @Test func changingAModelInUseStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let model = try SampleModels.inventory()
             model.freeze()
             model.entities = []
         }
+        #expect(
+            Complaint(result?.standardErrorContent).lacks(
+                "NSManagedObjectModel.entities", "\"Item\"", "in use by a persistent store coordinator") == [])
     }
 
     @Test func freezingAgainChangesNothing() throws {
@@ -266,27 +276,34 @@ struct ModelDescriptionTests {
 
     /// Behaviour 23.
     @Test func anIndexThatMixesKindsStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let elements = [NSFetchIndexElementType.binary, .rTree].map {
                 NSFetchIndexElementDescription(property: SampleModels.attribute("x"), collationType: $0)
             }
             _ = NSFetchIndexDescription(name: "mixed", elements: elements)
         }
+        #expect(Complaint(result?.standardErrorContent).lacks("index 'mixed'") == [])
     }
 
     /// Behaviour 25.
     @Test func textsForPeopleAreKept() throws {
         let model = try SampleModels.inventory()
-        model.localizationDictionary = ["Entity/Item": "Ware", "Property/price/Entity/Item": "Preis"]
+        let texts = [
+            "Entity/Item": "Ware", "Property/price": "Wert", "Property/price/Entity/Item": "Preis", "ErrorString/Too long": "Zu lang",
+        ]
+        model.localizationDictionary = texts
         let copy = try #require(model.copy() as? NSManagedObjectModel)
-        #expect(copy.localizationDictionary?["Entity/Item"] == "Ware")
+        #expect(copy.localizationDictionary == texts)
+        copy.localizationDictionary = nil
+        #expect(model.localizationDictionary == texts)
     }
 
     /// Behaviour 331.
     @Test func anElementWithoutTypeStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             NSCompositeAttributeDescription().elements = [SampleModels.attribute("x", .undefinedAttributeType)]
         }
+        #expect(Complaint(result?.standardErrorContent).lacks("'x'", "undefined") == [])
     }
 
     @Test func relationshipsForADestinationAreThoseThatCanHoldIt() throws {

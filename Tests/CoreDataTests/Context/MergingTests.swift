@@ -148,7 +148,7 @@ import Testing
         #expect(try receiver.authors().isEmpty)
     }
 
-    @Test func mergedInsertsAreNotKeptAlive() throws {  // 120, 164
+    @Test func mergedInsertsAreNotKeptAlive() throws {  // 164
         sender.author("Ada")
         try saveAndMerge()
         #expect(receiver.registeredObjects.isEmpty)

@@ -100,13 +100,25 @@ import Testing
             [
                 NSManagedObjectContext.didSaveObjectsNotification, NSManagedObjectContext.didSaveObjectIDsNotification,
             ], from: library.context)
-        let author = library.context.author("Ada")
-        try library.context.save()
-        #expect(log.count == 2)
-        for notification in log.all {
-            for object in notification.objects(NSInsertedObjectsKey) { #expect(!object.objectID.isTemporaryID) }
-            for id in notification.objectIDs(NSInsertedObjectIDsKey) { #expect(id == author.objectID) }
+        /// Whether the IDs were temporary when they were posted.
+        final class Seen { var temporary: [Bool] = [] }
+        let seen = Seen()
+        let token = NotificationCenter.default.addObserver(
+            forName: NSManagedObjectContext.didSaveObjectsNotification, object: library.context, queue: nil
+        ) { [unowned seen] notification in
+            let objects = notification.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject>
+            seen.temporary = (objects ?? []).map(\.objectID.isTemporaryID)
         }
+        defer { NotificationCenter.default.removeObserver(token) }
+        let author = library.context.author("Ada")
+        #expect(author.objectID.isTemporaryID)
+        try library.context.save()
+        #expect(seen.temporary == [false])
+        #expect(log.count == 2)
+        #expect(log.all.first { $0.name == NSManagedObjectContext.didSaveObjectsNotification }?.objects(NSInsertedObjectsKey) == [author])
+        #expect(
+            log.all.first { $0.name == NSManagedObjectContext.didSaveObjectIDsNotification }?.objectIDs(NSInsertedObjectIDsKey)
+                == [author.objectID])
     }
 
     @Test(arguments: StoreKind.allCases)

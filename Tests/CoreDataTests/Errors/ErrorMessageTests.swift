@@ -65,32 +65,38 @@ import Testing
     }
 
     @Test func aValueOfTheWrongTypeSetByKeyStopsTheProgram() async {  // 340
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let library = try Library()
             library.context.book("A").setValue("seven", forKey: "pages")
         }
+        #expect(Complaint(result?.standardErrorContent).lacks("Book", "pages", "seven") == [])
     }
 
     @Test func anUnknownKeyStopsTheProgram() async {  // 340, 49
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let library = try Library()
             library.context.book("A").setValue("x", forKey: "titel")
         }
+        #expect(Complaint(result?.standardErrorContent).lacks("The entity Book has no property named \"titel\"") == [])
     }
 
     @Test func anObjectOfAnotherContextStopsTheProgram() async {  // 340
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let library = try Library()
             let author = library.newContext().author("Ada")
             library.context.book("A").author = author
         }
+        #expect(Complaint(result?.standardErrorContent).lacks("Book.author", "between objects in different contexts") == [])
     }
 
     @Test func changingAModelInUseStopsTheProgram() async {  // 340, 1
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let library = try Library()
             library.coordinator.managedObjectModel.entities = []
         }
+        #expect(
+            Complaint(result?.standardErrorContent).lacks("NSManagedObjectModel.entities", "in use by a persistent store coordinator") == []
+        )
     }
 
     @Test func userInfoIsReadThroughCocoaError() throws {  // 336

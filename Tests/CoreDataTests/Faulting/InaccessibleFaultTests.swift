@@ -69,7 +69,7 @@ final class AskedContext: NSManagedObjectContext, @unchecked Sendable {
 
     @Test("115: a fault whose row is gone stops the program when the context is told so")
     func missingRowsStopTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = try InaccessibleFaultTests.stack()
             let item = MissingItem(context: stack.context)
             item.name = "item"
@@ -81,6 +81,9 @@ final class AskedContext: NSManagedObjectContext, @unchecked Sendable {
             context.shouldDeleteInaccessibleFaults = false
             _ = (context.object(with: itemID) as? MissingItem)?.name
         }
+        #expect(
+            Complaint(result?.standardErrorContent).lacks(
+                "could not fulfill a fault for x-coredata://", "/Item/p", "shouldDeleteInaccessibleFaults") == [])
     }
 
     @Test("83: an object made from an inaccessible fault is exempt from validation") func missingRowsAreNotValidated()
@@ -88,9 +91,13 @@ final class AskedContext: NSManagedObjectContext, @unchecked Sendable {
     {
         let context = stack.newContext()
         let item = try fault(in: context)
+        // Its name is required; a new object without one is refused.
         #expect(item.name == nil)
+        #expect(item.isDeleted)
         try context.save()
         #expect(!context.hasChanges)
+        _ = MissingItem(context: context)
+        #expect(throws: (any Error).self) { try context.save() }
     }
 
     @Test("116: the context is asked about an inaccessible fault with the property that was read")

@@ -55,17 +55,25 @@ import Testing
 
     @Test(arguments: [1, 3, 10, 100])
     func sizesOfAllKindsGiveTheSameObjects(_ size: Int) throws {  // 182
+        let conditions = [
+            (nil, "1"), ("pages > 3", "ZPAGES > 3"),
+            ("author.name == 'Ada' AND pages < 9", "ZPAGES < 9 AND ZAUTHOR IN (SELECT Z_PK FROM ZAUTHOR WHERE ZNAME = 'Ada')"),
+        ]
         for (limit, offset) in [(0, 0), (4, 0), (4, 3), (0, 8), (5, 20)] {
-            for key in ["title", "pages", nil] {
-                for format in [nil, "pages > 3", "author.name == 'Ada' AND pages < 9"] {
-                    let plain = try library.newContext().fetch(request(0, format, sortedBy: key, limit: limit, offset: offset))
+            for (key, column) in [("title", "ZTITLE"), ("pages", "ZPAGES")] {
+                for (format, condition) in conditions {
                     let batched = try library.newContext().fetch(
                         request(size, format, sortedBy: key, limit: limit, offset: offset))
-                    #expect(batched.map(\.title) == plain.map(\.title))
-                    #expect(batched.map(\.pages) == plain.map(\.pages))
+                    let expected = library.file.rows(
+                        "SELECT ZTITLE, ZPAGES FROM ZBOOK WHERE \(condition) ORDER BY \(column) "
+                            + "LIMIT \(limit == 0 ? -1 : limit) OFFSET \(offset)")
+                    #expect(batched.map { [$0.title, "\($0.pages)"] } == expected)
                 }
             }
         }
+        let unsorted = try library.newContext().fetch(request(size, nil, sortedBy: nil))
+        #expect(Set(unsorted.map(\.title)) == Set(library.file.column("SELECT ZTITLE FROM ZBOOK")))
+        #expect(unsorted.count == 10)
     }
 
     @Test func unsavedChangesAreLaidOver() throws {  // 174, 182

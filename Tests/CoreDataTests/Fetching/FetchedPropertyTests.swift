@@ -73,9 +73,10 @@ import Testing
     }
 
     @Test func settingAFetchedPropertyStopsTheProgram() async {  // 195
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let tests = try FetchedPropertyTests()
             tests.insert("Shelf", [:]).setValue([], forKey: "boxes")
         }
+        #expect(Complaint(result?.standardErrorContent).lacks("Shelf.boxes is a fetched property and cannot be set.") == [])
     }
 }

@@ -52,10 +52,23 @@ import Testing
     }
 
     @Test(arguments: ["localizedCompare:", "localizedCaseInsensitiveCompare:"], StoreKind.allCases)
-    func localizedSelectorsAreAccepted(selector: String, kind: StoreKind) throws {  // 203
-        let library = try library(kind, ["c", "a", "b"])
+    func localizedSelectorsOrderLettersAsPeopleDo(selector: String, kind: StoreKind) throws {  // 203
+        let library = try library(kind, ["f", "É", "B", "a"])
         let descriptor = NSSortDescriptor(key: "title", ascending: true, selector: Selector((selector)))
-        #expect(try sorted(library, descriptor) == ["a", "b", "c"])
+        // By code it is B, a, f, É.
+        #expect(try sorted(library, descriptor) == ["a", "B", "É", "f"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func onlyTheCaseInsensitiveLocalizedSelectorTakesCasesForEqual(kind: StoreKind) throws {  // 203
+        func order(_ selector: String, _ titles: [String]) throws -> [String?] {
+            try sorted(
+                try library(kind, titles), NSSortDescriptor(key: "title", ascending: true, selector: Selector((selector))))
+        }
+        // Equal titles stay in the order of their keys, different ones do not.
+        #expect(try order("localizedCaseInsensitiveCompare:", ["a", "A"]) == ["a", "A"])
+        #expect(try order("localizedCaseInsensitiveCompare:", ["A", "a"]) == ["A", "a"])
+        #expect(try order("localizedCompare:", ["a", "A"]) == (try order("localizedCompare:", ["A", "a"])))
     }
 
     @Test func otherSelectorsAreRefusedByName() throws {  // 202, 203

@@ -152,12 +152,13 @@ final class CompositeItem: NSManagedObject {
 
     @Test("331: composites may not have elements of undefined or object ID type")
     func someElementTypesAreNotAllowed() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let size = NSCompositeAttributeDescription()
             size.name = "size"
             size.elements = [.init("other", .objectIDAttributeType)]
             let item = NSEntityDescription("Item", class: "NSManagedObject", [size])
             _ = try TestStack([item])
         }
+        #expect(Complaint(result?.standardErrorContent).lacks("size", "other", "object") == [])
     }
 }

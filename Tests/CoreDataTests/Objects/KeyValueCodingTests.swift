@@ -55,10 +55,11 @@ final class CodingPlayer: NSManagedObject {
     }
 
     @Test("49: an unknown key stops the program") func unknownKeysStopTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = try KeyValueCodingTests.stack()
             _ = CodingTeam(context: stack.context).value(forKey: "stadium")
         }
+        #expect(Complaint(result?.standardErrorContent).lacks("has no property named \"stadium\"") == [])
     }
 
     @Test("49: unknown keys come to the methods for undefined keys") func unknownKeysCanBeHandled() {

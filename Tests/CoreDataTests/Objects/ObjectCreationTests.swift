@@ -108,16 +108,20 @@ final class CreationShared: NSManagedObject {
     func aClassOfOneEntityKnowsItsEntity() throws {
         let plain = CreationPlain(context: stack.context)
         #expect(plain.entity.name == "Plain")
-        #expect(CreationPlain.fetchRequest().entityName == "CreationPlain" || CreationPlain.entity().name == "Plain")
+        #expect(CreationPlain.entity() === stack.entity("Plain"))
+        let request = CreationPlain.fetchRequest()
+        #expect(request.entity === stack.entity("Plain"))
+        #expect(try stack.context.fetch(request) as? [CreationPlain] == [plain])
     }
 
     @Test("28: a class that stands for several entities cannot be made by context alone")
     func aClassOfSeveralEntitiesNeedsTheEntity() async throws {
         let object = CreationShared(entity: stack.entity("Second"), insertInto: stack.context)
         #expect(object.entity.name == "Second")
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = CreationShared(context: try ObjectCreationTests.stack().context)
         }
+        #expect(Complaint(result?.standardErrorContent).lacks("CreationShared", "First", "Second") == [])
     }
 
     @Test("29: entities are looked up by name in the model of the context")
@@ -133,11 +137,12 @@ final class CreationShared: NSManagedObject {
         circle.setValue(2.5, forKey: "radius")
         try stack.context.save()
         #expect(try stack.newContext().count(for: NSFetchRequest<NSManagedObject>(entityName: "Shape")) == 1)
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = try ObjectCreationTests.stack()
             _ = NSEntityDescription.insertNewObject(forEntityName: "Shape", into: stack.context)
             try stack.context.save()
         }
+        #expect(Complaint(result?.standardErrorContent).lacks("The entity Shape is abstract") == [])
     }
 
     @Test("31: default values are there before awakeFromInsert runs, which may override them")

@@ -89,10 +89,13 @@ final class StampedItem: NSManagedObject {
     }
 
     @Test func aPropertyThatStandsForNothingStopsTheProgram() async {  // 340
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             final class Stray: NSManagedObject { @Managed var primitiveNothing: String? }
             let stack = try TestStack([NSEntityDescription("Stray", class: "Stray", [])])
             _ = Stray(context: stack.context).primitiveNothing
         }
+        #expect(
+            Complaint(result?.standardErrorContent).lacks(
+                "Stray declares the managed property \"primitiveNothing\", but the entity Stray has none of this name") == [])
     }
 }

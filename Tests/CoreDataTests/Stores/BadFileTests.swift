@@ -55,7 +55,7 @@ import Testing
         let content = Data(String(repeating: "Not a database. ", count: 200).utf8)
         try content.write(to: url)
         let error = try refusal()
-        #expect(error.domain == NSCocoaErrorDomain)
+        #expect(error.domain == NSCocoaErrorDomain && error.code == CocoaError.fileReadCorruptFile.rawValue, "\(error)")
         #expect(try Data(contentsOf: url) == content)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["store.sqlite"])
     }
@@ -65,11 +65,15 @@ import Testing
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
         try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
         #expect(coordinator.persistentStores.count == 1)
+        let context = coordinator.newContext()
+        context.author("Ada")
+        try context.save()
+        #expect(SQLiteFile(url).column("SELECT ZNAME FROM ZAUTHOR") == ["Ada"])
     }
 
     @Test func aDatabaseOfSomethingElseIsRefusedAndKept() throws {  // 298
         SQLiteFile(url).execute("CREATE TABLE mine(a); INSERT INTO mine VALUES(7)")
-        _ = try refusal()
+        #expect(try refusal().code == CocoaError.fileReadCorruptFile.rawValue)
         #expect(SQLiteFile(url).value("SELECT a FROM mine") == "7")
         #expect(SQLiteFile(url).column("SELECT name FROM sqlite_master") == ["mine"])
     }
@@ -81,13 +85,13 @@ import Testing
         try #require(whole.count > length)
         try whole.prefix(length).write(to: url)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
-        do {
-            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
-            _ = try coordinator.newContext().names()
-        } catch {
-            #expect((error as NSError).domain == NSCocoaErrorDomain || (error as NSError).domain == NSSQLiteErrorDomain)
-            #expect(text(error as NSError).contains("store.sqlite"), "\(text(error as NSError))")
-        }
+        let error = try #require(
+            errorThrown {
+                try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+                _ = try coordinator.newContext().names()
+            })
+        #expect([NSCocoaErrorDomain, NSSQLiteErrorDomain].contains(error.domain))
+        #expect(text(error).contains("store.sqlite"), "\(text(error))")
         #expect(try Data(contentsOf: url).count >= length)
     }
 
@@ -131,6 +135,7 @@ import Testing
 
     @Test func aMissingFolderIsNamed() throws {  // 339
         let error = try refusal(at: folder.file("missing/store.sqlite"))
+        #expect(error.code == NSPersistentStoreOpenError)
         #expect(text(error).contains("missing"))
         #expect(!FileManager.default.fileExists(atPath: folder.file("missing").path))
     }
@@ -138,7 +143,8 @@ import Testing
     @Test func aFolderIsNoStore() throws {  // 339
         let place = folder.file("folder.sqlite")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        _ = try refusal(at: place)
+        #expect(try refusal(at: place).code == NSPersistentStoreOpenError)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == [])
     }
 
     @Test func anUnknownTypeIsRefused() throws {  // 339
@@ -163,7 +169,7 @@ import Testing
         #expect(try context.authors("name BEGINSWITH 'Author'").count == 1)
         let error = #expect(throws: (any Error).self) { try context.save() } as NSError?
         #expect(error.map(text)?.contains("store.sqlite") == true)
-        #expect(error?.code == 134090 || error?.domain == NSSQLiteErrorDomain)
+        #expect(error?.domain == NSCocoaErrorDomain && error?.code == 134090)
         #expect(context.hasChanges)
         #expect(lock.execute("COMMIT"))
         try context.save()
@@ -211,9 +217,8 @@ import Testing
     @Test func aStoreIsNotAddedTwice() throws {  // 298
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
         try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
-        #expect(throws: (any Error).self) {
-            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
-        }
+        let error = errorThrown { try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url) }
+        #expect(error?.code == 134081)
         #expect(coordinator.persistentStores.count == 1)
     }
 }

@@ -44,6 +44,17 @@ import Testing
         #expect(notice.url == library.url)
     }
 
+    @Test func everySaveIsPosted() throws {  // 257
+        let library = try Library(options: Self.option)
+        for name in ["Ada", "Bob"] {
+            let notice = try notice(library.coordinator) {
+                library.context.author(name)
+                try library.context.save()
+            }
+            #expect(notice.uuid == library.store.identifier)
+        }
+    }
+
     @Test func aSaveThroughAnotherCoordinatorIsPostedToo() throws {  // 257
         let library = try Library(options: Self.option)
         let other = try library.newStackContext()
@@ -51,6 +62,7 @@ import Testing
             other.author("Ada")
             try other.save()
         }
+        #expect(notice.uuid == library.store.identifier)
         #expect(notice.url == library.url)
     }
 

@@ -317,10 +317,15 @@ import Testing
         let (coordinator, store) = try open()
         try fill(coordinator, "Ada")
         try coordinator.remove(store)
+        // Pages that nothing uses any more.
+        let file = SQLiteFile(url)
+        #expect(file.execute("CREATE TABLE bulk(a); INSERT INTO bulk VALUES(zeroblob(400000)); DROP TABLE bulk"))
+        #expect(file.integer("PRAGMA freelist_count") ?? 0 > 50)
         #expect(SQLiteFile(url).rows("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat1'").isEmpty)
         let options: [AnyHashable: Any] = [NSSQLiteAnalyzeOption: true, NSSQLiteManualVacuumOption: true]
         _ = try open(options: options)
         #expect(SQLiteFile(url).rows("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_stat1'").count == 1)
+        #expect(SQLiteFile(url).integer("PRAGMA freelist_count") == 0)
         let memory = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
         try memory.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: options)
     }
@@ -331,5 +336,11 @@ import Testing
         #expect(inner == 7)
         let asynchronous = await coordinator.perform { coordinator.performAndWait { 8 } }
         #expect(asynchronous == 8)
+        /// What the blocks did, in order; only the coordinator's queue keeps them apart.
+        final class Log: @unchecked Sendable { var entries: [Int] = [] }
+        let log = Log()
+        for number in 0..<500 { coordinator.perform { log.entries.append(number) } }
+        let entries = coordinator.performAndWait { log.entries }
+        #expect(entries == Array(0..<500))
     }
 }

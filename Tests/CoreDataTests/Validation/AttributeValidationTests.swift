@@ -207,10 +207,11 @@ final class PlainValidatedItem: NSManagedObject {
     }
 
     @Test("77: predicates and warnings come in equal number") func predicatesAndWarningsArePairs() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let name = NSAttributeDescription("name", .stringAttributeType)
             name.setValidationPredicates([NSPredicate(value: true)], withValidationWarnings: [])
         }
+        #expect(Complaint(result?.standardErrorContent).lacks("name", "1 validation predicates but 0 warnings") == [])
     }
 
     @Test("80, 334: transient attributes are validated") func transientsAreValidated() throws {

@@ -1,0 +1,54 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// Which objects a context keeps alive (behaviour 120).
+@Suite struct RegisteredObjectsTests {
+    let library: Library
+    let context: NSManagedObjectContext
+
+    /// Three authors, and a context that knows none of them.
+    init() throws {
+        library = try Library()
+        for name in ["Ada", "Bob", "Cid"] { library.context.author(name) }
+        try library.context.save()
+        context = library.newContext()
+    }
+
+    private var names: [String?] {
+        context.registeredObjects.map { $0.value(forKey: "name") as? String }.sorted { ($0 ?? "") < ($1 ?? "") }
+    }
+
+    /// Fetches the authors and lets go of them after `body`.
+    private func withAuthors(_ body: ([LibraryAuthor]) -> Void = { _ in }) throws {
+        let authors = try context.authors()
+        #expect(context.registeredObjects.count == 3)
+        body(authors)
+    }
+
+    @Test func objectsThatNobodyHoldsLeaveTheContext() throws {  // 120
+        try withAuthors()
+        #expect(context.registeredObjects.isEmpty)
+    }
+
+    @Test func changedDeletedAndNewObjectsStay() throws {  // 120
+        try withAuthors { authors in
+            authors.first { $0.name == "Ada" }?.born = 1815
+            if let bob = authors.first(where: { $0.name == "Bob" }) { context.delete(bob) }
+            context.author("New")
+        }
+        #expect(names == ["Ada", "Bob", "New"])
+        #expect(context.updatedObjects.count == 1 && context.deletedObjects.count == 1 && context.insertedObjects.count == 1)
+        try context.save()
+        #expect(context.registeredObjects.isEmpty)
+        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR WHERE ZBORN = 1815") == ["Ada"])
+    }
+
+    @Test func aContextThatRetainsItsObjectsKeepsAll() throws {  // 120
+        context.retainsRegisteredObjects = true
+        try withAuthors()
+        #expect(names == ["Ada", "Bob", "Cid"])
+        context.retainsRegisteredObjects = false
+        #expect(context.registeredObjects.isEmpty)
+    }
+}
