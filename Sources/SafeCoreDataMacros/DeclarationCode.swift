@@ -47,12 +47,12 @@ struct DeclarationCode {
         switch property.role {
         case .plain, .transient:
             arguments.append(property.kind.description)
-            if let value = property.literalValue { arguments.append("default: \(value.description)") }
+            arguments += initialValue(of: property)
             return "entity.add(\(arguments.joined(separator: ", ")))"
         case .attribute(let mark):
             arguments.append(property.kind.description)
-            if let value = property.literalValue { arguments.append("default: \(value.description)") }
-            let options = mark.argumentList.filter { $0.label == nil }.map(\.expression.trimmedDescription)
+            arguments += initialValue(of: property)
+            let options = mark.argumentList.filter { $0.label == nil }.map { option($0.expression, of: property) }
             if !options.isEmpty { arguments.append("options: [\(options.joined(separator: ", "))]") }
             arguments += labelled(mark)
             return "entity.addAttribute(\(arguments.joined(separator: ", ")))"
@@ -77,6 +77,25 @@ struct DeclarationCode {
             }
             arguments += labelled(mark, except: ["inverse", "ownInverse"])
             return "entity.addRelationship(\(arguments.joined(separator: ", ")))"
+        }
+    }
+
+    /// A literal is the model's default as well. Any other expression is for the objects that are there when the property is new.
+    private func initialValue(of property: EntityProperty) -> [String] {
+        if let value = property.literalValue { return ["default: \(value.description)"] }
+        guard let value = property.initialValue, !value.is(NilLiteralExprSyntax.self), !property.isTransient else { return [] }
+        return ["initial: { \(value.description) }"]
+    }
+
+    /// An option of an attribute, in a call that compiles only where the option fits the attribute's type.
+    private func option(_ expression: ExprSyntax, of property: EntityProperty) -> String {
+        let text = expression.trimmedDescription
+        guard let call = expression.as(FunctionCallExprSyntax.self), let member = call.calledExpression.as(MemberAccessExprSyntax.self)
+        else { return text }
+        switch member.declName.baseName.text {
+        case "range": return "EntityDeclaration.limitingNumber(\(property.kind.description), \(text))"
+        case "length", "pattern": return "EntityDeclaration.limitingText(\(property.kind.description), \(text))"
+        default: return text
         }
     }
 

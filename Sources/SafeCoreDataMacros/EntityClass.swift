@@ -24,6 +24,9 @@ struct EntityClass {
 
     var superclass: TypeSyntax? { declaration.inheritanceClause?.inheritedTypes.first?.type.trimmed }
 
+    /// Whether there are only objects of subclasses, as far as the text tells.
+    var isAbstract: Bool { mark.argument("isAbstract")?.as(BooleanLiteralExprSyntax.self)?.literal.text == "true" }
+
     var isFinal: Bool { declaration.modifiers.contains { $0.name.tokenKind == .keyword(.final) } }
 
     /// Whether the class declares a designated initializer besides the framework's.

@@ -8,9 +8,9 @@ struct InitializerCode {
     var members: [DeclSyntax] {
         var members: [DeclSyntax] = []
         if !entity.declaresInitializer(["entity", "insertInto"]) { members.append(frameworkInitializer) }
-        if !entity.hasOwnInitializer { members.append(memberwiseInitializer) }
+        if !entity.hasOwnInitializer, !(entity.isAbstract && isMemberwiseEmpty) { members.append(memberwiseInitializer) }
         if !entity.declaresInitializer([]) { members.append(refused("convenience init()")) }
-        if !entity.declaresInitializer(["context"]), !isMemberwiseEmpty {
+        if !entity.declaresInitializer(["context"]), entity.isAbstract || !isMemberwiseEmpty {
             members.append(refused("required convenience init(context: NSManagedObjectContext)"))
         }
         if entity.properties.contains(where: { $0.initialValue != nil && !$0.isTransient }) {
@@ -37,6 +37,8 @@ struct InitializerCode {
 
     private var memberwiseInitializer: DeclSyntax {
         let parameters = ["context: NSManagedObjectContext"] + inheritedParameter + entity.arguments.map(parameter)
+        // A call with all its arguments is to say what is wrong, too.
+        if entity.isAbstract { return refused("convenience init(\(parameters.joined(separator: ", ")))", entity.initializerAccess) }
         let inherited = entity.inheritsEntity ? ["inherited._assign(to: self)"] : []
         // `init(context:)` alone stands for the inherited one, which is required.
         let required = isMemberwiseEmpty ? "required " : ""
@@ -56,16 +58,17 @@ struct InitializerCode {
         return ["inheriting inherited: \(superclass.description).InitialValues"]
     }
 
-    private func refused(_ initializer: String) -> DeclSyntax {
+    private func refused(_ initializer: String, _ access: Access? = nil) -> DeclSyntax {
         """
         @available(*, unavailable, message: \(StringLiteralExprSyntax(content: refusal)))
-        \(raw: entity.access.prefix)\(raw: initializer) {
+        \(raw: (access ?? entity.access).prefix)\(raw: initializer) {
             fatalError()
         }
         """
     }
 
     private var refusal: String {
+        if entity.isAbstract { return "\(entity.name) is abstract: make an object of one of its subclasses" }
         if entity.hasOwnInitializer { return "call one of the initializers that \(entity.name) declares" }
         let inherited = entity.inheritsEntity ? ["inheriting:"] : []
         let required = entity.arguments.filter(\.isRequired).map { "\($0.name):" }

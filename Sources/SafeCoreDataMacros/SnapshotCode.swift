@@ -6,7 +6,13 @@ struct SnapshotCode {
     let entity: EntityClass
     let places: PropertyPlaces
 
-    var members: [DeclSyntax] { [structure, snapshotType] + methods }
+    var members: [DeclSyntax] { [structure, snapshotType] + subclasses + methods }
+
+    /// Says of a final root class that its snapshots are of this one type. Elsewhere the protocol says that they may be of several.
+    private var subclasses: [DeclSyntax] {
+        if !entity.isFinal || entity.inheritsEntity { return [] }
+        return ["\(raw: entity.access.prefix)typealias _Subclasses = Never"]
+    }
 
     /// Transient properties are in no store and in no snapshot.
     private var properties: [EntityProperty] { entity.properties.filter { !$0.isTransient } }

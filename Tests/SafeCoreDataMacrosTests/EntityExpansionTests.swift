@@ -62,9 +62,10 @@ struct EntityExpansionTests {
     @Test func theClassDescribesItsEntity() {
         #expect(item.expanded.contains(#"EntityDeclaration(Item.self, named: "Item")"#))
         #expect(item.expanded.contains(#"entity.add("count", \Item.count, EntityProperties.of(Int.self), default: 0)"#))
-        #expect(item.expanded.contains(#"entity.add("itemId", \Item.itemId, EntityProperties.of(String.self))"#))
+        #expect(item.expanded.contains(#"entity.add("itemId", \Item.itemId, EntityProperties.of(String.self), initial: {"#))
         #expect(item.expanded.contains("deleteRule: .cascade"))
         #expect(item.expanded.contains("extension Item: nonisolated EntityObject {"))
+        #expect(item.expanded.contains("public typealias _Subclasses = Never"))
     }
 
     @Test func argumentsLeftOutYieldToWhatAwakeningSets() {
@@ -97,6 +98,7 @@ struct EntityExpansionTests {
         #expect(base.expanded.contains("struct InitialValues {"))
         #expect(base.expanded.contains("init(name: String, age: Int = 0) {"))
         #expect(!item.expanded.contains("InitialValues {"))
+        #expect(!base.expanded.contains("_Subclasses"))
         let sub = expansion("@Entity final class Sub: Base { var size: Int }", inheritsEntity: true)
         #expect(sub.expanded.contains("init(context: NSManagedObjectContext, inheriting inherited: Base.InitialValues, size: Int) {"))
         #expect(sub.expanded.contains("override class func describeEntity()"))

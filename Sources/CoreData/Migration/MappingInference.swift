@@ -160,7 +160,9 @@ struct MappingInference {
                 checkType(of: attribute, from: source, entity)
             }
             // Without objects there is nothing to give a value to.
-            guard !attribute.isOptional, attribute.defaultValue == nil, !entity.isAbstract, !pair.source.isAbstract else { continue }
+            guard !attribute.isOptional, attribute.defaultValue == nil, attribute.valueForExistingRows == nil, !entity.isAbstract,
+                !pair.source.isAbstract
+            else { continue }
             if source == nil {
                 add(
                     entity, attribute, "it is new and required, and has no default value for the objects that are there.",

@@ -47,6 +47,14 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         }
     }
 
+    /// Gives the value that a migration writes into the rows that are there when the attribute is new to them, where the
+    /// declaring class knows one that no model can hold: the result of an expression. Comes after `defaultValue`.
+    ///
+    /// Neither kept with the model nor part of the version hash.
+    package final var valueForExistingRows: (@Sendable () -> Any?)? {
+        willSet { requireEditable("valueForExistingRows") }
+    }
+
     /// The registered name of the transformer between a transformable attribute's value and its stored data.
     open var valueTransformerName: String? {
         willSet { requireEditable("valueTransformerName") }
@@ -78,6 +86,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         attributeType = other.attributeType
         explicitValueClassName = other.explicitValueClassName
         givenDefaultValue = other.givenDefaultValue
+        valueForExistingRows = other.valueForExistingRows
         valueTransformerName = other.valueTransformerName
         allowsExternalBinaryDataStorage = other.allowsExternalBinaryDataStorage
         preservesValueInHistoryOnDeletion = other.preservesValueInHistoryOnDeletion

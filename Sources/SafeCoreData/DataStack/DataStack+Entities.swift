@@ -5,12 +5,14 @@ extension DataStack {
     /// let stack = DataStack(entities: Item.self, Supplier.self, store: .file(storeURL))
     /// ```
     ///
+    /// Every request gets an error where an option does not fit its attribute and the compiler could not see that.
+    ///
     /// - Parameters:
     ///   - entities: the classes; their superclasses, and those that their relationships lead to, join them.
     ///   - store: in memory unless said otherwise.
     public convenience init(
         entities: any EntityObject.Type..., store: StoreLocation = .inMemory, options: DataStackOptions = DataStackOptions()
     ) {
-        self.init(store: store, options: options) { NSManagedObjectModel(entityClasses: entities) }
+        self.init(store: store, options: options) { try NSManagedObjectModel(checking: entities) }
     }
 }

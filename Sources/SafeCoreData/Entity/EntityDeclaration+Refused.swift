@@ -20,7 +20,23 @@ extension EntityDeclaration {
         message: "@Attribute belongs on a property that holds a value: for one that leads to managed objects write @Relationship"
     )
     public mutating func addAttribute<Kind: RelationshipKind>(
-        _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, options: [AttributeOption] = [], originalName: String? = nil,
-        versionHashModifier: String? = nil
+        _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, initial: (@Sendable () -> Kind.Value)? = nil,
+        options: [AttributeOption] = [], originalName: String? = nil, versionHashModifier: String? = nil
     ) {}
+
+    // MARK: Options
+
+    /// The option, for an attribute that is a number or a date.
+    public static func limitingNumber<Kind: NumberOrDateKind>(_ kind: Kind.Type, _ option: AttributeOption) -> AttributeOption { option }
+
+    @available(*, unavailable, message: "'.range' limits a number or a date: for a text write '.length' or '.pattern'")
+    @_disfavoredOverload
+    public static func limitingNumber<Kind>(_ kind: Kind.Type, _ option: AttributeOption) -> AttributeOption { option }
+
+    /// The option, for an attribute that is a text.
+    public static func limitingText<Kind: TextKind>(_ kind: Kind.Type, _ option: AttributeOption) -> AttributeOption { option }
+
+    @available(*, unavailable, message: "'.length' and '.pattern' limit a text: for a number or a date write '.range'")
+    @_disfavoredOverload
+    public static func limitingText<Kind>(_ kind: Kind.Type, _ option: AttributeOption) -> AttributeOption { option }
 }

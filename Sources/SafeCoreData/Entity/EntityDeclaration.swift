@@ -21,6 +21,8 @@ public struct EntityDeclaration {
     private(set) var uniquenessConstraints: [[String]]
     private(set) var properties: [NSPropertyDescription] = []
     private(set) var relationships: [Relationship] = []
+    /// What no model can express, in sentences: options that the compiler could not compare with their attribute's type.
+    private(set) var problems: [String] = []
     /// The names of the class's own properties.
     private(set) var names: [AnyKeyPath: String] = [:]
 
@@ -42,28 +44,37 @@ public struct EntityDeclaration {
 
     /// Adds an attribute.
     public mutating func add<Kind: AttributeKind>(
-        _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, default value: Kind.Value? = nil
+        _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, default value: Kind.Value? = nil,
+        initial: (@Sendable () -> Kind.Value)? = nil
     ) {
-        addAttribute(name, keyPath, kind, default: value)
+        addAttribute(name, keyPath, kind, default: value, initial: initial)
     }
 
-    /// Adds a relationship.
-    public mutating func add<Kind: RelationshipKind>(_ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type) {
+    /// Adds a relationship. Its initial value is a matter of new objects.
+    public mutating func add<Kind: RelationshipKind>(
+        _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, initial: (@Sendable () -> Kind.Value)? = nil
+    ) {
         addRelationship(name, keyPath, kind)
     }
 
     // MARK: Attributes
 
     /// Adds an attribute with options.
+    ///
+    /// - Parameters:
+    ///   - value: the model's default.
+    ///   - initial: gives the value of objects that were stored before the attribute was there, once for a migration.
     public mutating func addAttribute<Kind: AttributeKind>(
         _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, default value: Kind.Value? = nil,
-        options: [AttributeOption] = [], originalName: String? = nil, versionHashModifier: String? = nil
+        initial: (@Sendable () -> Kind.Value)? = nil, options: [AttributeOption] = [], originalName: String? = nil,
+        versionHashModifier: String? = nil
     ) {
         guard let attribute = kind.describe() as? NSAttributeDescription else { return }
         if let value {
             attribute.defaultValue = kind.modelValue(value)
             if attribute.isTransient, !(Kind.Value.self is any OptionalValue.Type) { attribute.isOptional = false }
         }
+        if let initial { attribute.valueForExistingRows = { Kind.modelValue(initial()) } }
         for option in options { apply(option, to: attribute, named: name) }
         append(attribute, name, keyPath, originalName, versionHashModifier)
     }
@@ -93,17 +104,19 @@ public struct EntityDeclaration {
             if type == .dateAttributeType {
                 attribute.limit(by: AttributeLimit.dates(from: least?.date, to: greatest?.date))
             } else {
-                precondition(type.isNumeric, "\(self.name).\(name) is not a number or a date: it has no range.")
+                guard type.isNumeric else {
+                    return problems.append("\(self.name).\(name) is not a number or a date: it has no range.")
+                }
                 attribute.limit(
                     by: AttributeLimit.numbers(from: least?.number(for: type), to: greatest?.number(for: type)))
             }
         case .length(let least, let greatest):
-            precondition(type == .stringAttributeType, "\(self.name).\(name) is not a text: it has no length.")
+            guard type == .stringAttributeType else { return problems.append("\(self.name).\(name) is not a text: it has no length.") }
             attribute.limit(
                 by: AttributeLimit.lengths(
                     from: least.map { NSNumber(value: $0) }, to: greatest.map { NSNumber(value: $0) }))
         case .pattern(let pattern):
-            precondition(type == .stringAttributeType, "\(self.name).\(name) is not a text: it has no pattern.")
+            guard type == .stringAttributeType else { return problems.append("\(self.name).\(name) is not a text: it has no pattern.") }
             attribute.limit(by: [AttributeLimit.pattern(pattern)])
         }
     }

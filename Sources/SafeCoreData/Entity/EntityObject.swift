@@ -10,6 +10,9 @@ public protocol EntityObject: _SelfDescribingClass {
     /// The values of an object: `Item.Snapshot`.
     associatedtype Snapshot: EntitySnapshot
 
+    /// `Never` where all objects have snapshots of one type: in a final class that inherits from no other `@Entity` class.
+    associatedtype _Subclasses = Any
+
     /// The snapshot type of the class itself, which for a subclass is not that of the superclass.
     static var _snapshotType: any EntitySnapshot.Type { get }
 }

@@ -13,7 +13,7 @@ public protocol EntityPropertyKind {
 }
 
 /// A property with a value.
-public protocol AttributeKind: EntityPropertyKind {
+public protocol AttributeKind: EntityPropertyKind, SendableMetatype {
     /// The value as the model's default: a number, text, …
     static func modelValue(_ value: Value) -> Any?
 }

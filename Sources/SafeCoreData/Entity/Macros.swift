@@ -36,7 +36,7 @@
 ///
 /// - Parameters:
 ///   - name: the entity's name; the class's name unless given.
-///   - isAbstract: whether there are only objects of subclasses.
+///   - isAbstract: whether there are only objects of subclasses. Written as `true`, it makes the initializer unavailable.
 ///   - uniquenessConstraints: lists of attributes whose values together no two objects share.
 ///   - indexes: lists of properties that the store keeps an index for.
 ///   - renamingIdentifier: the name by which migration finds the entity in the older model.
@@ -45,7 +45,7 @@
 @attached(
     member, conformances: EntityObject,
     names: named(init), named(_setInitialValues), named(_setHiddenInitialValues), named(describeEntity), named(InitialValues),
-    named(Snapshot), named(snapshot), named(snapshotGraph), named(_snapshotType))
+    named(Snapshot), named(snapshot), named(snapshotGraph), named(_snapshotType), named(_Subclasses))
 @attached(extension, conformances: EntityObject)
 public macro Entity(
     _ name: String? = nil, isAbstract: Bool = false, uniquenessConstraints: [[String]] = [], indexes: [[String]] = [],

@@ -20,6 +20,9 @@ struct ModelAssembly {
         linkInverses()
     }
 
+    /// What the classes ask for that no model can express.
+    var problems: [String] { declarations.flatMap(\.problems) }
+
     /// The declarations of the classes and of those that they lead to.
     static func declarations(of classes: [any EntityObject.Type]) -> [EntityDeclaration] {
         var found: [EntityDeclaration] = []

@@ -14,8 +14,24 @@ extension NSManagedObjectModel {
 
     /// Makes the model that `@Entity` classes in a list describe, as `init(entities:)` does.
     public convenience init(entityClasses: [any EntityObject.Type]) {
-        self.init()
         let assembly = ModelAssembly(entityClasses)
+        if !assembly.problems.isEmpty { preconditionFailure(assembly.problems.joined(separator: " ")) }
+        self.init(assembly)
+    }
+
+    /// Makes the model that `@Entity` classes in a list describe.
+    ///
+    /// - Throws: `CocoaError.coreData` (134060) with what no model can express of the attributes' options.
+    convenience init(checking entityClasses: [any EntityObject.Type]) throws {
+        let assembly = ModelAssembly(entityClasses)
+        guard assembly.problems.isEmpty else {
+            throw CocoaError(.coreData, userInfo: [NSLocalizedDescriptionKey: assembly.problems.joined(separator: " ")])
+        }
+        self.init(assembly)
+    }
+
+    private convenience init(_ assembly: ModelAssembly) {
+        self.init()
         entities = assembly.entities
         assembly.addIndexes()
     }

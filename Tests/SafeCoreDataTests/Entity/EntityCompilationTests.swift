@@ -112,6 +112,60 @@ struct EntityCompilationTests {
             @Attribute(.unique) var all: [Mistakes] // error: @Attribute belongs on a property that holds a value
         }
         """,
+        "Limits": """
+        import SafeCoreData
+
+        enum Size: Int16 { case small, large }
+        enum Color: String { case red }
+        typealias Words = String
+        struct Area: Codable { var width = 0 }
+
+        @Entity final class Limited: NSManagedObject {
+            @Attribute(.range(0...5)) var number: Int
+            @Attribute(.range(0...)) var price: Decimal?
+            @Attribute(.range(...0.5)) var ratio: Float
+            @Attribute(.range(Date.distantPast...)) var date: Date?
+            @Attribute(.range(0...1)) var size: Size = .small
+            @Attribute(.range(0...)) var amount: NSDecimalNumber
+            @Attribute(.length(1...), .pattern("a*")) var text: String
+            @Attribute(.length(...3)) var color: Color?
+            @Attribute(.unique, .range(0...5)) var name: String // error: '.range' limits a number or a date
+            @Attribute(.range(0...5)) var words: Words? // error: '.range' limits a number or a date
+            @Attribute(.range(0...5)) var area: Area // error: '.range' limits a number or a date
+            @Attribute(.range(0...1)) var isOpen: Bool // error: '.range' limits a number or a date
+            @Attribute(.length(1...)) var count: Int // error: '.length' and '.pattern' limit a text
+            @Attribute(.pattern("a")) var made: Date? // error: '.length' and '.pattern' limit a text
+            @Attribute(.length(1...)) var data: Data // error: '.length' and '.pattern' limit a text
+        }
+        """,
+        "Abstract": """
+        import SafeCoreData
+
+        @Entity(isAbstract: true) class Shape: NSManagedObject {
+            var name: String
+            var sides: Int = 0
+        }
+
+        @Entity(isAbstract: true) class Blank: NSManagedObject {}
+
+        @Entity final class Square: Shape {
+            var width: Double
+        }
+
+        @Entity final class Full: Blank {
+            var note: String?
+        }
+
+        func makeShapes(in context: NSManagedObjectContext) {
+            _ = Square(context: context, inheriting: .init(name: "A"), width: 1)
+            _ = Full(context: context, inheriting: .init())
+            _ = Shape(context: context, name: "A", sides: 4) // error: Shape is abstract: make an object of one of its subclasses
+            _ = Shape(context: context, name: "A") // error: Shape is abstract
+            _ = Shape(context: context) // error: Shape is abstract
+            _ = Shape() // error: Shape is abstract
+            _ = Blank(context: context) // error: Blank is abstract
+        }
+        """,
         "Inverses": """
         import SafeCoreData
 

@@ -111,4 +111,23 @@ struct EntityValidationTests {
         #expect(error.singleErrors.map(\.localizedDescription) == Array(Self.differences.prefix(3)))
         #expect(throws: NSError.self) { try assertRoundTrips(Parcel.self, in: model) }
     }
+
+    @Test(arguments: [true, false]) func anOptionThatDoesNotFitItsAttributeIsAnErrorOfTheStack(isInMemory: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let stack = DataStack(entities: Mislimited.self, store: isInMemory ? .inMemory : .file(folder.file("limits.sqlite")))
+        let error = await #expect(throws: CocoaError.self) { try await stack.write { _ in } }
+        let text = error?.localizedDescription ?? ""
+        #expect(text.contains("Mislimited.name is not a number or a date: it has no range."))
+        #expect(text.contains("Mislimited.size is not a text: it has no length."))
+    }
+}
+
+private let limit = AttributeOption.range(0...5)
+private let length = AttributeOption.length(1...)
+
+/// Its options are not written where the compiler could compare them with the types.
+@Entity
+final class Mislimited: NSManagedObject {
+    @Attribute(limit) var name: String
+    @Attribute(length) var size: Int
 }

@@ -16,6 +16,21 @@ struct SQLMigrationPlan {
     private(set) var positions: [SQLPositions] = []
     /// The target's entity with the source's, by the target's layout index.
     let members: [Int: Member]
+    private let classValues = ClassValues()
+
+    /// What the classes give for attributes that rows do not have yet, each asked for once in a migration.
+    private final class ClassValues {
+        private var values: [ObjectIdentifier: PropertyValue] = [:]
+
+        func value(of slot: PropertySlot) throws -> PropertyValue {
+            // Entities that inherit an attribute have the description of the one that declares it.
+            guard let attribute = slot.attribute, let make = attribute.valueForExistingRows else { return .null }
+            if let known = values[ObjectIdentifier(attribute)] { return known }
+            let value = try PropertyConversion.storeValue(PropertyConversion.value(from: make(), kind: slot.kind) ?? .null, slot: slot)
+            values[ObjectIdentifier(attribute)] = value
+            return value
+        }
+    }
 
     /// An entity in both mappings.
     struct Member {
@@ -175,9 +190,12 @@ struct SQLMigrationPlan {
     private func attribute(_ slot: PropertySlot, _ column: SQLColumn, _ member: Member) throws -> SQLRowCopy.Value {
         let layout = member.source.layout
         let former = member.sourceNames[slot.name].flatMap { layout.slotByName[$0] }
-        let standard = slot.isDerived ? nil : try defaultValue(slot, column, member.target.layout)
+        // Asked for only where rows need it, as a class may evaluate an expression for it.
+        func standard() throws -> PropertyValue? {
+            slot.isDerived ? nil : try defaultValue(slot, column, member.target.layout)
+        }
         guard let former, let formerColumn = member.source.columns[former], layout.slots[former].attribute != nil else {
-            return standard.map { .sql(SQLText("?", [$0])) } ?? .null
+            return try standard().map { .sql(SQLText("?", [$0])) } ?? .null
         }
         // What is derived from something else now is computed anew; nothing of another type may be left until then.
         if slot.isDerived, formerColumn.type != column.type { return .null }
@@ -187,13 +205,14 @@ struct SQLMigrationPlan {
         case (true, false): value = .sql(SQLText("\(SQLFunctionName.plainValue)(\(value.text.sql))"))
         default: break
         }
-        guard !slot.isOptional, layout.slots[former].isOptional, let standard else { return value }
+        guard !slot.isOptional, layout.slots[former].isOptional, let standard = try standard() else { return value }
         return .sql("IFNULL(" + value.text + SQLText(", ?)", [standard]))
     }
 
-    /// The default of a new attribute in the store's form; nil for none.
+    /// The default of a new attribute, or else what its class gives, in the store's form; nil for none.
     private func defaultValue(_ slot: PropertySlot, _ column: SQLColumn, _ layout: EntityLayout) throws -> PropertyValue? {
-        let value = try PropertyConversion.storeValue(layout.defaultsBySlot[slot.index], slot: slot)
+        var value = try PropertyConversion.storeValue(layout.defaultsBySlot[slot.index], slot: slot)
+        if case .null = value { value = try classValues.value(of: slot) }
         switch value {
         case .null: return nil
         case .data(let data) where column.allowsExternalStorage: return .data([ExternalFiles.inlineMarker] + data)
