@@ -92,7 +92,7 @@ final class RoundTrip {
     /// Snapshots go through a class's own types, which key-value coding does not see.
     private func verifySnapshots(_ first: NSManagedObject, _ second: NSManagedObject, _ step: String) {
         guard let first = first as? any EntityObject, let second = second as? any EntityObject else { return }
-        if AnyHashable(first._snapshotOfOwnClass) != AnyHashable(second._snapshotOfOwnClass) {
+        if AnyHashable(first.snapshotOfOwnClass) != AnyHashable(second.snapshotOfOwnClass) {
             found.append("\(objectClass): snapshots of the object differ \(step).")
         }
     }

@@ -128,6 +128,9 @@ public struct _StoredRow {
 
     // MARK: Identity and relationships
 
+    /// The class of the row's entity.
+    package var objectClass: NSManagedObject.Type { layout.managedObjectClass }
+
     /// The row's identity.
     package var identity: StoredRowIdentity {
         source._withUnsafeGuaranteedRef { $0.identity(key: row.rowKey, layout: layout) }
@@ -172,6 +175,17 @@ public final class _StoredRows {
 
     @inlinable
     public var _count: Int { rows.count }
+
+    /// The classes of the rows' entities, each once.
+    ///
+    /// Cost: O(number of rows), a comparison for each.
+    package var objectClasses: [NSManagedObject.Type] {
+        var indexes: [Int] = []
+        for row in rows where row.rowLayoutIndex != indexes.last && !indexes.contains(row.rowLayoutIndex) {
+            indexes.append(row.rowLayoutIndex)
+        }
+        return indexes.map { source.layout($0).managedObjectClass }
+    }
 
     /// The row at a position, valid while this object lives.
     public func _row(at index: Int) -> _StoredRow { _StoredRow(rows[index], source: .passUnretained(source)) }

@@ -6,7 +6,7 @@ import Synchronization
 /// On Apple's platforms the Objective-C runtime knows every class by name. Elsewhere the compiler leaves a record of
 /// every type in the program's image, and the Swift runtime lists the images: this file reads those records, so that
 /// no class needs to be registered by hand.
-enum ClassLookup {
+package enum ClassLookup {
     /// What a search for a class found.
     enum Result {
         case none
@@ -43,7 +43,7 @@ enum ClassLookup {
 
     /// The name by which `find` finds a class: `Module.Class`, with the types around it and without the marks of
     /// private or local declarations.
-    static func name(of type: AnyClass) -> String {
+    package static func name(of type: AnyClass) -> String {
         qualifiedPath(of: type).joined(separator: ".")
     }
 
@@ -53,7 +53,7 @@ enum ClassLookup {
         return String(file.map { $0.isLetter || $0.isNumber ? $0 : "_" })
     }()
 
-    private static func inherits(_ type: AnyClass, from base: AnyClass) -> Bool {
+    static func inherits(_ type: AnyClass, from base: AnyClass) -> Bool {
         sequence(first: type) { _getSuperclass($0) }.contains { $0 == base }
     }
 
@@ -82,6 +82,15 @@ enum ClassLookup {
             }
         }
         return path
+    }
+
+    /// Every class with a superclass; none on Apple's platforms, whose runtime would have to be asked another way.
+    static var allClasses: [AnyClass] {
+        #if os(Linux) || os(Android) || os(FreeBSD) || os(OpenBSD)
+            return TypeRecordIndex.shared.subclasses
+        #else
+            return []
+        #endif
     }
 
     private static func classes(simplyNamed name: String) -> [AnyClass] {
@@ -122,6 +131,16 @@ extension Sequence {
             }
             // Outside the lock: the first use of a class runs code of the program.
             return addresses.compactMap { UnsafeRawPointer(bitPattern: $0).flatMap(ClassDescriptor.init)?.makeClass() }
+        }
+
+        /// The classes that have a superclass.
+        var subclasses: [AnyClass] {
+            let addresses = state.withLock { state in
+                Self.readNewSections(into: &state)
+                return state.descriptors.values.flatMap { $0 }
+            }
+            return addresses.compactMap { UnsafeRawPointer(bitPattern: $0).flatMap(ClassDescriptor.init) }
+                .filter(\.hasSuperclass).compactMap { $0.makeClass() }
         }
 
         private static func readNewSections(into state: inout State) {
@@ -211,6 +230,8 @@ extension Sequence {
     ///     4  relative pointer to the context around the type
     ///     8  relative pointer to the name, which ends with a zero byte
     ///    12  relative pointer to the function that returns the metadata
+    ///    16  relative pointer to the descriptions of the fields
+    ///    20  relative pointer to the name of the superclass
     private struct ClassDescriptor {
         let address: UnsafeRawPointer
 
@@ -235,6 +256,9 @@ extension Sequence {
         var name: String {
             Self.target(ofPointerAt: address + 8).map { String(cString: $0.assumingMemoryBound(to: CChar.self)) } ?? ""
         }
+
+        /// Whether the class inherits from another.
+        var hasSuperclass: Bool { Self.target(ofPointerAt: address + 20) != nil }
 
         /// The class, which the first call readies for use.
         func makeClass() -> AnyClass? {

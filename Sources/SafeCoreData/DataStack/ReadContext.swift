@@ -2,7 +2,7 @@
 ///
 /// It belongs to the queue of its context and is not `Sendable`.
 public struct ReadContext {
-    let context: NSManagedObjectContext
+    @usableFromInline let context: NSManagedObjectContext
 
     init(_ context: NSManagedObjectContext) {
         self.context = context

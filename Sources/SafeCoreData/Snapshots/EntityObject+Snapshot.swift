@@ -2,14 +2,16 @@ extension EntityObject {
     /// The object's values, unsaved changes included; with key paths only of those properties.
     ///
     /// In a class whose superclass is an `@Entity` class too, the result is of the class's own `Snapshot` type. Where several
-    /// types fit, name the one that is meant: `let snapshot: Novel.Snapshot = novel.snapshot()`.
+    /// types fit, name the one that is meant: `let snapshot: Novel.Snapshot = novel.snapshot()`. An object that is known by a
+    /// superclass gives that one's properties; `snapshotOfOwnClass` has all.
     public func snapshot(_ keyPaths: PartialKeyPath<Self>...) -> Snapshot {
         Snapshot(_reading: SnapshotReader(self, names: Self._names(of: keyPaths)))
     }
 
-    /// The object's values in the snapshot type of its own class, which may be a subclass of the one it is known by.
-    public var _snapshotOfOwnClass: any EntitySnapshot {
-        Self._snapshotType.init(_reading: SnapshotReader(self, names: nil))
+    /// All values of the object, unsaved changes included, in the snapshot type of its own class, which may be a subclass of the
+    /// one it is known by.
+    public var snapshotOfOwnClass: any EntitySnapshot {
+        type(of: self)._snapshotType.init(_reading: SnapshotReader(self, names: nil))
     }
 
     /// The values of an object in the snapshot type of a subclass, for generated code.

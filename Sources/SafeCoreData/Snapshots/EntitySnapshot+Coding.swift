@@ -1,9 +1,10 @@
-// Encoding: one key for each property that the snapshot has, and objectID.
+// Encoding: one key for each property that the snapshot has, and objectID. Where objectID is missing, as in texts of others, the
+// snapshot is of an object that is still to be made.
 
 extension EntitySnapshot {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: SnapshotKey.self)
-        self.init(try container.decode(ObjectReference.self, forKey: "objectID"))
+        self.init(try container.decodeIfPresent(ObjectReference.self, forKey: "objectID") ?? .new(Object.self))
         var visitor = SnapshotDecoding(container: container)
         try _visit(&visitor)
     }

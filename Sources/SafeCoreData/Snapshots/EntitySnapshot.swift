@@ -43,6 +43,44 @@ extension EntitySnapshot {
     }
 }
 
+extension EntitySnapshot {
+    /// The names of the properties that snapshots of the type can have, those of superclasses first.
+    static var allPropertyNames: [String] {
+        var names = AllNames()
+        var empty = Self(ObjectReference(entityName: "", store: "", local: .text("")))
+        try? empty._visit(&names)
+        return names.names
+    }
+
+    /// Requires that the type has all properties of a class's objects, which may be of a subclass of its own.
+    ///
+    /// - Throws: `SnapshotError.losesProperties`.
+    @usableFromInline
+    static func _requireAll(of objectClass: NSManagedObject.Type) throws {
+        guard let own = (objectClass as? any EntityObject.Type)?._snapshotType, own != Self.self else { return }
+        try require(own.allPropertyNames, of: "\(objectClass)")
+    }
+
+    /// Requires that the type has certain properties of a class.
+    ///
+    /// - Throws: `SnapshotError.losesProperties`.
+    static func require(_ names: some Sequence<String>, of objectClass: String) throws {
+        let lost = Set(names).subtracting(allPropertyNames).sorted()
+        if lost.isEmpty { return }
+        throw SnapshotError.losesProperties(snapshot: "\(Object.self).Snapshot", objectClass: objectClass, properties: lost)
+    }
+}
+
+private struct AllNames: SnapshotVisitor {
+    var names: [String] = []
+
+    mutating func visit<Kind: SnapshotKind>(
+        _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
+    ) {
+        names.append(name.description)
+    }
+}
+
 private struct PresentNames: SnapshotVisitor {
     var names: [String] = []
 

@@ -2,35 +2,69 @@ extension NSManagedObjectContext {
     /// Fetches snapshots straight from rows, without making managed objects.
     ///
     /// Each to-many relationship takes one fetch for all rows. A context with unsaved changes makes the snapshots from its
-    /// objects instead, so that they show the changes. For a subclass of an `@Entity` class the snapshots are of the
-    /// superclass's type: `snapshots(_:of:)` gives its own.
+    /// objects instead, so that they show the changes.
+    ///
+    /// Nothing is left out unseen: where objects of a subclass are found, or the request is for a subclass of an `@Entity` class,
+    /// name the type that is meant, `snapshots(_:of:)`, or take `snapshotsOfOwnClasses(of:)`.
     ///
     /// - Parameters:
     ///   - request: what to fetch.
     ///   - keyPaths: the properties that the snapshots have; all of them when none is given.
-    /// - Throws: what a fetch throws.
+    /// - Throws: what a fetch throws, and `SnapshotError.losesProperties`.
     @inlinable
     public func snapshots<Object: EntityObject>(
         of request: NSFetchRequest<Object>, _ keyPaths: PartialKeyPath<Object>...
     ) throws -> [Object.Snapshot] {
-        try _snapshots(Object.Snapshot.self, request, names: Object._names(of: keyPaths))
+        try _snapshots(Object.Snapshot.self, request, names: Object._names(of: keyPaths), mustHaveAll: true)
     }
 
-    /// Fetches snapshots of a type, as `snapshots(of:)` does.
+    /// Fetches snapshots of a type, as `snapshots(of:)` does. Objects of subclasses are shown with the properties of this type.
+    ///
+    /// ```swift
+    /// let novels = try context.snapshots(Novel.Snapshot.self, of: Novel.fetchRequest())
+    /// ```
     @inlinable
     public func snapshots<Snapshot: EntitySnapshot>(
         _ type: Snapshot.Type, of request: NSFetchRequest<Snapshot.Object>, _ keyPaths: PartialKeyPath<Snapshot.Object>...
     ) throws -> [Snapshot] {
-        try _snapshots(type, request, names: Snapshot.Object._names(of: keyPaths))
+        try _snapshots(type, request, names: Snapshot.Object._names(of: keyPaths), mustHaveAll: false)
+    }
+
+    /// Fetches the snapshots of objects of a class and its subclasses, each in the type of its object's own class.
+    ///
+    /// ```swift
+    /// for case let novel as Novel.Snapshot in try context.snapshotsOfOwnClasses(of: Medium.fetchRequest()) { … }
+    /// ```
+    ///
+    /// Reads rows, as `snapshots(of:)` does.
+    ///
+    /// - Throws: what a fetch throws.
+    public func snapshotsOfOwnClasses<Object: EntityObject>(of request: NSFetchRequest<Object>) throws -> [any EntitySnapshot] {
+        let entities = persistentStoreCoordinator?.managedObjectModel.entitiesByName
+        let entity = request.entity ?? request.entityName.flatMap { entities?[$0] }
+        let toMany = Set(entity.map(\.toManyNamesOfFamily) ?? [])
+        guard let rows = try fetchStoredRows(request, relationships: toMany.sorted()) else {
+            return try fetch(request).map(\.snapshotOfOwnClass)
+        }
+        defer { withExtendedLifetime(rows) {} }
+        return (0..<rows._count).map { index in
+            let row = rows._row(at: index)
+            let type = (row.objectClass as? any EntityObject.Type)?._snapshotType ?? Object._snapshotType
+            return type.init(_reading: SnapshotReader(row, names: nil))
+        }
     }
 
     // Inlinable, so that making a snapshot of a row is specialized for its class.
     @inlinable
     func _snapshots<Object: EntityObject, Snapshot: EntitySnapshot>(
-        _ type: Snapshot.Type, _ request: NSFetchRequest<Object>, names: Set<String>?
+        _ type: Snapshot.Type, _ request: NSFetchRequest<Object>, names: Set<String>?, mustHaveAll: Bool
     ) throws -> [Snapshot] {
-        guard let rows = try _storedRows(type, request, names: names) else {
-            return try fetch(request).map { Snapshot(_reading: SnapshotReader($0, names: names)) }
+        if mustHaveAll { try _require(names, in: type, of: Object.self) }
+        guard let rows = try _storedRows(type, request, names: names, mustHaveAll: mustHaveAll) else {
+            return try fetch(request).map { object in
+                if mustHaveAll, names == nil { try Snapshot._requireAll(of: Swift.type(of: object)) }
+                return Snapshot(_reading: SnapshotReader(object, names: names))
+            }
         }
         defer { withExtendedLifetime(rows) {} }
         // An initializer for no elements would write to the storage that all empty arrays share.
@@ -50,12 +84,29 @@ extension NSManagedObjectContext {
     /// The rows of a request with the to-many relationships that the snapshots need; nil where objects must be fetched.
     @usableFromInline
     func _storedRows<Object: EntityObject, Snapshot: EntitySnapshot>(
-        _ type: Snapshot.Type, _ request: NSFetchRequest<Object>, names: Set<String>?
+        _ type: Snapshot.Type, _ request: NSFetchRequest<Object>, names: Set<String>?, mustHaveAll: Bool
     ) throws -> _StoredRows? {
         var toMany = ToManyNames(wanted: names)
         var empty = Snapshot(ObjectReference(entityName: "", store: "", local: .text("")))
         try empty._visit(&toMany)
-        return try fetchStoredRows(request, relationships: toMany.names)
+        let rows = try fetchStoredRows(request, relationships: toMany.names)
+        if mustHaveAll, names == nil, let rows {
+            for objectClass in rows.objectClasses { try Snapshot._requireAll(of: objectClass) }
+        }
+        return rows
+    }
+
+    /// Requires that a type has the properties that key paths of a class name.
+    @usableFromInline
+    func _require<Snapshot: EntitySnapshot>(_ names: Set<String>?, in type: Snapshot.Type, of objectClass: NSManagedObject.Type) throws {
+        if let names { try Snapshot.require(names, of: "\(objectClass)") }
+    }
+}
+
+extension NSEntityDescription {
+    /// The to-many relationships that stores keep of the entity and of its subentities.
+    fileprivate var toManyNamesOfFamily: [String] {
+        relationshipsByName.values.filter { $0.isToMany && !$0.isTransient }.map(\.name) + subentities.flatMap(\.toManyNamesOfFamily)
     }
 }
 

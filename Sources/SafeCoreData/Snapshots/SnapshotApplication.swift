@@ -1,9 +1,13 @@
 /// Applies snapshots to a context: finds or makes every object, then sets the values.
 struct SnapshotApplication {
     let context: NSManagedObjectContext
+    let danglingReferences: DanglingReferences
     private var objects: [ObjectReference: NSManagedObject] = [:]
 
-    init(context: NSManagedObjectContext) { self.context = context }
+    init(context: NSManagedObjectContext, danglingReferences: DanglingReferences) {
+        self.context = context
+        self.danglingReferences = danglingReferences
+    }
 
     mutating func apply(_ snapshots: [any EntitySnapshot]) throws -> [NSManagedObject] {
         var links = SnapshotLinks()
@@ -15,23 +19,24 @@ struct SnapshotApplication {
         let missing = shown.subtracting(objects.keys)
         let classes = try newClasses(for: missing)
         let unknown = Set(links.all.map(\.reference)).subtracting(shown).subtracting(objects.keys)
-        guard unknown.isEmpty else {
+        guard unknown.isEmpty || danglingReferences == .drop else {
             throw SnapshotError.unknownObjects(unknown.sorted { $0.description < $1.description })
         }
         for snapshot in snapshots {
             try Self.require(snapshot.objectClass, for: "A snapshot", snapshot.objectID, classes, objects)
         }
+        try requireAllProperties(of: missing, in: snapshots, classes)
         for link in links.all { try Self.require(link.destination, for: link.property, link.reference, classes, objects) }
 
         for reference in snapshots.map(\.objectID) where objects[reference] == nil {
             objects[reference] = NSEntityDescription.insertNewObject(forEntityName: reference.entityName, into: context)
         }
-        return try snapshots.map { try assign($0) }
+        return try snapshots.map { try assign($0, without: unknown) }
     }
 
-    private func assign(_ snapshot: any EntitySnapshot) throws -> NSManagedObject {
+    private func assign(_ snapshot: any EntitySnapshot, without unknown: Set<ObjectReference>) throws -> NSManagedObject {
         guard let object = objects[snapshot.objectID] else { throw SnapshotError.unknownObjects([snapshot.objectID]) }
-        var assignment = SnapshotAssignment(object: object, objects: objects)
+        var assignment = SnapshotAssignment(object: object, objects: objects, unknown: unknown)
         var copy = snapshot
         try copy._visit(&assignment)
         return object
@@ -82,6 +87,26 @@ struct SnapshotApplication {
         return classes
     }
 
+    /// A new object must not come without the properties of its class because all that is known of it is a superclass's snapshot.
+    private func requireAllProperties(
+        of references: Set<ObjectReference>, in snapshots: [any EntitySnapshot],
+        _ classes: [ObjectReference: NSManagedObject.Type]
+    ) throws {
+        if references.isEmpty { return }
+        var problems: [ObjectReference: any Error] = [:]
+        var complete: Set<ObjectReference> = []
+        for snapshot in snapshots where references.contains(snapshot.objectID) {
+            guard let objectClass = classes[snapshot.objectID] else { continue }
+            do {
+                try type(of: snapshot)._requireAll(of: objectClass)
+                complete.insert(snapshot.objectID)
+            } catch {
+                problems[snapshot.objectID] = error
+            }
+        }
+        if let problem = problems.first(where: { !complete.contains($0.key) }) { throw problem.value }
+    }
+
     private static func require(
         _ expected: NSManagedObject.Type, for property: String, _ reference: ObjectReference,
         _ classes: [ObjectReference: NSManagedObject.Type], _ objects: [ObjectReference: NSManagedObject]
@@ -126,11 +151,15 @@ private struct SnapshotLinks: SnapshotVisitor {
 private struct SnapshotAssignment: SnapshotVisitor {
     let object: NSManagedObject
     let objects: [ObjectReference: NSManagedObject]
+    /// References that lead nowhere and are left out.
+    let unknown: Set<ObjectReference>
 
     mutating func visit<Kind: SnapshotKind>(
         _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
     ) throws {
-        guard let stored = property.stored, !isDerived, Kind._stored(object, name) != stored else { return }
+        guard let all = property.stored, !isDerived,
+            let stored = unknown.isEmpty ? all : Kind._stored(all, without: unknown), Kind._stored(object, name) != stored
+        else { return }
         try Kind._assign(stored, object, name, objects)
     }
 }

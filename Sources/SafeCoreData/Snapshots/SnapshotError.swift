@@ -1,4 +1,4 @@
-/// Why snapshots could not be applied. Nothing was changed.
+/// Why snapshots could not be made or applied. Nothing was changed.
 public enum SnapshotError: LocalizedError, Hashable, Sendable {
     /// Snapshots lead to objects that neither the store has nor the snapshots show.
     case unknownObjects([ObjectReference])
@@ -6,6 +6,8 @@ public enum SnapshotError: LocalizedError, Hashable, Sendable {
     case noEntity(ObjectReference)
     /// A snapshot or a relationship names an object of another class than it can be of.
     case wrongClass(property: String, reference: ObjectReference, expected: String)
+    /// A snapshot type, such as that of a superclass, has no place for properties that objects of a class have.
+    case losesProperties(snapshot: String, objectClass: String, properties: [String])
 
     public var errorDescription: String? {
         switch self {
@@ -14,6 +16,9 @@ public enum SnapshotError: LocalizedError, Hashable, Sendable {
                 + "Apply the snapshots of those objects together with these."
         case .noEntity(let reference):
             "The model has no entity \(reference.entityName) to make an object of for \(reference)."
+        case .losesProperties(let snapshot, let objectClass, let properties):
+            "A \(snapshot) would leave out what a \(objectClass) has besides: \(properties.joined(separator: ", ")). Name the type that "
+                + "is meant, as in snapshots(\(objectClass).Snapshot.self, of: request), or take the snapshots of the objects' own classes."
         case .wrongClass(let property, let reference, let expected):
             "\(property) takes a \(expected), but \(reference) is of another class."
         }

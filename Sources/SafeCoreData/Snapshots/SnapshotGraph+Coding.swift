@@ -1,20 +1,27 @@
 extension CodingUserInfoKey {
     /// Classes, as `[any EntityObject.Type]`, that a decoded `SnapshotGraph` may show besides those that relationships of its
-    /// root's class lead to: subclasses.
+    /// root's class lead to.
+    ///
+    /// Needed only where a class is not found by its name: a graph that another program encoded may name classes differently, and
+    /// two modules may have classes of one name.
     public static let snapshotClasses = CodingUserInfoKey(rawValue: "SafeCoreData.snapshotClasses")
 }
 
 extension SnapshotGraph: Codable {
     private enum Key: CodingKey { case root, related }
-    private enum EntryKey: CodingKey { case entity, snapshot }
+    private enum EntryKey: String, CodingKey {
+        case entity, snapshot
+        case objectClass = "class"
+    }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(root, forKey: .root)
         var list = container.nestedUnkeyedContainer(forKey: .related)
-        for snapshot in all.dropFirst() {
+        for snapshot in others {
             var entry = list.nestedContainer(keyedBy: EntryKey.self)
             try entry.encode(snapshot.declaredEntity, forKey: .entity)
+            try entry.encode(snapshot.className, forKey: .objectClass)
             try entry.encode(snapshot, forKey: .snapshot)
         }
     }
@@ -22,35 +29,59 @@ extension SnapshotGraph: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         let root = try container.decode(Root.self, forKey: .root)
-        let types = Self.types(adding: decoder.userInfo)
+        var types = SnapshotTypes(root: Root.Object.self, adding: decoder.userInfo)
         var list = try container.nestedUnkeyedContainer(forKey: .related)
         var related: [any EntitySnapshot] = []
         while !list.isAtEnd {
             let entry = try list.nestedContainer(keyedBy: EntryKey.self)
             let name = try entry.decode(String.self, forKey: .entity)
-            guard let type = types[name] else {
+            let className = try entry.decodeIfPresent(String.self, forKey: .objectClass)
+            guard let type = types.type(ofEntity: name, className: className ?? name) else {
                 throw DecodingError.dataCorruptedError(
                     forKey: .entity, in: entry,
-                    debugDescription: "No class for the entity \(name) is known: give it with CodingUserInfoKey.snapshotClasses.")
+                    debugDescription: "No class \(className ?? name) for the entity \(name) is in the program, or several: give the one "
+                        + "that is meant with CodingUserInfoKey.snapshotClasses.")
             }
             related.append(try entry.decode(type, forKey: .snapshot))
         }
         self.init(root: root, related: related)
     }
+}
 
-    /// The snapshot types of the entities that the root's class leads to.
-    private static func types(adding userInfo: [CodingUserInfoKey: Any]) -> [String: any EntitySnapshot.Type] {
+/// Finds the snapshot types of entities in an encoded graph.
+private struct SnapshotTypes {
+    private let classes: [any EntityObject.Type]
+    private var types: [String: any EntitySnapshot.Type] = [:]
+
+    /// Begins with the entities that the root's class leads to.
+    init(root: any EntityObject.Type, adding userInfo: [CodingUserInfoKey: Any]) {
         let given = CodingUserInfoKey.snapshotClasses.flatMap { userInfo[$0] as? [any EntityObject.Type] } ?? []
-        let declarations = ModelAssembly.declarations(of: [Root.Object.self] + given)
-        var types: [String: any EntitySnapshot.Type] = [:]
+        let declarations = ModelAssembly.declarations(of: [root] + given)
+        classes = declarations.compactMap { $0.objectClass as? any EntityObject.Type }
         for declaration in declarations {
             types[declaration.name] = (declaration.objectClass as? any EntityObject.Type)?._snapshotType
         }
-        return types
+    }
+
+    /// The snapshot type of an entity, whose class is looked for in the program where relationships do not lead to it.
+    mutating func type(ofEntity name: String, className: String) -> (any EntitySnapshot.Type)? {
+        if let known = types[name] { return known }
+        // A subclass of one that is known comes before one that is somewhere in the program.
+        for base in classes + [NSManagedObject.self] as [NSManagedObject.Type] {
+            guard let found = ClassLookup.subclass(named: className, of: base) as? any EntityObject.Type,
+                found.describeEntity().name == name
+            else { continue }
+            types[name] = found._snapshotType
+            return found._snapshotType
+        }
+        return nil
     }
 }
 
 extension EntitySnapshot {
     /// The entity that the snapshot's class describes.
     fileprivate var declaredEntity: String { Object.describeEntity().name }
+
+    /// The class that the snapshot is of, by the name that a program finds it by.
+    fileprivate var className: String { ClassLookup.name(of: Object.self) }
 }

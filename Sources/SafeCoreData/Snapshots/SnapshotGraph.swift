@@ -9,29 +9,42 @@ public struct SnapshotGraph<Root: EntitySnapshot>: Sendable {
     /// The others, by the object that they show.
     public private(set) var related: [ObjectReference: any EntitySnapshot]
 
+    /// The root's object in the snapshot type of its own class, where that has more properties than the root's type.
+    private var wholeRoot: (any EntitySnapshot)?
+
     /// A graph of snapshots that were made elsewhere; the last of several of one object counts.
+    ///
+    /// One of the root's object in the type of a subclass is kept beside the root, whose own values count.
     public init(root: Root, related: [any EntitySnapshot]) {
         self.root = root
         self.related = Dictionary(related.map { ($0.objectID, $0) }, uniquingKeysWith: { $1 })
-        self.related[root.objectID] = nil
+        wholeRoot = self.related.removeValue(forKey: root.objectID).flatMap { $0 is Root ? nil : $0 }
+    }
+
+    /// What stands beside the root in a list of the graph's snapshots: the root in the type of a subclass, then the others in the
+    /// order of their references.
+    var others: [any EntitySnapshot] {
+        let sorted = related.sorted { $0.key.description < $1.key.description }.map(\.value)
+        guard var whole = wholeRoot else { return sorted }
+        whole.objectID = root.objectID
+        return [whole] + sorted
     }
 
     /// The snapshot of an object in a type; nil when the graph does not reach it or has it in another type.
     public subscript<Snapshot: EntitySnapshot>(_ reference: ObjectReference, as type: Snapshot.Type) -> Snapshot? {
-        if reference == root.objectID { return root as? Snapshot }
+        if reference == root.objectID { return root as? Snapshot ?? wholeRoot as? Snapshot }
         return related[reference] as? Snapshot
     }
 
     /// All snapshots, the root first, the others in the order of their references.
-    public var all: [any EntitySnapshot] {
-        [root] + related.sorted { $0.key.description < $1.key.description }.map(\.value)
-    }
+    public var all: [any EntitySnapshot] { [root] + others }
 }
 
 extension EntityObject {
     /// The object's snapshot and those of the objects up to a number of steps away.
     ///
-    /// Loads what it shows. Objects whose class is no `@Entity` class are left out.
+    /// Loads what it shows. Objects whose class is no `@Entity` class are left out. An object that is known by a superclass is in the
+    /// graph with all properties of its own class: `graph[reference, as: Novel.Snapshot.self]`.
     ///
     /// - Parameter depth: the number of steps; 0 gives the object alone.
     public func snapshotGraph(depth: Int) -> SnapshotGraph<Snapshot> { _snapshotGraph(Snapshot.self, depth) }
@@ -44,8 +57,10 @@ extension EntityObject {
         for _ in 0..<max(depth, 0) {
             front = front.flatMap(\.relatedObjects).filter { seen.insert($0).inserted }
             if front.isEmpty { break }
-            related += front.compactMap { ($0 as? any EntityObject)?._snapshotOfOwnClass }
+            related += front.compactMap { ($0 as? any EntityObject)?.snapshotOfOwnClass }
         }
+        let own = snapshotOfOwnClass
+        if !(own is Root) { related.append(own) }
         return SnapshotGraph(root: _snapshot(type, []), related: related)
     }
 }
@@ -66,24 +81,29 @@ extension NSManagedObject {
 
 extension SnapshotGraph: Hashable {
     public static func == (first: SnapshotGraph, second: SnapshotGraph) -> Bool {
-        first.root == second.root && first.hashableRelated == second.hashableRelated
+        first.root == second.root && first.hashableOthers == second.hashableOthers
     }
 
     public func hash(into hasher: inout Hasher) {
         hasher.combine(root)
-        hasher.combine(hashableRelated)
+        hasher.combine(hashableOthers)
     }
 
-    private var hashableRelated: [ObjectReference: AnyHashable] { related.mapValues { AnyHashable($0) } }
+    private var hashableOthers: [AnyHashable] { others.map { AnyHashable($0) } }
 }
 
 extension NSManagedObjectContext {
-    /// Applies all snapshots of a graph, as `apply(_:)` does with a list.
+    /// Applies all snapshots of a graph, as `apply(_:danglingReferences:)` does with a list.
     ///
-    /// A graph ends somewhere: what its outermost snapshots lead to must exist.
+    /// A graph ends somewhere: what its outermost snapshots lead to must exist, or is left out with
+    /// `danglingReferences: .drop`.
     @discardableResult
-    public func apply<Root: EntitySnapshot>(_ graph: SnapshotGraph<Root>) throws -> Root.Object {
+    public func apply<Root: EntitySnapshot>(
+        _ graph: SnapshotGraph<Root>, danglingReferences: DanglingReferences = .refuse
+    ) throws -> Root.Object {
+        // The root comes last, so that a change of it counts beside its values in the type of a subclass.
+        let objects = try applyAll(graph.others + [graph.root], danglingReferences: danglingReferences)
         // The application has checked the class.
-        unsafeDowncast(try applyAll(graph.all)[0], to: Root.Object.self)
+        return unsafeDowncast(objects[objects.count - 1], to: Root.Object.self)
     }
 }

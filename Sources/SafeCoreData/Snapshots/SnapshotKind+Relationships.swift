@@ -2,10 +2,19 @@
 
 extension SnapshotKind where Stored == ObjectReference? {
     public static func _references(_ stored: ObjectReference?) -> [ObjectReference] { stored.map { [$0] } ?? [] }
+
+    public static func _stored(_ stored: ObjectReference?, without missing: Set<ObjectReference>) -> ObjectReference?? {
+        if let stored, missing.contains(stored) { return .none }
+        return .some(stored)
+    }
 }
 
 extension SnapshotKind where Stored == [ObjectReference] {
     public static func _references(_ stored: [ObjectReference]) -> [ObjectReference] { stored }
+
+    public static func _stored(_ stored: [ObjectReference], without missing: Set<ObjectReference>) -> [ObjectReference]? {
+        stored.filter { !missing.contains($0) }
+    }
 }
 
 extension ToOneProperty: SnapshotKind {
@@ -66,6 +75,10 @@ extension ToManyProperty: SnapshotKind {
     }
 
     public static func _references(_ stored: Set<ObjectReference>) -> [ObjectReference] { Array(stored) }
+
+    public static func _stored(_ stored: Set<ObjectReference>, without missing: Set<ObjectReference>) -> Set<ObjectReference>? {
+        stored.subtracting(missing)
+    }
 
     public static func _assign(
         _ stored: Set<ObjectReference>, _ object: NSManagedObject, _ name: StaticString,

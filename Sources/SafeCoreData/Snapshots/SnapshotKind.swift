@@ -19,10 +19,15 @@ public protocol SnapshotKind: EntityPropertyKind {
     /// type will do.
     static func _samples() -> [Any]?
 
+    /// The stored properties of the value's type that are lost when it is encoded.
+    static func _propertiesLeftOut() -> [String]
+
     /// The class of the objects that the value leads to; nil for attributes.
     static var _destination: NSManagedObject.Type? { get }
     /// The objects that the value leads to.
     static func _references(_ stored: Stored) -> [ObjectReference]
+    /// The value without the objects that do not exist; nil where nothing is left to say, so that the object's value stays.
+    static func _stored(_ stored: Stored, without missing: Set<ObjectReference>) -> Stored?
     /// Gives the object the value.
     static func _assign(
         _ stored: Stored, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
@@ -35,9 +40,13 @@ extension SnapshotKind {
 
     public static func _samples() -> [Any]? { nil }
 
+    public static func _propertiesLeftOut() -> [String] { [] }
+
     public static var _destination: NSManagedObject.Type? { nil }
 
     public static func _references(_ stored: Stored) -> [ObjectReference] { [] }
+
+    public static func _stored(_ stored: Stored, without missing: Set<ObjectReference>) -> Stored? { stored }
 }
 
 // Most kinds are encoded as they are kept.
@@ -63,6 +72,7 @@ public struct SnapshotKey: CodingKey, ExpressibleByStringLiteral, Sendable {
     public init(stringLiteral value: String) { stringValue = value }
     init(_ name: StaticString) { stringValue = name.description }
 }
+
 extension SnapshotKind where Self: RelationshipKind {
     public static var _destination: NSManagedObject.Type? { Destination.self }
 }

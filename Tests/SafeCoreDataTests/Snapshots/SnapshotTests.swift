@@ -124,7 +124,7 @@ struct SnapshotTests {
         let fresh = stack.freshContext()
         let request = NSFetchRequest<PaperNovel>(entityName: "PaperNovel")
         #expect(try fresh.snapshots(PaperNovel.Snapshot.self, of: request) == [snapshot])
-        let media = try fresh.snapshots(of: NSFetchRequest<PaperMedium>(entityName: "PaperMedium"))
+        let media = try fresh.snapshots(PaperMedium.Snapshot.self, of: NSFetchRequest(entityName: "PaperMedium"))
         #expect(media.map(\.title) == ["Emma"])
         let text = try JSONEncoder().encode(snapshot)
         #expect(try JSONDecoder().decode(PaperNovel.Snapshot.self, from: text) == snapshot)
