@@ -72,6 +72,43 @@ import Testing
         #expect(try await stack.itemNames() == ["Bolt", "Nut"])
     }
 
+    private func names(of states: AsyncStream<DataStack.State>) async -> [String] {
+        var names: [String] = []
+        for await state in states { names.append("\(state)") }
+        return names
+    }
+
+    @Test func theStatesEndWhenTheStackIsClosed() async throws {
+        try await stack.opened()
+        let states = [stack.states, stack.states]
+        try await stack.close()
+        for states in states { #expect(await names(of: states) == ["open", "closed"]) }
+    }
+
+    @Test func theStatesOfAClosedStackAreThatItIsClosed() async throws {
+        try await stack.close()
+        #expect(await names(of: stack.states) == ["closed"])
+    }
+
+    @Test func theStatesAfterAReopeningAreFollowedAnew() async throws {
+        try await stack.close()
+        try await stack.reopen()
+        let states = stack.states
+        try await stack.destroy()
+        #expect(await names(of: states) == ["open", "closed"])
+    }
+
+    @Test func theStatesGoOnWhileTheStoreIsReplaced() async throws {
+        let other = DataStack(model: Shop.model(), store: .file(folder.file("other.sqlite")))
+        try await other.insertItem("Nut")
+        try await other.close()
+        try await stack.opened()
+        let states = stack.states
+        try await stack.replaceStore(withCopyOf: folder.file("other.sqlite"))
+        try await stack.close()
+        #expect(await names(of: states) == ["open", "opening", "open", "closed"])
+    }
+
     @Test func aDestroyedStoreIsEmptyWhenOpenedAgain() async throws {
         try await stack.insertItem("Bolt")
         #expect(try await stack.itemNames() == ["Bolt"])

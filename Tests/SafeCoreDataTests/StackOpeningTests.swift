@@ -75,7 +75,7 @@ import Testing
     @MainActor @Test func codeThatCannotWaitIsToldThatTheStoreIsNotOpen() async throws {
         let gate = Gate()
         let stack = gate.stack()
-        func readNow() throws -> Int { try stack.read { try $0.count(for: NSFetchRequest<ShopItem>(entityName: "Item")) } }
+        func readNow() throws -> Int { try stack.readNow { try $0.count(for: NSFetchRequest<ShopItem>(entityName: "Item")) } }
         #expect(throws: DataStackError.notOpenYet) { try readNow() }
         gate.open()
         try await stack.opened()

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -17,5 +18,40 @@ import Testing
         let result = try run(["concurrent", "15"])
         #expect(result.output == "done\n")
         #expect(result.status == 0)
+    }
+
+    /// The README's first program, with its store in a folder of the test's.
+    @Test func theFirstProgramOfTheReadmePrintsWhatItSays() throws {
+        let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("README.md")
+        let text = try String(contentsOf: readme, encoding: .utf8)
+        let blocks = text.components(separatedBy: "```swift\n").dropFirst()
+        let block = try #require(blocks.first?.components(separatedBy: "```").first)
+        let folder = try TemporaryFolder()
+        let place = "let place = URL(fileURLWithPath: \"\(folder.file("Shop.sqlite").path)\")"
+        let main = block.replacing(#/let place = .*/#, with: place)
+        #expect(main != block)
+        let program = try CompiledProgram([], main: main)
+        #expect(program.complaints == "")
+        #expect(program.output == "Nut 3\nWasher 0\n")
+    }
+
+    @Test func readsAtTheTopLevelOfAProgramWaitForTheStore() throws {
+        let main = """
+            import SafeCoreData
+
+            @Entity final class Item: NSManagedObject { var name: String }
+
+            let stack = DataStack(entities: Item.self)
+            let count = try await stack.read { try $0.count(Item.self) }
+            let views = try await stack.read { context in
+                try context.fetch(Item.self)
+            }
+            print(count, views.count)
+            print(try stack.readNow { try $0.count(Item.self) })
+            """
+        let program = try CompiledProgram([], main: main)
+        #expect(program.complaints == "")
+        #expect(program.output == "0 0\n0\n")
     }
 }

@@ -93,7 +93,7 @@ import Testing
 
     @MainActor @Test func aReadInsideOfAReadWorks() async throws {
         try await stack.insertItem("Bolt")
-        let count = try await stack.read { _ in try stack.read { try $0.count(for: items) } }
+        let count = try await stack.read { _ in try stack.readNow { try $0.count(for: items) } }
         #expect(count == 1)
     }
 }

@@ -67,7 +67,11 @@ extension DataStack {
     ///
     /// - Throws: why it could not be opened.
     private func open() throws {
-        situation.withLock { $0.enter(.opening) }
+        situation.withLock { situation in
+            // A store that is replaced is being opened since the former one was closed.
+            if case .opening = situation.phase { return }
+            situation.enter(.opening)
+        }
         openStore()
         _ = try openedStore()
     }

@@ -37,8 +37,12 @@ extension DataStack {
 
     /// Reads at once, for code on the main actor that cannot wait.
     ///
-    /// - Throws: ``DataStackError/notOpenYet`` when the store is being opened; otherwise as the `async` form.
-    @MainActor public func read<Result>(_ body: @MainActor (ReadContext) throws -> Result) throws -> Result {
+    /// ```swift
+    /// let count = try stack.readNow { try $0.count(Item.self) }
+    /// ```
+    ///
+    /// - Throws: ``DataStackError/notOpenYet`` when the store is being opened; otherwise as `read(_:)`.
+    @MainActor public func readNow<Result>(_ body: @MainActor (ReadContext) throws -> Result) throws -> Result {
         try readFromOpenStore(body)
     }
 

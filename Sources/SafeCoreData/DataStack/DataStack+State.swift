@@ -17,7 +17,8 @@ extension DataStack {
     /// What the stack is doing now.
     public var state: State { situation.withLock { $0.phase.state } }
 
-    /// What the stack is doing now, followed by each change, until the stack is released or the iterating task is cancelled.
+    /// What the stack is doing now, followed by each change. The sequence ends after `closed`, also when the stack is closed already,
+    /// when the stack is released, and when the iterating task is cancelled; after `reopen()` ask for another.
     ///
     /// ```swift
     /// for await state in stack.states {
@@ -34,6 +35,7 @@ extension DataStack {
         situation.withLock { situation in
             situation.observers[key] = continuation
             continuation.yield(situation.phase.state)
+            situation.finishObserversIfClosed()
         }
         return stream
     }
@@ -74,6 +76,18 @@ struct Situation {
     mutating func enter(_ phase: Phase) {
         self.phase = phase
         for observer in observers.values { observer.yield(phase.state) }
+        finishObserversIfClosed()
+    }
+
+    /// Ends the sequences of states of a closed stack: what comes after a reopening is another story.
+    mutating func finishObserversIfClosed() {
+        guard case .closed = phase else { return }
+        for observer in observers.values {
+            // It would be called here, where the mutex is held that it takes, and has nothing left to do.
+            observer.onTermination = nil
+            observer.finish()
+        }
+        observers = [:]
     }
 
     /// Notes how far the migration of a store that is being opened has come.

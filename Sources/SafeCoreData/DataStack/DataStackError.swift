@@ -1,6 +1,6 @@
 /// What a stack refuses. Errors of the store and of the model come as Core Data's own.
 public enum DataStackError: Error, Hashable, Sendable {
-    /// The store is not open yet, and the caller cannot wait: use the `async` form.
+    /// The store is not open yet, and the caller of `readNow(_:)` does not wait: `read(_:)` does.
     case notOpenYet
     /// The stack was closed before the request's turn; `reopen()` opens it again.
     case closed
@@ -16,7 +16,7 @@ public enum DataStackError: Error, Hashable, Sendable {
 extension DataStackError: LocalizedError, CustomStringConvertible {
     public var description: String {
         switch self {
-        case .notOpenYet: "The store is not open yet: await the read, or read when the stack's state is open."
+        case .notOpenYet: "The store is not open yet: use 'await stack.read', which waits for it, or read when the stack's state is open."
         case .closed: "The stack is closed: call reopen() before further requests."
         case .changedWhileReading(let objects):
             "The main context only reads, but something changed " + objects.joined(separator: ", ")
