@@ -128,6 +128,29 @@ import Testing
         #expect(throws: QueryError.self) { try context.fetch(ShopItem.self, sortBy: [SortDescriptor(\.shout)]) }
     }
 
+    @Test(arguments: StoreKind.allCases, ["labels", "parts", "parts.number", "supplier.items", "supplier.items.name"])
+    func anOrderBySeveralObjectsIsRefusedByEveryStore(kind: StoreKind, key: String) throws {
+        let context = try Shop.coordinator(kind, at: kind == .sqlite ? folder.file("other.sqlite") : nil).newContext()
+        for name in ["A", "B"] { ShopItem(context: context).name = name }
+        try context.save()
+        let request = NSFetchRequest<ShopItem>(entityName: "Item")
+        request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
+        let error = #expect(throws: (any Error).self) { try context.fetch(request) }
+        #expect((error as NSError?)?.localizedDescription.contains("sorting by \(key)") == true, "\(String(describing: error))")
+    }
+
+    @Test func anOrderByRawValuesAndOptionalNumbersWorks() throws {
+        let items = try context.fetch(ShopItem.self)
+        for (index, item) in items.enumerated() {
+            item.kind = index % 2 == 0 ? .service : .single
+            item.discount = index == 0 ? nil : Double(index)
+        }
+        try context.save()
+        let kinds = try context.fetch(ShopItem.self, sortBy: [.descending(\.kind)]).map(\.kind.rawValue)
+        #expect(kinds == [3, 3, 3, 1, 1])
+        #expect(try context.fetch(ShopItem.self, sortBy: [.ascending(\.discount)]).map(\.discount) == [nil, 1, 2, 3, 4])
+    }
+
     @Test func aClassWithoutAnEntityIsRefused() throws {
         let error = #expect(throws: (any Error).self) { try context.fetch(LibraryBook.self) }
         #expect((error as NSError?)?.code == NSCoreDataError)

@@ -9,12 +9,12 @@ public struct Ordering<Object: NSManagedObject> {
     private let selector: Selector?
 
     /// Smaller values first, nil before all others.
-    public static func ascending<Value>(_ keyPath: KeyPath<Object, Value>) -> Ordering {
+    public static func ascending<Value: SortableValue>(_ keyPath: KeyPath<Object, Value>) -> Ordering {
         Ordering(keyPath: keyPath, isAscending: true, selector: nil)
     }
 
     /// Greater values first, nil after all others.
-    public static func descending<Value>(_ keyPath: KeyPath<Object, Value>) -> Ordering {
+    public static func descending<Value: SortableValue>(_ keyPath: KeyPath<Object, Value>) -> Ordering {
         Ordering(keyPath: keyPath, isAscending: false, selector: nil)
     }
 
@@ -36,6 +36,11 @@ public struct Ordering<Object: NSManagedObject> {
     /// Texts in reverse order, nil after all others.
     public static func descending(_ keyPath: KeyPath<Object, String?>, _ comparison: TextComparison) -> Ordering {
         Ordering(keyPath: keyPath, isAscending: false, selector: comparison.selector)
+    }
+
+    /// An order by a value whose type the compiler has accepted.
+    static func by(_ keyPath: PartialKeyPath<Object>, isAscending: Bool) -> Ordering {
+        Ordering(keyPath: keyPath, isAscending: isAscending, selector: nil)
     }
 
     /// - Throws: ``QueryError`` for a property that the model does not describe.

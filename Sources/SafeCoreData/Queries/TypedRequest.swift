@@ -40,7 +40,11 @@ extension NSManagedObjectContext {
         let request = try request(for: type, where: predicate, limit: limit, offset: offset)
         request.sortDescriptors = try descriptors.map { descriptor in
             guard let keyPath = descriptor.keyPath else { throw QueryError.sortByComparator(type) }
-            guard KeyPathNames.name(of: keyPath) != nil else { throw QueryError.unknownProperty(of: type, keyPath) }
+            guard let name = KeyPathNames.name(of: keyPath) else { throw QueryError.unknownProperty(of: type, keyPath) }
+            // `Comparable` says more of a type than a store knows of its bytes.
+            if !(Swift.type(of: keyPath).valueType is any SortableValue.Type), request.entity?.keepsBytes(at: name) == true {
+                throw QueryError.unsortable(type, name, "the store keeps its values as bytes")
+            }
             return NSSortDescriptor(descriptor)
         }
         return request
@@ -95,5 +99,18 @@ extension NSManagedObjectContext {
     /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`.
     public func exists<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws -> Bool {
         try count(for: request(for: type, where: predicate, limit: 1)) > 0
+    }
+}
+
+extension NSEntityDescription {
+    /// Whether a key path ends at an attribute whose values are encoded.
+    fileprivate func keepsBytes(at keyPath: String) -> Bool {
+        var entity: NSEntityDescription? = self
+        var attribute: NSAttributeDescription?
+        for name in keyPath.split(separator: ".") {
+            attribute = entity?.attributesByName[String(name)]
+            entity = entity?.relationshipsByName[String(name)]?.destinationEntity
+        }
+        return attribute.map { [.binaryDataAttributeType, .transformableAttributeType].contains($0.attributeType) } ?? false
     }
 }

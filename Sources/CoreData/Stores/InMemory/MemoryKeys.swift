@@ -13,6 +13,7 @@ struct MemoryKeys {
         for descriptor in plan.sortDescriptors {
             guard let key = descriptor.key, !names.contains(key) else { continue }
             try check(key, of: plan.entity, "sorting by \(key)")
+            try checkOrder(of: key, plan.entity)
         }
         for column in columns + (plan.columns?.groupBy ?? []) {
             if let description = column as? NSExpressionDescription {
@@ -79,6 +80,27 @@ struct MemoryKeys {
         default:
             try check(expression, of: entity, variables, context)
             return nil
+        }
+    }
+
+    /// Refuses what has no order: several objects, and values that only a transformer understands.
+    private func checkOrder(of keyPath: String, _ entity: EntityLayout) throws {
+        var entity = entity
+        let names = keyPath.split(separator: ".").map(String.init)
+        for (index, name) in names.enumerated() {
+            guard let slot = slot(name, of: entity) else { continue }
+            // A function of several objects may have one.
+            let isCounted = names.dropFirst(index + 1).first?.hasPrefix("@") ?? false
+            let problem =
+                slot.kind.isToMany && !isCounted
+                ? "'\(name)' leads to several objects" : slot.kind == .transformable ? "transformable values have no order" : nil
+            if let problem {
+                throw CoreDataErrors.make(
+                    .coreData, "The store in memory cannot evaluate 'sorting by \(keyPath)': \(problem). Sort the result in the program.",
+                    userInfo: ["NSPredicateFormat": "sorting by \(keyPath)"])
+            }
+            guard slot.destinationIndex >= 0, !isCounted else { return }
+            entity = layouts.layouts[slot.destinationIndex]
         }
     }
 
