@@ -9,6 +9,12 @@ final class Item: NSManagedObject, Encodable {
     @Managed var others: Set<Item>
     @Managed var parts: [Item]
     @Managed var labels: NSSet?
+    @Managed var kind: Kind
+    @Managed var formerKind: Kind?
+    var size: Size {
+        get { Size() }
+        set {}
+    }
 
     var labelSet: NSMutableSet { mutableSetValue(forKey: "labels") }
     var byName: [String: Item] { [:] }
@@ -19,6 +25,10 @@ final class Item: NSManagedObject, Encodable {
     func sell() {}
     func encode(to encoder: any Encoder) throws {}
 }
+
+enum Kind: Int16, Codable, Sendable { case single, set }
+
+struct Size: Codable, Sendable { var width = 0 }
 
 final class Supplier: NSManagedObject {
     @Managed var name: String
@@ -33,20 +43,30 @@ final class Unsendable {
 func reads(_ view: ReadOnly<Item>) -> [Any?] {
     [
         view.name, view.stockCount, view.supplier?.name, view.others.count, view.parts.first?.name, view.labels.isEmpty,
-        view.objectID, view.isInserted, view.entity.name, view[\.name], view.managedObjectContext != nil,
+        view.objectID, view.isInserted, view.entity.name, view[\.name], view.managedObjectContext != nil, view.kind, view.formerKind,
+        view.size.width, view.others.map(\.name), view.parts.map { $0.supplier?.name ?? "none" },
     ]
 }
 
 // MARK: Writing does not
 
-func assigning(_ argument: ReadOnly<Item>) {
+func assigning(_ argument: ReadOnly<Item>, _ supplier: Supplier, _ item: Item) {
     var view = argument
-    view.name = ""  // error: immutable
-    view.stockCount += 1  // error: isn't mutable
-    view.supplier = nil  // error: immutable
-    view.parts = argument.parts  // error: immutable
-    view[\.name] = ""  // error: get-only
-    view[dynamicMember: \.name] = ""  // error: immutable
+    view.name = ""  // error: views cannot be written
+    argument.name = ""  // error: views cannot be written
+    view.stockCount += 1  // error: views cannot be written
+    view.name.append("x")  // error: views cannot be written
+    view.kind = .set  // error: views cannot be written
+    view.formerKind = nil  // error: views cannot be written
+    view.size = Size()  // error: views cannot be written
+    view.size.width = 1  // error: views cannot be written
+    view.supplier = nil  // error: views cannot be written
+    view.supplier = supplier  // error: views cannot be written
+    view.others = [item]  // error: views cannot be written
+    view.parts = [item]  // error: views cannot be written
+    view.parts = argument.parts  // error: cannot
+    view[\.name] = ""  // error: views cannot be written
+    view[dynamicMember: \.name] = ""  // error: views cannot be written
     view[keyPath: \.name] = ""  // error: cannot assign through subscript
     let keyPath: ReferenceWritableKeyPath<Item, String> = \.name
     view[keyPath: keyPath] = ""  // error: cannot be applied
@@ -54,13 +74,13 @@ func assigning(_ argument: ReadOnly<Item>) {
 }
 
 func followingRelationships(_ view: ReadOnly<Item>) {
-    view.supplier!.name = ""  // error: 'Supplier' conform to 'ReadOnlyValue'
-    view.supplier?.name = ""  // error: 'Supplier' conform to 'ReadOnlyValue'
-    view.others.first!.name = ""  // error: 'Item' conform to 'ReadOnlyValue'
-    view.parts[0].name = ""  // error: 'Item' conform to 'ReadOnlyValue'
-    for var other in view.others { other.name = "" }  // error: immutable
-    if var supplier = view.supplier { supplier.name = "" }  // error: immutable
-    view.others.insert(view)  // error: 'Item' conform to 'ReadOnlyValue'
+    view.supplier!.name = ""  // error: views cannot be written
+    view.supplier?.name = ""  // error: views cannot be written
+    view.others.first!.name = ""  // error: views cannot be written
+    view.parts[0].name = ""  // error: views cannot be written
+    for var other in view.others { other.name = "" }  // error: views cannot be written
+    if var supplier = view.supplier { supplier.name = "" }  // error: views cannot be written
+    view.others.insert(view)  // error: cannot
     view.labels.removeAll()  // error: no member 'removeAll'
 }
 
@@ -72,8 +92,8 @@ func reachingTheObject(_ view: ReadOnly<Item>, _ item: Item) {
     let _: Item = view[\.self]  // error: conform to 'ReadOnlyValue'
     _ = view as AnyObject as Item  // error: is not convertible to 'Item'
     view.sell()  // error: instance method 'sell()'
-    view.setValue(1, forKey: "stockCount")  // error: cannot conform to 'ReadOnlyValue'
-    view.mutableSetValue(forKey: "labels").add(item)  // error: -> NSMutableSet' cannot conform to 'ReadOnlyValue'
+    view.setValue(1, forKey: "stockCount")  // error: no exact matches in call to subscript
+    view.mutableSetValue(forKey: "labels").add(item)  // error: no exact matches in call to subscript
 }
 
 func takingWhatCanBeChanged(_ view: ReadOnly<Item>) {

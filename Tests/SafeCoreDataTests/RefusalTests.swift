@@ -7,7 +7,14 @@ import Testing
         let run = try CompilerRun(fileNamed: "WritingThroughAView", languageMode: languageMode)
         #expect(run.missing == [], "\(run.output)")
         #expect(run.unexpected == [], "\(run.output)")
-        #expect(run.expectedCount == 35)
+        #expect(run.expectedCount == 44)
+    }
+
+    @Test func sortingByWhatHasNoOrderDoesNotCompile() throws {
+        let run = try CompilerRun(fileNamed: "SortingByWhatHasNoOrder")
+        #expect(run.missing == [], "\(run.output)")
+        #expect(run.unexpected == [], "\(run.output)")
+        #expect(run.expectedCount == 8)
     }
 
     @Test func viewsAreNotSendable() throws {
