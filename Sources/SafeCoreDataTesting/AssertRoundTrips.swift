@@ -4,8 +4,10 @@ import SafeCoreData
 public struct RoundTripFailure: LocalizedError, CustomStringConvertible, Sendable {
     /// One sentence for each difference, beginning with the property.
     public let differences: [String]
+    /// The model that was used, by its file or where it has none, and by its entities.
+    public let model: String
 
-    public var description: String { differences.joined(separator: "\n") }
+    public var description: String { (differences + ["\(model) was used."]).joined(separator: "\n") }
     public var errorDescription: String? { description }
 }
 
@@ -24,13 +26,17 @@ public struct RoundTripFailure: LocalizedError, CustomStringConvertible, Sendabl
 ///
 /// - Parameters:
 ///   - objectClass: the class.
-///   - model: a model with the class's entity; not needed for an `@Entity` class.
-/// - Throws: `RoundTripFailure` with every difference.
+///   - model: a model with the class's entity; not needed for an `@Entity` class, which describes one together with the classes
+///     that it leads to. Where it leads to an abstract one, a subclass is found in the program.
+/// - Throws: `RoundTripFailure` with every difference and the model that was used.
 public func assertRoundTrips<Object: NSManagedObject>(
     _ objectClass: Object.Type, in model: NSManagedObjectModel? = nil
 ) throws {
-    let differences = try roundTripDifferences(of: objectClass, in: model)
-    guard differences.isEmpty else { throw RoundTripFailure(differences: differences) }
+    guard let model = model ?? describedModel(of: objectClass) else {
+        throw RoundTripFailure(differences: [noModel(of: objectClass)], model: "No model")
+    }
+    let differences = try RoundTrip(objectClass, model: model).differences()
+    guard differences.isEmpty else { throw RoundTripFailure(differences: differences, model: ModelText.of(model)) }
 }
 
 /// What `assertRoundTrips(_:in:)` finds, each difference a sentence; empty when there is none.
@@ -39,10 +45,15 @@ public func assertRoundTrips<Object: NSManagedObject>(
 public func roundTripDifferences<Object: NSManagedObject>(
     of objectClass: Object.Type, in model: NSManagedObjectModel? = nil
 ) throws -> [String] {
-    let described = (objectClass as? any EntityObject.Type).map { NSManagedObjectModel(entityClasses: [$0]) }
-    guard let model = model ?? described else {
-        return ["\(objectClass) describes no entity itself: give the model that has it."]
-    }
-    let trip = try RoundTrip(objectClass, model: model)
-    return trip.differences()
+    guard let model = model ?? describedModel(of: objectClass) else { return [noModel(of: objectClass)] }
+    return try RoundTrip(objectClass, model: model).differences()
+}
+
+/// The model that an `@Entity` class describes; nil for other classes.
+private func describedModel(of objectClass: NSManagedObject.Type) -> NSManagedObjectModel? {
+    (objectClass as? any EntityObject.Type).map { NSManagedObjectModel(entityClasses: $0._withConcreteClasses) }
+}
+
+private func noModel(of objectClass: NSManagedObject.Type) -> String {
+    "\(objectClass) describes no entity itself: give the model that has it."
 }

@@ -38,7 +38,15 @@ struct ObjectFiller {
     }
 
     private mutating func fill(_ relationship: NSRelationshipDescription, of object: NSManagedObject) {
-        guard !relationship.isTransient, let destination = relationship.destinationEntity?.concrete else { return }
+        if relationship.isTransient { return }
+        guard let destination = relationship.destinationEntity?.concrete else {
+            if !relationship.isOptional {
+                problems.append(
+                    "\(relationship.name): \(relationship.destinationEntity?.name ?? "its destination") is abstract, and the model has no "
+                        + "entity that inherits from it: give a model that has one.")
+            }
+            return
+        }
         let count = relationship.isToMany ? max(relationship.minCount, 2) : 1
         let wanted = relationship.maxCount == 0 ? count : min(count, relationship.maxCount)
         let others = (0..<wanted).map { _ in bare(destination, depth: 0, back: relationship.inverseRelationship) }

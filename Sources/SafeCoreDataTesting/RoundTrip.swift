@@ -5,6 +5,7 @@ final class RoundTrip {
     private let folder: URL
     private let coordinator: NSPersistentStoreCoordinator
     private let entity: NSEntityDescription?
+    private let model: NSManagedObjectModel
     private let objectClass: NSManagedObject.Type
     private let serials = SerialNumbers()
     private var found: [String] = []
@@ -12,6 +13,7 @@ final class RoundTrip {
 
     init(_ objectClass: NSManagedObject.Type, model: NSManagedObjectModel) throws {
         self.objectClass = objectClass
+        self.model = model
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("RoundTrip-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         coordinator = try NSPersistentStoreCoordinator(validating: model)
@@ -23,7 +25,7 @@ final class RoundTrip {
     deinit { try? FileManager.default.removeItem(at: folder) }
 
     func differences() -> [String] {
-        guard let entity else { return ["The model has no entity whose class is \(objectClass)."] }
+        guard let entity else { return ["\(ModelText.of(model)) has no entity whose class is \(objectClass)."] }
         guard !entity.isAbstract else { return ["\(objectClass) is abstract: check its subclasses."] }
         do {
             try check(entity)
@@ -49,6 +51,7 @@ final class RoundTrip {
         found += filler.problems
         var expected = filler.values
         verify(object, expected, "after setting")
+        reportPropertiesLeftOut()
         verifyCoding(object)
         try context.save()
         verify(object, expected, "after saving")
@@ -89,6 +92,13 @@ final class RoundTrip {
         }
     }
 
+    /// A stored property without a key is lost as well, and in a value that was made by decoding it is what it always is.
+    private func reportPropertiesLeftOut() {
+        for (name, properties) in (objectClass as? any EntityObject.Type)?._propertiesLeftOutOfCoding() ?? [] {
+            found.append("\(name): the type's CodingKeys leave out \(properties.joined(separator: ", ")), whose value is lost.")
+        }
+    }
+
     /// Snapshots go through a class's own types, which key-value coding does not see.
     private func verifySnapshots(_ first: NSManagedObject, _ second: NSManagedObject, _ step: String) {
         guard let first = first as? any EntityObject, let second = second as? any EntityObject else { return }
@@ -119,6 +129,15 @@ final class RoundTrip {
         }
         return !property.isOptional && !property.isTransient && !(property is NSDerivedAttributeDescription)
             && !(property is NSFetchedPropertyDescription)
+    }
+}
+
+enum ModelText {
+    /// What tells people which model is meant.
+    static func of(_ model: NSManagedObjectModel) -> String {
+        let names = model.entities.compactMap(\.name).sorted().joined(separator: ", ")
+        let source = model.fileURL.map { "of \($0.path)" } ?? "made in the program"
+        return "The model \(source) (\(names))"
     }
 }
 

@@ -31,7 +31,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     }
 
     /// The file that the model was read from, beside which other versions of it may lie; nil for all other models.
-    var fileURL: URL? {
+    package var fileURL: URL? {
         willSet { requireEditable("fileURL") }
     }
 

@@ -10,6 +10,26 @@ extension EntityObject {
         find(in: &empty)
         return finder.losses
     }
+
+    /// For each attribute of a `Codable` type its name and what the type does not encode of its stored properties.
+    package static func _propertiesLeftOutOfCoding() -> [(name: String, properties: [String])] {
+        var finder = LeftOutFinder()
+        var empty: any EntitySnapshot = _snapshotType.init(ObjectReference(entityName: "", store: "", local: .text("")))
+        func find(in snapshot: inout some EntitySnapshot) { try? snapshot._visit(&finder) }
+        find(in: &empty)
+        return finder.found
+    }
+}
+
+private struct LeftOutFinder: SnapshotVisitor {
+    var found: [(name: String, properties: [String])] = []
+
+    mutating func visit<Kind: SnapshotKind>(
+        _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
+    ) {
+        let properties = Kind._propertiesLeftOut()
+        if !properties.isEmpty { found.append((name.description, properties)) }
+    }
 }
 
 private struct LossFinder: SnapshotVisitor {

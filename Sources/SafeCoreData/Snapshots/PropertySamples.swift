@@ -38,6 +38,13 @@ enum PropertySamples {
             (try? SampleDecoder(variant: variant).value(Value.self)).map { CodedValue.encode($0) }
         }
     }
+
+    /// The stored properties that a type and those inside of it do not encode, such as `Dimensions.height`.
+    static func propertiesLeftOut<Value: Codable>(of type: Value.Type) -> [String] {
+        let losses = KeyLosses()
+        for variant in 0..<4 { _ = try? SampleDecoder(variant: variant, losses: losses).value(Value.self) }
+        return losses.properties.sorted()
+    }
 }
 
 extension EntityObject {

@@ -5,11 +5,18 @@ struct SampleDecoder: Decoder {
     let variant: Int
     var codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
+    /// The keys that the value which is being made asks for.
+    private var keys = CodedKeys()
+    /// Where it is noted what values do not ask for.
+    private let losses: KeyLosses?
 
     /// How deep types may hold each other: a recursive type ends here.
     private static let depthLimit = 12
 
-    init(variant: Int) { self.variant = variant }
+    init(variant: Int, losses: KeyLosses? = nil) {
+        self.variant = variant
+        self.losses = losses
+    }
 
     fileprivate func deeper(_ key: (any CodingKey)?) throws -> SampleDecoder {
         guard codingPath.count < Self.depthLimit else {
@@ -37,7 +44,11 @@ struct SampleDecoder: Decoder {
             default: Self.element(of: EnumerationCases.all(of: type), variant)
             }
         if let made = made as? Value { return made }
-        return try Value(from: self)
+        var decoder = self
+        decoder.keys = CodedKeys()
+        let value = try Value(from: decoder)
+        losses?.note(value, decoder.keys)
+        return value
     }
 
     private static func first<Cases: CaseIterable>(of type: Cases.Type, _ variant: Int) -> Any? {
@@ -49,7 +60,7 @@ struct SampleDecoder: Decoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(SampleKeyedContainer<Key>(decoder: self))
+        KeyedDecodingContainer(SampleKeyedContainer<Key>(decoder: self, keys: keys))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { SampleUnkeyedContainer(decoder: self) }
@@ -59,6 +70,7 @@ struct SampleDecoder: Decoder {
 
 private struct SampleKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: SampleDecoder
+    let keys: CodedKeys
     var codingPath: [any CodingKey] { decoder.codingPath }
     /// One key where they are cases: an enumeration with associated values has one, the name of the case.
     var allKeys: [Key] {
@@ -69,13 +81,16 @@ private struct SampleKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProto
     func contains(_ key: Key) -> Bool { true }
     func decodeNil(forKey key: Key) throws -> Bool { false }
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try decoder.deeper(key).value(type)
+        keys.insert(key)
+        return try decoder.deeper(key).value(type)
     }
     func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
-        try decoder.deeper(key).container(keyedBy: type)
+        keys.insert(key)
+        return try decoder.deeper(key).container(keyedBy: type)
     }
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try decoder.deeper(key).unkeyedContainer()
+        keys.insert(key)
+        return try decoder.deeper(key).unkeyedContainer()
     }
     func superDecoder() throws -> any Decoder { try decoder.deeper(nil) }
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder.deeper(key) }

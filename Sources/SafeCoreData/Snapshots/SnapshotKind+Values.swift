@@ -31,6 +31,7 @@ extension OptionalDecimalNumberProperty: SnapshotKind {
 // A snapshot keeps the bytes, which are equal for equal values, and decodes when it is read; encoded it has the value.
 extension CodedProperty: SnapshotKind {
     public static func _samples() -> [Any]? { PropertySamples.encoded(Value.self) }
+    public static func _propertiesLeftOut() -> [String] { PropertySamples.propertiesLeftOut(of: Value.self) }
 
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data { Data._get(object, name) }
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data { row._data(name) ?? Data() }
@@ -64,6 +65,7 @@ extension CodedProperty: SnapshotKind {
 
 extension OptionalCodedProperty: SnapshotKind {
     public static func _samples() -> [Any]? { PropertySamples.encoded(Wrapped.self) }
+    public static func _propertiesLeftOut() -> [String] { PropertySamples.propertiesLeftOut(of: Wrapped.self) }
 
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data? { Data._getOptional(object, name) }
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data? { row._data(name) }

@@ -101,7 +101,127 @@ final class LossyGauge: NSManagedObject {
     var value: Rounded?
 }
 
+/// Abstract, and known to nobody but by a relationship that leads to it.
+@Entity(isAbstract: true)
+class Frame: NSManagedObject {
+    var title: String
+}
+
+@Entity(isAbstract: true)
+class WoodenFrame: Frame {
+    @Relationship(inverse: \Carver.frames) var carver: Carver
+}
+
+@Entity
+final class CarvedFrame: WoodenFrame {
+    var pattern: String
+}
+
+@Entity
+final class Carver: NSManagedObject {
+    var name: String
+    var frames: Set<WoodenFrame>
+}
+
+@Entity
+final class Painting: NSManagedObject {
+    var title: String
+    @Relationship var frame: Frame
+}
+
+/// Nothing inherits from it.
+@Entity(isAbstract: true)
+class Pedestal: NSManagedObject {
+    var height: Int
+}
+
+@Entity
+final class Statue: NSManagedObject {
+    @Relationship var pedestal: Pedestal
+}
+
+/// A property that its keys leave out.
+struct Brush: Codable, Hashable {
+    var width: Int
+    var hair = "horse"
+    var note: String?
+    var year: Int { 1900 }
+    let kind = 1
+
+    enum CodingKeys: String, CodingKey { case width = "w", note, kind }
+}
+
+/// Keys of its own for each property.
+struct Canvas: Codable, Hashable {
+    var width: Int
+    var height: Int
+
+    private enum Key: String, CodingKey { case w, h }
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        width = try container.decode(Int.self, forKey: .w)
+        height = try container.decode(Int.self, forKey: .h)
+    }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(width, forKey: .w)
+        try container.encode(height, forKey: .h)
+    }
+}
+
+@Entity
+final class Studio: NSManagedObject {
+    var canvas: Canvas
+    @Attribute var brushes: [Brush]
+    var best: Brush?
+}
+
+@Entity
+final class Easel: NSManagedObject {
+    var canvas: Canvas
+    var extent: Dimensions
+    var legs: Reading
+}
+
 struct RoundTripTests {
+    @Test func aRequiredRelationshipToAnAbstractClassGetsAnObjectOfASubclass() throws {
+        try assertRoundTrips(Painting.self)
+        try assertRoundTrips(CarvedFrame.self)
+        try assertRoundTrips(Carver.self)
+    }
+
+    @Test func anAbstractClassWithoutSubclassesIsReported() throws {
+        let differences = try roundTripDifferences(of: Statue.self)
+        #expect(differences.contains { $0.hasPrefix("pedestal: Pedestal is abstract") }, "\(differences)")
+    }
+
+    @Test func aFailureSaysWhichModelWasUsed() throws {
+        let described = #expect(throws: RoundTripFailure.self) { try assertRoundTrips(Statue.self) }
+        #expect(described?.model == "The model made in the program (Pedestal, Statue)")
+        #expect(described?.description.hasSuffix("The model made in the program (Pedestal, Statue) was used.") == true)
+        let folder = try TemporaryFolder()
+        let file = folder.file("Studio.xcdatamodel")
+        try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
+        try Data("<model><entity name=\"Board\"/></model>".utf8).write(to: file.appendingPathComponent("contents"))
+        let model = try NSManagedObjectModel(reading: file)
+        let drawn = #expect(throws: RoundTripFailure.self) { try assertRoundTrips(Statue.self, in: model) }
+        #expect(drawn?.model.contains(file.path) == true, "\(drawn?.model ?? "")")
+        #expect(drawn?.differences == ["The model of \(file.path) (Board) has no entity whose class is Statue."])
+    }
+
+    @Test func propertiesThatCodingKeysLeaveOutAreReported() throws {
+        let differences = try roundTripDifferences(of: Studio.self)
+        #expect(
+            differences.sorted() == [
+                "best: the type's CodingKeys leave out Brush.hair, whose value is lost.",
+                "brushes: the type's CodingKeys leave out Brush.hair, whose value is lost.",
+            ])
+    }
+
+    @Test func keysOfATypesOwnLeaveNothingOut() throws {
+        try assertRoundTrips(Easel.self)
+    }
+
     @Test func relatedObjectsGetDifferentValuesWhereTheseMustBeUnique() throws {
         try assertRoundTrips(Locker.self)
         try assertRoundTrips(Key.self)
