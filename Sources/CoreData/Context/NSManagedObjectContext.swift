@@ -212,7 +212,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
                 object.layout.model === modelLayout,
                 "The entity \(object.layout.name) belongs to another model than the context's persistent store coordinator.")
         }
-        precondition(!object.layout.isAbstract, "The entity \(object.layout.name) is abstract: objects are made of its subentities.")
         if object.flags.contains(.checked) { ConcurrencyDebug.check(self, "insert an object") }
         object.registry = registry
         // The registry keeps the layouts alive where it has a coordinator.

@@ -132,17 +132,37 @@ final class CreationShared: NSManagedObject {
     }
 
     @Test("30: an abstract entity has no instances, its sub-entities have")
-    func abstractEntitiesHaveNoInstances() async throws {
+    func abstractEntitiesHaveNoInstances() throws {
         let circle = NSEntityDescription.insertNewObject(forEntityName: "Circle", into: stack.context)
         circle.setValue(2.5, forKey: "radius")
         try stack.context.save()
         #expect(try stack.newContext().count(for: NSFetchRequest<NSManagedObject>(entityName: "Shape")) == 1)
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let stack = try ObjectCreationTests.stack()
-            _ = NSEntityDescription.insertNewObject(forEntityName: "Shape", into: stack.context)
-            try stack.context.save()
+    }
+
+    @Test("30: an object of an abstract entity cannot be saved", arguments: StoreKind.allCases)
+    func anObjectOfAnAbstractEntityCannotBeSaved(kind: StoreKind) throws {
+        let shape = NSEntityDescription("Shape", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let circle = NSEntityDescription("Circle", class: "NSManagedObject", [NSAttributeDescription("radius", .doubleAttributeType)])
+        shape.isAbstract = true
+        shape.subentities = [circle]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([shape, circle]))
+        let folder = try TemporaryFolder()
+        _ = try coordinator.addPersistentStore(
+            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
+            at: kind == .sqlite ? folder.file("shapes.sqlite") : nil)
+        let context = coordinator.newContext()
+        let wrong = NSEntityDescription.insertNewObject(forEntityName: "Shape", into: context)
+        NSEntityDescription.insertNewObject(forEntityName: "Circle", into: context).setValue(2.5, forKey: "radius")
+        for attempt in [{ try context.save() }, { try context.obtainPermanentIDs(for: [wrong]) }] {
+            let error = #expect(throws: (any Error).self) { try attempt() }
+            #expect((error as NSError?)?.code == NSCoreDataError)
+            #expect((error as NSError?)?.localizedDescription.contains("its entity Shape is abstract") == true)
+            #expect((error as NSError?)?.userInfo[NSAffectedObjectsErrorKey] as? [NSManagedObject] == [wrong])
         }
-        #expect(Complaint(result?.standardErrorContent).lacks("The entity Shape is abstract") == [])
+        #expect(try coordinator.newContext().count(for: NSFetchRequest<NSManagedObject>(entityName: "Shape")) == 0)
+        context.delete(wrong)
+        try context.save()
+        #expect(try coordinator.newContext().count(for: NSFetchRequest<NSManagedObject>(entityName: "Shape")) == 1)
     }
 
     @Test("31: default values are there before awakeFromInsert runs, which may override them")
