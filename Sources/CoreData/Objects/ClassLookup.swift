@@ -19,11 +19,12 @@ package enum ClassLookup {
     ///
     /// The name is `Module.Class`, `Module.Outer.Class` or `Class`; a leading full stop (Xcode's sign for "the current
     /// module") is ignored. A class of the named module comes first. If there is none, because the code has moved to
-    /// another module, the rest of the name decides; among equals the main executable's module wins.
+    /// another module, the rest of the name decides; among equals the first of some preferred modules that has one wins, and then the
+    /// main executable's.
     ///
     /// The first search costs time in proportion to the number of types in the program, later ones constant time; a
     /// name that is not found makes it look for libraries loaded since.
-    static func find(_ name: String, inheritingFrom base: AnyClass) -> Result {
+    static func find(_ name: String, inheritingFrom base: AnyClass, preferring modules: [String] = []) -> Result {
         let path = name.split(separator: ".").map(String.init)
         guard let simpleName = path.last else { return .none }
         let candidates = classes(simplyNamed: simpleName).filter { inherits($0, from: base) }
@@ -36,8 +37,10 @@ package enum ClassLookup {
         }
         guard let matches = readings.first(where: { !$0.isEmpty }) else { return .none }
         if matches.count == 1 { return .found(matches[0].type) }
-        let ofExecutable = matches.filter { $0.path.first == executableModule }
-        if ofExecutable.count == 1 { return .found(ofExecutable[0].type) }
+        for module in modules + [executableModule] {
+            let ofModule = matches.filter { $0.path.first == module }
+            if ofModule.count == 1 { return .found(ofModule[0].type) }
+        }
         return .ambiguous(matches.map(\.type))
     }
 
@@ -53,6 +56,7 @@ package enum ClassLookup {
         return String(file.map { $0.isLetter || $0.isNumber ? $0 : "_" })
     }()
 
+    /// Whether a class is another one or a subclass of it.
     static func inherits(_ type: AnyClass, from base: AnyClass) -> Bool {
         sequence(first: type) { _getSuperclass($0) }.contains { $0 == base }
     }

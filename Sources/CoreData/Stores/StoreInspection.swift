@@ -13,6 +13,13 @@ package enum StoreInspection {
         try NSManagedObjectModel.decode(modelCache: modelCache)
     }
 
+    /// The entries of a property list in a store, read with limits. Cost: O(number of bytes).
+    ///
+    /// - Throws: `ModelReadingError` when it is damaged or no dictionary.
+    package static func propertyList(_ data: Data) throws -> [String: Any] {
+        try PropertyListReader.dictionary(from: data)
+    }
+
     /// The value in a keyed archive, when it is made of Foundation's value types alone: texts, numbers, dates, data,
     /// identifiers, addresses, arrays and dictionaries. Makes no object of any other class; nil for anything else.
     package static func plainValue(keyedArchive: Data) -> Any? {

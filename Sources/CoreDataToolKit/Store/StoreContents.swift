@@ -201,9 +201,9 @@ struct StoreContents {
         var metadata: [String: Any] = [:]
         switch list {
         case .blob(let list)? where !list.isEmpty:
-            let read = try? PropertyListSerialization.propertyList(from: list, options: [], format: nil)
-            metadata = read as? [String: Any] ?? [:]
-            if read == nil { problems.append("The property list in Z_METADATA is damaged.") }
+            do { metadata = try StoreInspection.propertyList(list) } catch {
+                problems.append("The property list in Z_METADATA is damaged.")
+            }
         case nil: break
         default: problems.append("Z_METADATA has no property list: the versions of the model are not known.")
         }

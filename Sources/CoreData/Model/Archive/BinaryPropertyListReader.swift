@@ -3,26 +3,37 @@ import Foundation
 /// Reads a binary property list ("bplist00"), distrusting every byte.
 ///
 /// The format: a header, objects, a table with each object's offset, and a trailer of 32 bytes that says where the
-/// table is and how wide its entries and the references between objects are. All numbers are big-endian. Cost: O(size of the
-/// result), which is limited.
+/// table is and how wide its entries and the references between objects are. All numbers are big-endian.
+///
+/// Cost: O(number of bytes), in time and memory. Each object is read once, however often others refer to it; and a list whose
+/// objects overlap, or that unfolds to much more values than it has bytes, is refused: writers store a collection once for
+/// each place where it stands.
 struct BinaryPropertyListReader {
-    /// The most values that one list may unfold to, and the deepest nesting.
-    private static let valueLimit = 4_000_000
-    private static let depthLimit = 64
+    private static let depthLimit = 128
+
+    /// What is known of an object: nothing yet; that it is being read; or itself, and how many values it unfolds to.
+    private enum State {
+        case unread
+        case open
+        case read(PropertyListValue, count: Int)
+    }
 
     private let bytes: [UInt8]
     private let offsets: [Int]
     private let referenceSize: Int
     private let root: Int
     private let objectsEnd: Int
-    private var remainingValues = BinaryPropertyListReader.valueLimit
+    private var states: [State]
+    /// How many bytes objects may still take: twice those of the list, together.
+    private var remainingBytes: Int
+    private let countLimit: Int
 
     /// Reads a whole list.
     ///
     /// - Throws: `ModelReadingError` of kind `damaged`.
     static func read(_ data: Data) throws -> PropertyListValue {
         var reader = try BinaryPropertyListReader(data)
-        return try reader.value(at: reader.root, depth: 0)
+        return try reader.value(at: reader.root, depth: 0).value
     }
 
     private init(_ data: Data) throws {
@@ -49,6 +60,9 @@ struct BinaryPropertyListReader {
             else { throw ModelReadingError.damagedArchive("The property list's offset table is damaged.") }
             return offset
         }
+        states = Array(repeating: .unread, count: offsets.count)
+        remainingBytes = 2 * bytes.count
+        countLimit = 1024 + 4 * bytes.count
     }
 
     private static func unsigned(_ bytes: [UInt8], at position: Int, size: Int) -> Int? {
@@ -57,12 +71,35 @@ struct BinaryPropertyListReader {
         return Int(exactly: value)
     }
 
-    private mutating func value(at index: Int, depth: Int) throws -> PropertyListValue {
-        remainingValues -= 1
-        guard offsets.indices.contains(index), depth < Self.depthLimit, remainingValues > 0 else {
+    /// An object, and how many values it unfolds to.
+    private mutating func value(at index: Int, depth: Int) throws -> (value: PropertyListValue, count: Int) {
+        guard offsets.indices.contains(index), depth < Self.depthLimit else {
             throw ModelReadingError.damagedArchive("The property list's objects refer to each other in a wrong way.")
         }
-        var position = offsets[index]
+        switch states[index] {
+        case .read(let value, let count): return (value, count)
+        case .open: throw ModelReadingError.damagedArchive("A collection of the property list contains itself.")
+        case .unread: break
+        }
+        states[index] = .open
+        var count = 1
+        let value = try readValue(at: offsets[index], depth: depth, count: &count)
+        states[index] = .read(value, count: count)
+        return (value, count)
+    }
+
+    /// An element of a collection, whose values are added to those of the collection.
+    private mutating func element(at index: Int, depth: Int, count: inout Int) throws -> PropertyListValue {
+        let element = try value(at: index, depth: depth)
+        count += element.count
+        guard count <= countLimit else {
+            throw ModelReadingError.damagedArchive("The property list unfolds to far more values than it has bytes.")
+        }
+        return element.value
+    }
+
+    private mutating func readValue(at offset: Int, depth: Int, count: inout Int) throws -> PropertyListValue {
+        var position = offset
         let marker = bytes[position]
         position += 1
         let low = Int(marker & 0x0f)
@@ -74,7 +111,7 @@ struct BinaryPropertyListReader {
             case 9: return .boolean(true)
             default: throw unknownMarker(marker)
             }
-        case 0x1: return .integer(try integer(at: position, exponent: low))
+        case 0x1: return try integer(at: position, exponent: low)
         case 0x2:
             let size = 1 << low
             guard low == 2 || low == 3, let bits = bits(at: position, size: size) else { throw cutOff() }
@@ -105,16 +142,19 @@ struct BinaryPropertyListReader {
             return .uid(value)
         case 0xa, 0xc:
             let references = try references(&position, low: low, groups: 1)
-            return .array(try references.map { try value(at: $0, depth: depth + 1) })
+            var elements: [PropertyListValue] = []
+            elements.reserveCapacity(references.count)
+            for reference in references { elements.append(try element(at: reference, depth: depth + 1, count: &count)) }
+            return .array(elements)
         case 0xd:
             let references = try references(&position, low: low, groups: 2)
-            let count = references.count / 2
+            let entryCount = references.count / 2
             var entries: [String: PropertyListValue] = [:]
-            for entry in 0..<count {
-                guard case .string(let key) = try value(at: references[entry], depth: depth + 1) else {
+            for entry in 0..<entryCount {
+                guard case .string(let key) = try element(at: references[entry], depth: depth + 1, count: &count) else {
                     throw ModelReadingError.damagedArchive("The property list has a key that is not a text.")
                 }
-                entries[key] = try value(at: references[count + entry], depth: depth + 1)
+                entries[key] = try element(at: references[entryCount + entry], depth: depth + 1, count: &count)
             }
             return .dictionary(entries)
         default: throw unknownMarker(marker)
@@ -126,15 +166,16 @@ struct BinaryPropertyListReader {
         return bytes[position..<position + size].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     }
 
-    /// Integers of 1, 2 and 4 bytes are unsigned, those of 8 signed; 16 bytes hold a 64-bit number in their lower half.
-    private func integer(at position: Int, exponent: Int) throws -> Int64 {
+    /// Integers of 1, 2 and 4 bytes are unsigned, those of 8 signed; 16 bytes hold a number beyond those in their lower half.
+    private func integer(at position: Int, exponent: Int) throws -> PropertyListValue {
         guard exponent <= 4 else { throw cutOff() }
         if exponent == 4 {
-            guard let low = bits(at: position + 8, size: 8) else { throw cutOff() }
-            return Int64(bitPattern: low)
+            guard let high = bits(at: position, size: 8), let low = bits(at: position + 8, size: 8) else { throw cutOff() }
+            if high == 0, low > UInt64(Int64.max) { return .unsignedInteger(low) }
+            return .integer(Int64(bitPattern: low))
         }
         guard let value = bits(at: position, size: 1 << exponent) else { throw cutOff() }
-        return Int64(bitPattern: value)
+        return .integer(Int64(bitPattern: value))
     }
 
     /// A length: the marker's low half, or when that is full the integer that follows.
@@ -143,25 +184,27 @@ struct BinaryPropertyListReader {
         guard position < objectsEnd, bytes[position] >> 4 == 0x1 else { throw cutOff() }
         let exponent = Int(bytes[position] & 0x0f)
         guard exponent <= 3 else { throw cutOff() }
-        let value = try integer(at: position + 1, exponent: exponent)
+        guard case .integer(let value) = try integer(at: position + 1, exponent: exponent), value >= 0, value <= bytes.count
+        else { throw cutOff() }
         position += 1 + 1 << exponent
-        guard value >= 0, value <= bytes.count else { throw cutOff() }
         return Int(value)
     }
 
-    private func span(_ position: inout Int, low: Int, unit: Int) throws -> Range<Int> {
+    /// The bytes of an object that is `count` units long.
+    private mutating func span(_ position: inout Int, low: Int, unit: Int) throws -> Range<Int> {
         let count = try length(&position, low: low)
-        guard count <= (objectsEnd - position) / unit else { throw cutOff() }
+        guard position <= objectsEnd, count <= (objectsEnd - position) / unit else { throw cutOff() }
+        remainingBytes -= count * unit
+        guard remainingBytes >= 0 else {
+            throw ModelReadingError.damagedArchive("The property list's objects lie over each other.")
+        }
         return position..<position + count * unit
     }
 
-    private func references(_ position: inout Int, low: Int, groups: Int) throws -> [Int] {
-        let count = try length(&position, low: low) * groups
-        guard position <= objectsEnd, count <= (objectsEnd - position) / referenceSize else { throw cutOff() }
-        return try (0..<count).map { index in
-            guard let value = Self.unsigned(bytes, at: position + index * referenceSize, size: referenceSize) else {
-                throw cutOff()
-            }
+    private mutating func references(_ position: inout Int, low: Int, groups: Int) throws -> [Int] {
+        let range = try span(&position, low: low, unit: referenceSize * groups)
+        return try stride(from: range.lowerBound, to: range.upperBound, by: referenceSize).map { place in
+            guard let value = Self.unsigned(bytes, at: place, size: referenceSize) else { throw cutOff() }
             return value
         }
     }

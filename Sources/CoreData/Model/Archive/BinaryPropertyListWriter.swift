@@ -23,6 +23,8 @@ struct BinaryPropertyListWriter {
         case .null: return add(bytes: [0x00])
         case .boolean(let value): return add(bytes: [value ? 0x09 : 0x08])
         case .integer(let value): return add(bytes: Self.integer(value))
+        case .unsignedInteger(let value):
+            return add(bytes: [0x14] + Self.bigEndian(0, size: 8) + Self.bigEndian(value, size: 8))
         case .real(let value): return add(bytes: [0x23] + Self.bigEndian(value.bitPattern, size: 8))
         case .date(let value): return add(bytes: [0x33] + Self.bigEndian(value.bitPattern, size: 8))
         case .data(let value): return add(bytes: Self.head(0x40, count: value.count) + value)

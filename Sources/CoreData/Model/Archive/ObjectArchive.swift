@@ -12,10 +12,21 @@ struct ObjectArchive {
         fileprivate let entries: [String: PropertyListValue]
     }
 
+    /// How often objects and elements may still be looked at: objects that refer to each other many times over would
+    /// otherwise take time without end.
+    private final class Budget {
+        var remaining: Int
+        init(_ limit: Int) { remaining = limit }
+    }
+
     /// The object table.
     private let objects: [PropertyListValue]
+    private let budget: Budget
     /// The number of the archive's root object.
     let root: Int
+
+    /// How many objects there are.
+    var count: Int { objects.count }
 
     /// Takes an archive apart.
     ///
@@ -27,18 +38,19 @@ struct ObjectArchive {
         else { throw ModelReadingError.damagedArchive("This is not a keyed archive.") }
         self.objects = objects
         self.root = root
+        budget = Budget(100_000 + 16 * data.count)
     }
 
-    /// Whether every object of the table is of one of some classes.
-    func holdsOnly(_ classNames: Set<String>) -> Bool {
-        objects.allSatisfy { value in
-            guard case .dictionary(let entries) = value, case .string(let name)? = entries["$classname"] else { return true }
-            return classNames.contains(name)
+    private func spend(_ count: Int) throws {
+        budget.remaining -= count
+        guard budget.remaining >= 0 else {
+            throw ModelReadingError.damagedArchive("The archive's objects refer to each other far too often.")
         }
     }
 
     /// A value of the table: a text, a number, nil for `$null`, or a dictionary, which is an object.
-    private func value(_ number: Int) throws -> PropertyListValue? {
+    func value(_ number: Int) throws -> PropertyListValue? {
+        try spend(1)
         guard objects.indices.contains(number) else {
             throw ModelReadingError.damagedArchive("The archive refers to an object \(number) that it does not have.")
         }
@@ -51,14 +63,21 @@ struct ObjectArchive {
         switch try value(number) {
         case nil: return nil
         case .dictionary(let entries)?:
-            guard case .uid(let classNumber)? = entries["$class"],
-                case .dictionary(let description)? = try value(classNumber),
-                case .string(let className)? = description["$classname"]
-            else { throw ModelReadingError.damagedArchive("The archive's object \(number) has no class.") }
-            return Object(number: number, className: className, entries: entries)
+            return try object(number, entries)
         default: throw ModelReadingError.damagedArchive("The archive's object \(number) is not of the expected kind.")
         }
     }
+
+    private func object(_ number: Int, _ entries: [String: PropertyListValue]) throws -> Object {
+        guard case .uid(let classNumber)? = entries["$class"],
+            case .dictionary(let description)? = try value(classNumber),
+            case .string(let className)? = description["$classname"]
+        else { throw ModelReadingError.damagedArchive("The archive's object \(number) has no class.") }
+        return Object(number: number, className: className, entries: entries)
+    }
+
+    /// An object's entry as it stands there; nil when there is none.
+    func entry(_ key: String, of object: Object) -> PropertyListValue? { object.entries[key] }
 
     /// The number that an object's entry refers to; nil when there is no entry or it is `$null`.
     func reference(_ key: String, of object: Object) throws -> Int? {
@@ -105,6 +124,7 @@ struct ObjectArchive {
         switch object.entries[key] {
         case nil: return nil
         case .integer(let value)?: return Int(value)
+        case .unsignedInteger?: return Int.max
         case .boolean(let value)?: return value ? 1 : 0
         case .real(let value)?: return Int(exactly: value.rounded())
         default: throw wrongEntry(key, of: object)
@@ -123,11 +143,15 @@ struct ObjectArchive {
 
     /// The numbers of the elements of a list or set.
     func elements(of object: Object) throws -> [Int] {
-        guard ["NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSOrderedSet"].contains(object.className) else {
+        guard Self.listClasses.contains(object.className) else {
             throw ModelReadingError.damagedArchive("The archive has a \(object.className) where it should have a list.")
         }
         return try references("NS.objects", of: object)
     }
+
+    private static let listClasses: Set<String> = [
+        "NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSOrderedSet", "NSMutableOrderedSet",
+    ]
 
     /// The keys and the numbers of the values of a dictionary that an entry refers to, in the order of the archive.
     func dictionary(_ key: String, of object: Object) throws -> [(key: String, value: Int)]? {
@@ -136,13 +160,23 @@ struct ObjectArchive {
 
     /// The keys and the numbers of the values of a dictionary.
     func dictionary(_ object: Object) throws -> [(key: String, value: Int)] {
+        try entries(of: object).map { key, value in
+            guard let text = try text(key) else {
+                throw ModelReadingError.damagedArchive("The archive has a dictionary with a key that is not a text.")
+            }
+            return (text, value)
+        }
+    }
+
+    /// The numbers of the keys and values of a dictionary.
+    private func entries(of object: Object) throws -> [(key: Int, value: Int)] {
         let keys: [Int]
         let values: [Int]
         switch object.className {
         case "NSDictionary", "NSMutableDictionary":
             keys = try references("NS.keys", of: object)
             values = try references("NS.objects", of: object)
-        case "NSKnownKeysDictionary1":
+        case _ where object.className.hasPrefix("NSKnownKeysDictionary"):
             guard let mapping = try self.object("searchMapping", of: object) else {
                 throw ModelReadingError.damagedArchive("The archive has a dictionary without keys.")
             }
@@ -156,10 +190,7 @@ struct ObjectArchive {
             throw ModelReadingError.damagedArchive("The archive has a dictionary with more keys than values or fewer.")
         }
         let emptySlot = object.entries["emptyToken"]
-        return try zip(keys, values).compactMap { key, value in
-            guard .uid(value) != emptySlot, let text = try text(key) else { return nil }
-            return (text, value)
-        }
+        return zip(keys, values).filter { .uid($0.1) != emptySlot }.map { (key: $0.0, value: $0.1) }
     }
 
     /// The value at a number as one of Foundation's: text, number, date, data, identifier, address or a collection.
@@ -171,6 +202,7 @@ struct ObjectArchive {
         case nil, .null?, .uid?, .array?: return nil
         case .boolean(let value)?: return NSNumber(value: value)
         case .integer(let value)?: return NSNumber(value: value)
+        case .unsignedInteger(let value)?: return NSNumber(value: value)
         case .real(let value)?: return NSNumber(value: value)
         case .date(let seconds)?: return Date(timeIntervalSinceReferenceDate: seconds)
         case .data(let data)?: return data
@@ -202,11 +234,15 @@ struct ObjectArchive {
             guard let text = try text("NS.relative", of: object) else { return nil }
             return URL(string: text)
         case "NSDecimalNumber", "NSDecimalNumberPlaceholder": return try ArchivedDecimal.number(object, in: self)
-        case "NSArray", "NSMutableArray", "NSSet", "NSMutableSet":
+        case _ where Self.listClasses.contains(object.className):
             return try elements(of: object).compactMap { try plainValue($0, depth: depth + 1) }
         case "NSDictionary", "NSMutableDictionary":
             var values: [String: Any] = [:]
-            for (key, number) in try dictionary(object) { values[key] = try plainValue(number, depth: depth + 1) }
+            // Keys of other kinds are passed over.
+            for (key, number) in try entries(of: object) {
+                guard let key = try plainValue(key, depth: depth + 1) as? String else { continue }
+                values[key] = try plainValue(number, depth: depth + 1)
+            }
             return values
         default: return nil
         }
@@ -218,8 +254,9 @@ struct ObjectArchive {
         return data
     }
 
-    private func references(_ key: String, of object: Object) throws -> [Int] {
+    func references(_ key: String, of object: Object) throws -> [Int] {
         guard case .array(let values)? = object.entries[key] else { throw wrongEntry(key, of: object) }
+        try spend(values.count)
         return try values.map { value in
             guard case .uid(let number) = value else { throw wrongEntry(key, of: object) }
             return number

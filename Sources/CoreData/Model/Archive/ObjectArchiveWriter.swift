@@ -116,6 +116,8 @@ final class ObjectArchiveWriter {
         switch number.kind {
         case .boolean: return .uid(add(.boolean(number.boolValue)))
         case .real: return .uid(add(.real(number.doubleValue)))
+        case .integer where number.objCType.pointee == 0x51 && number.uint64Value > UInt64(Int64.max):
+            return .uid(add(.unsignedInteger(number.uint64Value)))
         case .integer: return .uid(add(.integer(number.int64Value)))
         }
     }

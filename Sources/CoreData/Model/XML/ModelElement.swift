@@ -1,9 +1,11 @@
-/// An element of a model's XML file: name, attributes, children and the line on which it starts.
+/// An element of an XML file, a model's or a property list's: name, attributes, text, children and the line on which it starts.
 struct ModelElement {
     let name: String
     let attributes: [String: String]
     let line: Int
     var children: [ModelElement] = []
+    /// The text that stands directly in the element.
+    var content = ""
 
     /// The value of an attribute, nil when it is missing or empty.
     func text(_ attribute: String) -> String? {

@@ -14,10 +14,7 @@ enum StoreMetadata {
         else { return nil }
         var metadata: [String: Any] = [:]
         try connection.query("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1") { row in
-            if let data = row.data(1), !data.isEmpty,
-                let list = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)
-                    as? [String: Any]
-            {
+            if let data = row.data(1), !data.isEmpty, let list = try? PropertyListReader.dictionary(from: data) {
                 metadata = list
             }
             metadata[NSStoreUUIDKey] = row.string(0)

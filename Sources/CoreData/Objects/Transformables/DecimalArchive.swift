@@ -2,7 +2,7 @@ import Foundation
 
 /// Keyed archives of property lists that hold decimal numbers.
 ///
-/// Foundation on Linux can neither write them, as it cannot hash an `NSDecimalNumber`, nor read those of a Mac.
+/// Foundation on Linux cannot write them, as it cannot hash an `NSDecimalNumber`.
 enum DecimalArchive {
     private static let maximumDepth = 16
 
@@ -45,34 +45,6 @@ enum DecimalArchive {
             }
             return result
         default: return nil
-        }
-    }
-
-    /// The value of an archive that holds decimal numbers in property lists; nil for any other archive.
-    ///
-    /// - Parameter classes: what the archive may hold; decimal numbers must be among it.
-    static func value(from data: Data, classes: [AnyClass]) -> Any? {
-        // Most archives do not hold any, and are not taken apart twice.
-        guard data.range(of: Data("NSDecimalNumber".utf8)) != nil,
-            classes.contains(where: { $0 == NSDecimalNumber.self || $0 == NSNumber.self }),
-            let archive = try? ObjectArchive(data), archive.holdsOnly(plainClasses)
-        else { return nil }
-        return (try? archive.plainValue(archive.root)).flatMap { value in
-            value.map(foundation)
-        }
-    }
-
-    private static let plainClasses: Set<String> = [
-        "NSString", "NSMutableString", "NSNumber", "NSDecimalNumber", "NSDecimalNumberPlaceholder", "NSDate", "NSData",
-        "NSMutableData", "NSUUID", "NSURL", "NSArray", "NSMutableArray", "NSDictionary", "NSMutableDictionary",
-    ]
-
-    /// The value in the classes that the unarchiver gives.
-    private static func foundation(_ value: Any) -> Any {
-        switch value {
-        case let array as [Any]: NSArray(array: array.map(foundation))
-        case let dictionary as [String: Any]: NSDictionary(dictionary: dictionary.mapValues(foundation))
-        default: value
         }
     }
 }

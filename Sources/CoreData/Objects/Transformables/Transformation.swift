@@ -1,0 +1,177 @@
+import Foundation
+
+/// Transformable and composite attributes: objects to bytes and back.
+enum Transformation {
+    /// The bytes to store.
+    ///
+    /// - Throws: code 1550 when the attribute's transformer is missing or gives no data.
+    static func data(from value: Any, attribute: NSAttributeDescription) throws -> Data {
+        let place = place(of: attribute)
+        if let name = attribute.valueTransformerName, !name.isEmpty {
+            guard let transformer = ValueTransformers.transformer(named: name) else {
+                throw CoreDataErrors.make(
+                    .managedObjectValidation,
+                    "The value transformer \(name) of \(place) is not registered.",
+                    recovery: "Register it with ValueTransformer.setValueTransformer(_:forName:) before the store is used.")
+            }
+            guard let bytes = transformer.encode(value) else {
+                throw CoreDataErrors.make(
+                    .managedObjectValidation, "The value transformer \(name) of \(place) gave no data for a \(type(of: value)).")
+            }
+            return bytes
+        }
+        guard let bytes = TransformableArchive.data(from: value) else {
+            throw CoreDataErrors.make(
+                .managedObjectValidation,
+                "A \(type(of: value)) in \(place) cannot be archived.",
+                recovery: "Use a type that conforms to NSCoding, or name a value transformer in the model.")
+        }
+        return bytes
+    }
+
+    /// The object that stored bytes stand for; nil when they cannot be read, which is said once for each attribute.
+    static func value(from data: Data, attribute: NSAttributeDescription) -> Any? {
+        guard let name = attribute.valueTransformerName, !name.isEmpty else {
+            do {
+                return try ValueUnarchiver.value(from: data, classes: ValueTransformers.allowedClasses)
+            } catch {
+                sayUnreadable(attribute, error)
+                return nil
+            }
+        }
+        guard let transformer = ValueTransformers.transformer(named: name) else {
+            let place = place(of: attribute)
+            Warnings.sayOnce(about: "transformer of \(place)") {
+                "The value transformer \(name) of \(place) is not registered: its values read as nil, and the store keeps their bytes. "
+                    + "Register it with ValueTransformer.setValueTransformer(_:forName:) before the store is used."
+            }
+            return nil
+        }
+        if let value = transformer.decode(data) { return value }
+        // An own transformer may mean nil; of an archive it can be told why it was not read.
+        if let classes = transformer.archiveClasses {
+            do throws(UnarchivingError) {
+                _ = try ValueUnarchiver.value(from: data, classes: classes)
+            } catch {
+                sayUnreadable(attribute, error)
+            }
+        }
+        return nil
+    }
+
+    private static func place(of attribute: NSAttributeDescription) -> String {
+        "\(attribute.owningEntity?.name ?? "?").\(attribute.name)"
+    }
+
+    private static func sayUnreadable(_ attribute: NSAttributeDescription, _ error: UnarchivingError) {
+        let place = place(of: attribute)
+        Warnings.sayOnce(about: "archive of \(place)") {
+            "A stored value of \(place) reads as nil, and the store keeps its bytes: its archive \(error.problem)."
+                + (error.isForbidden
+                    ? " A class is allowed by a subclass of NSSecureUnarchiveFromDataTransformer that lists it among allowedTopLevelClasses."
+                    : "")
+        }
+    }
+}
+
+extension NSManagedObject {
+    /// The bytes of a transformable attribute's value, as a store keeps them; nil for nil.
+    ///
+    /// - Throws: code 1550 when the attribute's transformer is missing or gives no data.
+    package final func transformedData(forKey key: String) throws -> Data? {
+        guard let slot = layout.slotByName[key], let attribute = layout.slots[slot].attribute else { return nil }
+        fireFaultIfNeeded(slot)
+        switch currentValue(slot) {
+        case .data(let data): return data
+        case .custom(let custom): return try Transformation.data(from: custom.value, attribute: attribute)
+        default: return nil
+        }
+    }
+
+    /// Sets a transformable attribute to the value that bytes stand for, or to the bytes themselves where they cannot be read
+    /// here: they read as nil then, but are stored.
+    package final func setTransformedData(_ data: Data?, forKey key: String) {
+        guard let slot = layout.slotByName[key], let attribute = layout.slots[slot].attribute else { return }
+        let value = data.flatMap { Transformation.value(from: $0, attribute: attribute) }
+        guard value == nil, let data else { return setObjectValue(value, slot: slot) }
+        extras?.setDecoded(slot, nil)
+        setTracked(.data(data), slot: slot)
+    }
+}
+
+/// The archives that transformable attributes without a transformer of their own are stored in.
+enum TransformableArchive {
+    /// Property list types and NSCoding objects; nil for anything else, also within collections, and for decimal numbers beside
+    /// other objects than property lists have.
+    static func data(from value: Any) -> Data? {
+        if DecimalArchive.holdsDecimal(value) { return DecimalArchive.data(from: value) }
+        let object: NSObject
+        switch value {
+        case let value as NSObject & NSCoding: object = value
+        case let value as String: object = value as NSString
+        case let value as [Any]: object = value as NSArray
+        case let value as [AnyHashable: Any]: object = value as NSDictionary
+        case let value as Date: object = value as NSDate
+        case let value as Data: object = value as NSData
+        case let value as URL: object = value as NSURL
+        case let value as UUID: object = value as NSUUID
+        case let value as Set<AnyHashable>: object = value as NSSet
+        case let value as NSNumber: object = value
+        default: return nil
+        }
+        guard isArchivable(object) else { return nil }
+        let archiver = NSKeyedArchiver(requiringSecureCoding: false)
+        archiver.encode(object, forKey: NSKeyedArchiveRootObjectKey)
+        archiver.finishEncoding()
+        return archiver.encodedData
+    }
+
+    /// Whether Foundation's archiver can archive a value: on Linux it ends the program at one that it cannot.
+    private static func isArchivable(_ value: Any, depth: Int = 0) -> Bool {
+        guard depth < ValueUnarchiver.depthLimit else { return false }
+        switch value {
+        case let values as NSArray: return values.allSatisfy { isArchivable($0, depth: depth + 1) }
+        case let values as NSSet: return values.allSatisfy { isArchivable($0, depth: depth + 1) }
+        case let values as NSOrderedSet: return values.allSatisfy { isArchivable($0, depth: depth + 1) }
+        case let values as NSDictionary:
+            return values.allSatisfy { isArchivable($0.key, depth: depth + 1) && isArchivable($0.value, depth: depth + 1) }
+        default:
+            let object = value as AnyObject
+            // Classes in other types have no name that the archiver can write.
+            return object is any NSCoding && ClassLookup.name(of: type(of: object)).split(separator: ".").count <= 2
+        }
+    }
+
+    /// Decodes with an allow-list; nil when the archive is damaged or holds anything else.
+    static func value(from data: Data, classes: [AnyClass] = ValueTransformers.allowedClasses) -> Any? {
+        (try? ValueUnarchiver.value(from: data, classes: classes)) ?? nil
+    }
+}
+
+/// Value transformers by name, as a pair of functions.
+enum ValueTransformers {
+    static let allowedClasses: [AnyClass] = [
+        NSArray.self, NSDictionary.self, NSString.self, NSNumber.self, NSDate.self, NSData.self, NSURL.self, NSUUID.self,
+        NSSet.self, NSOrderedSet.self, NSNull.self, NSDecimalNumber.self, NSAttributedString.self,
+    ]
+
+    struct Coding {
+        let encode: (Any) -> Data?
+        let decode: (Data) -> Any?
+        /// What the transformer's archives may hold; nil when its data are none.
+        let archiveClasses: [AnyClass]?
+    }
+
+    static func transformer(named name: String) -> Coding? {
+        guard let transformer = ValueTransformer(forName: NSValueTransformerName(name)) else { return nil }
+        // Unarchiving transformers read data in the forward direction; all others make it.
+        if let unarchiving = transformer as? NSSecureUnarchiveFromDataTransformer {
+            return Coding(
+                encode: { transformer.reverseTransformedValue($0) as? Data }, decode: { transformer.transformedValue($0) },
+                archiveClasses: type(of: unarchiving).allowedTopLevelClasses)
+        }
+        return Coding(
+            encode: { transformer.transformedValue($0) as? Data }, decode: { transformer.reverseTransformedValue($0) },
+            archiveClasses: nil)
+    }
+}
