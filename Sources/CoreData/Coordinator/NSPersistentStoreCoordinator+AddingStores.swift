@@ -162,17 +162,34 @@ extension NSPersistentStoreCoordinator {
     ) throws -> StoreMigration? {
         while true {
             let metadata: [String: Any] = store.metadata ?? [:]
+            var unreadable: ModelReadingError?
             do {
                 return try compatibility.checkHashes(in: metadata, of: entities) { [url = store.url] in
-                    StoreFiles.cachedModel(ofType: type, at: url)
+                    do {
+                        return try StoreFiles.cachedModel(ofType: type, at: url)
+                    } catch {
+                        unreadable = error as? ModelReadingError
+                        return nil
+                    }
                 }
             } catch let error as NSError where error.code == NSMigrationMissingSourceModelError {
                 // The hashes and the model are read one after the other: someone else may have migrated the store between.
                 try store.loadMetadata()
                 let former = StoreMetadataHashes.hashes(in: metadata)
-                if StoreMetadataHashes.hashes(in: store.metadata ?? [:]) == former { throw error }
+                if StoreMetadataHashes.hashes(in: store.metadata ?? [:]) == former {
+                    throw unreadable.map { Self.missingModel(error, $0) } ?? error
+                }
             }
         }
+    }
+
+    /// The error of a missing model, with why the store's own could not be used.
+    private static func missingModel(_ error: NSError, _ unreadable: ModelReadingError) -> NSError {
+        var userInfo = error.userInfo
+        userInfo[NSUnderlyingErrorKey] = unreadable as NSError
+        userInfo[NSLocalizedDescriptionKey] =
+            "\(error.localizedDescription) The model in the store cannot be read: \(unreadable.problem)"
+        return NSError(domain: error.domain, code: error.code, userInfo: userInfo)
     }
 
     /// The URL for a store; one of its own for a store in memory that was given none.

@@ -117,11 +117,12 @@ extension NSPersistentStoreCoordinator {
 
     /// The model that a store keeps in itself.
     ///
-    /// - Throws: `CocoaError.migrationMissingSourceModel` when the store has none (only SQLite stores do).
+    /// - Throws: `CocoaError.migrationMissingSourceModel` when the store has none (only SQLite stores do); `ModelReadingError`, which
+    ///   names the class or key, when it has one that cannot be read.
     public class func cachedModelForPersistentStore(
         at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> NSManagedObjectModel {
-        if let model = StoreFiles.cachedModel(ofType: NSSQLiteStoreType, at: url) { return model }
+        if let model = try StoreFiles.cachedModel(ofType: NSSQLiteStoreType, at: url) { return model }
         throw CoreDataErrors.make(
             .migrationMissingSourceModel, "The store \(StoreName.path(url)) keeps no model in itself.",
             recovery: "Open it with the model that it was made with.",

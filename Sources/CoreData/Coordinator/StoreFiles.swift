@@ -2,10 +2,17 @@ import Foundation
 
 /// Operations on stores that are not open, by type.
 enum StoreFiles {
-    /// The model that a store keeps in itself; nil when its type keeps none or it cannot be read.
-    static func cachedModel(ofType type: String, at url: URL?) -> NSManagedObjectModel? {
+    /// The model that a store keeps in itself; nil when its type keeps none, or it has none.
+    ///
+    /// - Throws: `ModelReadingError` where there is one that cannot be read, and what reading the file throws.
+    static func cachedModel(ofType type: String, at url: URL?) throws -> NSManagedObjectModel? {
         guard let url, let sqlite = StoreTypeRegistry.classesByType[type] as? SQLiteStore.Type else { return nil }
-        return (try? sqlite.cachedModel(at: url)) ?? nil
+        do {
+            return try sqlite.cachedModel(at: url)
+        } catch var error as ModelReadingError {
+            error.file = error.file ?? url.path
+            throw error
+        }
     }
 
     /// Empties or removes the store at a URL. It is no error when there is none.

@@ -50,6 +50,17 @@ public struct ModelReadingError: Error, Sendable, Hashable {
     }
 }
 
+extension ModelReadingError {
+    /// How many superentities an entity of a file may have: far more than any model has, and few enough to be walked along.
+    static let depthLimit = 200
+
+    /// An archive that holds something which this reader does not know, and cannot leave out.
+    static func unknownPart(_ problem: String) -> ModelReadingError {
+        ModelReadingError(
+            .inconsistent, problem, advice: "It may come from a newer framework: use the file of the model that it was made from.")
+    }
+}
+
 extension ModelReadingError: CustomStringConvertible, LocalizedError, CustomNSError {
     /// File, line, entity and property, the problem and the advice in one line.
     public var description: String {

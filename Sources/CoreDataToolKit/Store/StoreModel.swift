@@ -49,7 +49,7 @@ struct StoreModel {
                 throw failure
             } catch {
                 warnings.append(
-                    "The model in the store is damaged and was inferred from the tables instead: \(ErrorText.line(error))")
+                    "The model in the store cannot be read; it was inferred from the tables instead: \(ErrorText.line(error))")
             }
         }
         try contents.addEntities(missingIn: nil, reader: reader)

@@ -3,6 +3,8 @@
 /// Read off archives written by Apple's framework. No archive with a composite attribute was at hand: the key of its
 /// elements is this project's choice, as are the single bits of a fetch request's flags (their default, 30, is known).
 enum ModelArchiveKeys {
+    /// The class of what stands in a subentity for an inherited property.
+    static let standInClass = "_NSPropertyDescriptionProxy"
     static let externalStorageFlag = 4
     static let preservedOnDeletionFlag = 16
     static let compositeElements = "NSElements"

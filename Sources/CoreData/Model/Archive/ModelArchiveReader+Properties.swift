@@ -33,7 +33,7 @@ extension ModelArchiveReader {
                 UInt(exactly: type).flatMap(NSAttributeType.init) ?? .undefinedAttributeType
             property = description
         default:
-            throw ModelReadingError.damagedArchive(
+            throw ModelReadingError.unknownPart(
                 "The archive's property '\(entity).\(name)' is of the unknown class '\(object.className)'.")
         }
         property.name = name
@@ -153,9 +153,10 @@ extension ModelArchiveReader {
 
     func userInfo(of object: ObjectArchive.Object) throws -> [AnyHashable: Any] {
         var info: [AnyHashable: Any] = [:]
-        for (key, number) in try archive.dictionary("NSUserInfo", of: object) ?? [] {
-            info[key] = try archive.plainValue(number)
-        }
+        guard let number = try archive.reference("NSUserInfo", of: object),
+            let entries = try archive.plainValue(number) as? [String: Any]
+        else { return info }
+        for (key, value) in entries { info[key] = value }
         return info
     }
 }

@@ -2,8 +2,9 @@ import Predicates
 
 /// Makes a model of a keyed archive: a compiled model (`.mom`) or the model that a store carries.
 ///
-/// Reads by known class names and keys only. A default value of an application's own class reads as nil. A model that
-/// has been in use lists inherited properties again in each subentity; copies that say the same are left out.
+/// Reads by known class names and keys only; what it does not know is passed over where the model means the same without it. A default value of
+/// an application's own class reads as nil. A model that has been in use lists inherited properties again in each subentity, as
+/// copies or as stand-ins; both are left out.
 struct ModelArchiveReader {
     let archive: ObjectArchive
     let predicates: PredicateArchiveReader
@@ -11,6 +12,8 @@ struct ModelArchiveReader {
     var entityObjects: [(entity: NSEntityDescription, object: ObjectArchive.Object)] = []
     var properties: [Int: NSPropertyDescription] = [:]
     var relationships: [(relationship: NSRelationshipDescription, object: ObjectArchive.Object)] = []
+    /// Properties of entities that another entity declares.
+    var standIns: [(entity: NSEntityDescription, name: String, number: Int)] = []
 
     /// Reads a model.
     ///
@@ -34,6 +37,7 @@ struct ModelArchiveReader {
             try readEntity(number, name: name)
         }
         try linkHierarchy()
+        try resolveStandIns()
         try linkRelationships()
         leaveOutInheritedCopies()
         for (entity, object) in entityObjects { try readIndexes(of: object, into: entity) }
@@ -51,7 +55,9 @@ struct ModelArchiveReader {
         model.versionIdentifiers = Set(try identifiers.compactMap { try archive.plainValue($0) as? AnyHashable })
         for (name, number) in try archive.dictionary("NSFetchRequestTemplates", of: root) ?? [] {
             guard let object = try archive.object(number) else { continue }
-            model.fetchRequestTemplates[name] = try fetchRequest(object)
+            let template = try fetchRequest(object)
+            // One that fetches nothing of this model cannot be used, but does not keep the rest from being used.
+            if model.entitiesByName[template.entityName] != nil { model.fetchRequestTemplates[name] = template }
         }
         return model
     }
@@ -77,8 +83,12 @@ struct ModelArchiveReader {
         entity.userInfo = try userInfo(of: object)
         var own: [NSPropertyDescription] = []
         for (propertyName, propertyNumber) in try archive.dictionary("NSProperties", of: object) ?? [] {
-            guard let propertyObject = try archive.object(propertyNumber), properties[propertyNumber] == nil else {
-                throw ModelReadingError.damagedArchive("The archive's property '\(name).\(propertyName)' is damaged.")
+            guard let propertyObject = try archive.object(propertyNumber) else {
+                throw ModelReadingError.damagedArchive("The archive's property '\(name).\(propertyName)' is missing.")
+            }
+            if propertyObject.className == ModelArchiveKeys.standInClass || properties[propertyNumber] != nil {
+                standIns.append((entity, propertyName, propertyNumber))
+                continue
             }
             let property = try property(propertyObject, name: propertyName, entity: name, depth: 0)
             properties[propertyNumber] = property
@@ -99,8 +109,36 @@ struct ModelArchiveReader {
     func names(_ number: Int) throws -> [String] {
         guard let list = try archive.object(number) else { return [] }
         return try archive.elements(of: list).compactMap { number in
-            try (try? archive.text(number))
-                ?? archive.object(number).flatMap { try archive.text("NSPropertyName", of: $0) }
+            try (try? archive.text(number)) ?? archive.text("NSPropertyName", of: declaration(number).object)
+        }
+    }
+
+    /// The property that a number means, which may be that of a stand-in for it.
+    func declaration(_ number: Int) throws -> (number: Int, object: ObjectArchive.Object) {
+        var number = number
+        for _ in 0..<64 {
+            guard let object = try archive.object(number) else { break }
+            guard object.className == ModelArchiveKeys.standInClass else { return (number, object) }
+            guard let next = try archive.reference("NSUnderlyingProperty", of: object) else { break }
+            number = next
+        }
+        throw ModelReadingError.damagedArchive("The archive's \(ModelArchiveKeys.standInClass) \(number) stands for no property.")
+    }
+
+    /// Finds what stand-ins stand for: mostly a property that the entity inherits anyway.
+    mutating func resolveStandIns() throws {
+        for (entity, name, number) in standIns.sorted(by: { $0.entity.depth < $1.entity.depth }) {
+            let declaration = try declaration(number)
+            if let superentity = entity.superentity, superentity.propertiesByName[name] != nil {
+                properties[number] = properties[declaration.number]
+                continue
+            }
+            let property = try property(declaration.object, name: name, entity: entity.name ?? "", depth: 0)
+            properties[number] = property
+            if let relationship = property as? NSRelationshipDescription {
+                relationships.append((relationship, declaration.object))
+            }
+            entity.properties = (entity.ownProperties + [property]).sorted { $0.name < $1.name }
         }
     }
 
@@ -126,6 +164,13 @@ struct ModelArchiveReader {
             }
             entity.subentities = unique(subentities).sorted { ($0.name ?? "") < ($1.name ?? "") }
         }
+        var level = entityObjects.map(\.entity).filter { $0.superentity == nil }
+        for _ in 0..<ModelReadingError.depthLimit where !level.isEmpty { level = level.flatMap(\.subentities) }
+        if let entity = level.first {
+            throw ModelReadingError(
+                .inconsistent, "The entity has too many superentities.", advice: "Correct the hierarchy and compile the model again.",
+                entity: entity.name)
+        }
     }
 
     func unique(_ entities: [NSEntityDescription]) -> [NSEntityDescription] {
@@ -150,7 +195,7 @@ struct ModelArchiveReader {
             let reference = try archive.reference("NSInverseRelationship", of: object)
             guard inverseName != nil || reference != nil else { continue }
             let inverse =
-                reference.flatMap { properties[$0] as? NSRelationshipDescription }
+                try reference.flatMap { properties[try declaration($0).number] as? NSRelationshipDescription }
                 ?? inverseName.flatMap { relationship.destinationEntity?.relationshipsByName[$0] }
             guard let inverse else { throw dangling(relationship, "inverse", named: inverseName) }
             relationship.inverseRelationship = inverse
@@ -195,19 +240,21 @@ struct ModelArchiveReader {
         withExtendedLifetime(leftOut) {}
     }
 
+    /// Reads an entity's indexes. They do not change what the model means: what is listed twice, names properties that are not
+    /// there or is otherwise impossible is passed over.
     func readIndexes(of object: ObjectArchive.Object, into entity: NSEntityDescription) throws {
         let properties = entity.propertiesByName
+        var names: Set<String> = []
         entity.indexes = try (archive.elements("NSFetchIndexDescriptions", of: object) ?? []).compactMap { number in
             guard let indexObject = try archive.object(number) else { return nil }
             let name = try archive.text("NSIndexName", of: indexObject) ?? ""
-            let elements = try (archive.elements("NSIndexElements", of: indexObject) ?? []).compactMap { number in
-                try archive.object(number).map { try indexElement($0, properties: properties, index: name, of: entity) }
+            let numbers = try archive.elements("NSIndexElements", of: indexObject) ?? []
+            let elements = try numbers.compactMap { number in
+                try archive.object(number).flatMap { try indexElement($0, properties: properties, of: entity) }
             }
-            if let problem = NSFetchIndexDescription.problem(in: elements) {
-                throw ModelReadingError(
-                    .inconsistent, "The index '\(name)' is impossible: \(problem).",
-                    advice: "Split the index and compile the model again.", entity: entity.name)
-            }
+            guard !elements.isEmpty, elements.count == numbers.count, NSFetchIndexDescription.problem(in: elements) == nil,
+                names.insert(name).inserted
+            else { return nil }
             let index = NSFetchIndexDescription(name: name, elements: elements)
             index.partialIndexPredicate = try archive.object("NSPartialIndexPredicate", of: indexObject).map {
                 try predicates.predicate($0)
@@ -217,23 +264,33 @@ struct ModelArchiveReader {
     }
 
     func indexElement(
-        _ object: ObjectArchive.Object, properties: [String: NSPropertyDescription], index: String,
-        of entity: NSEntityDescription
-    ) throws -> NSFetchIndexElementDescription {
+        _ object: ObjectArchive.Object, properties: [String: NSPropertyDescription], of entity: NSEntityDescription
+    ) throws -> NSFetchIndexElementDescription? {
         let property: NSPropertyDescription
         let name = try archive.text("NSPropertyName", of: object) ?? ""
         if let found = properties[name] {
             property = found
-        } else if let expression = try archive.object("NSProperty", of: object) {
-            property = try self.property(expression, name: name, entity: entity.name ?? "", depth: 0)
+        } else if let number = try archive.reference("NSProperty", of: object) {
+            let declaration = try declaration(number).object
+            let declared = try archive.text("NSPropertyName", of: declaration) ?? name
+            if let found = properties[declared] {
+                property = found
+            } else if declaration.className == "NSExpressionDescription" {
+                property = try self.property(declaration, name: name, entity: entity.name ?? "", depth: 0)
+            } else {
+                return nil
+            }
         } else {
-            throw ModelReadingError(
-                .inconsistent, "The index '\(index)' names a property that the entity does not have.",
-                advice: "Remove it from the index and compile the model again.", entity: entity.name, property: name)
+            return nil
         }
         let type = try archive.integer("NSFetchIndexElementType", of: object) ?? 0
         let element = NSFetchIndexElementDescription(property: property, collationType: type == 1 ? .rTree : .binary)
         element.isAscending = try archive.boolean("NSAscending", of: object)
         return element
     }
+}
+
+extension NSEntityDescription {
+    /// How many superentities the entity has.
+    fileprivate var depth: Int { sequence(first: self) { $0.superentity }.reduce(-1) { count, _ in count + 1 } }
 }

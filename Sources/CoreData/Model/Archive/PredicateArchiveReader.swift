@@ -25,7 +25,7 @@ struct PredicateArchiveReader {
             else { throw ModelReadingError.damagedArchive("The archive has a compound predicate of an unknown kind.") }
             return NSCompoundPredicate(type: type, subpredicates: parts)
         default:
-            throw ModelReadingError.damagedArchive("The archive has a predicate of the class '\(object.className)'.")
+            throw ModelReadingError.unknownPart("The archive has a predicate of the unknown class '\(object.className)'.")
         }
     }
 
@@ -83,7 +83,7 @@ struct PredicateArchiveReader {
                 trueExpression: try expression(first, depth: depth + 1),
                 falseExpression: try expression(second, depth: depth + 1))
         default:
-            throw ModelReadingError.damagedArchive("The archive has an expression of the class '\(object.className)'.")
+            throw ModelReadingError.unknownPart("The archive has an expression of the unknown class '\(object.className)'.")
         }
     }
 
@@ -123,7 +123,7 @@ struct PredicateArchiveReader {
         if try archive.text("NSConstantValueClassName", of: operandObject) == "_NSPredicateUtilities" {
             let parameters = name.filter { $0 == ":" }.count
             guard PredicateArchiveNames.functions.contains(name), parameters == arguments.count else {
-                throw ModelReadingError.damagedArchive("The archive calls the unknown function '\(name)'.")
+                throw ModelReadingError.unknownPart("The archive calls the unknown function '\(name)'.")
             }
             return NSExpression(forFunction: name, arguments: arguments)
         }
@@ -134,15 +134,15 @@ struct PredicateArchiveReader {
     /// A sort descriptor.
     func sortDescriptor(_ object: ObjectArchive.Object) throws -> NSSortDescriptor {
         guard object.className == "NSSortDescriptor" else {
-            throw ModelReadingError.damagedArchive(
-                "The archive has a sort descriptor of the class '\(object.className)'.")
+            throw ModelReadingError.unknownPart(
+                "The archive has a sort descriptor of the unknown class '\(object.className)'.")
         }
         let key = try keyPath(archive.text("NSKey", of: object))
         let isAscending = try archive.boolean("NSAscending", of: object)
         let selector = try archive.text("NSSelector", of: object) ?? "compare:"
         if selector == "compare:" { return NSSortDescriptor(key: key, ascending: isAscending) }
         guard PredicateArchiveNames.sortSelectors.contains(selector) else {
-            throw ModelReadingError.damagedArchive("The archive sorts with the unknown selector '\(selector)'.")
+            throw ModelReadingError.unknownPart("The archive sorts with the unknown selector '\(selector)'.")
         }
         return NSSortDescriptor(key: key, ascending: isAscending, selector: Selector(selector))
     }

@@ -1,0 +1,252 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CoreData
+
+/// Models in the forms in which Apple's framework archives them, made by hand.
+@Suite struct CachedModelFormTests {
+    /// A model with a root entity `Note` (title, owner), its subentity `Memo` (urgent) and `Owner` (notes), in which `Memo` lists what it
+    /// inherits as stand-ins.
+    private func modelArchive(
+        propertyClass: String = "NSAttributeDescription", indexes: (inout KeyedArchiveBuilder) -> [ListPart] = { _ in [] }
+    ) -> Data {
+        var builder = KeyedArchiveBuilder()
+        // Objects refer to each other in circles: places first, contents later.
+        func place() -> ListPart { builder.add(.null) }
+        let (note, memo, owner) = (place(), place(), place())
+        let (title, noteOwner, notes, urgent) = (place(), place(), place(), place())
+        func fill(_ place: ListPart, _ className: String, _ entries: [String: ListPart]) {
+            guard case .uid(let number) = place, case .uid(let made) = builder.object(className, entries) else { return }
+            builder.objects[number] = builder.objects[made]
+        }
+        func text(_ text: String) -> ListPart { builder.add(.text(text)) }
+        func standIn(_ property: ListPart) -> ListPart {
+            builder.object(
+                "_NSPropertyDescriptionProxy",
+                ["NSUnderlyingProperty": property, "NSEntityDescription": memo, "NSReferenceID": .int(3)])
+        }
+        fill(
+            title, propertyClass,
+            ["NSPropertyName": text("title"), "NSAttributeType": .int(700), "NSIsOptional": .bool(true), "NSEntity": note])
+        fill(urgent, "NSAttributeDescription", ["NSPropertyName": text("urgent"), "NSAttributeType": .int(800), "NSEntity": memo])
+        // The inverse of Owner.notes is given as a stand-in of a stand-in.
+        let inverse = standIn(standIn(noteOwner))
+        fill(
+            noteOwner, "NSRelationshipDescription",
+            [
+                "NSPropertyName": text("owner"), "NSDestinationEntity": owner, "NSInverseRelationship": notes, "NSMaxCount": .int(1),
+                "NSDeleteRule": .int(1), "NSIsOptional": .bool(true),
+            ])
+        fill(
+            notes, "NSRelationshipDescription",
+            [
+                "NSPropertyName": text("notes"), "NSDestinationEntity": note, "NSInverseRelationship": inverse, "NSMaxCount": .int(0),
+                "NSDeleteRule": .int(1), "NSIsOptional": .bool(true),
+            ])
+        let listed = indexes(&builder)
+        let found = builder.array(listed, "NSMutableArray")
+        fill(
+            note, "NSEntityDescription",
+            [
+                "NSEntityName": text("Note"), "NSClassNameForEntity": text("NSManagedObject"), "NSFetchIndexDescriptions": found,
+                "NSProperties": builder.dictionary([("title", title), ("owner", noteOwner)]), "NSNewKeyOfAnotherYear": .int(5),
+                "NSSubentities": builder.dictionary([("Memo", memo)]),
+            ])
+        fill(
+            memo, "NSEntityDescription",
+            [
+                "NSEntityName": text("Memo"), "NSClassNameForEntity": text("NSManagedObject"), "NSSuperentity": note,
+                "NSUniqueTuples": builder.array([builder.array([standIn(title)])]),
+                "NSProperties": builder.dictionary([("title", standIn(title)), ("owner", standIn(noteOwner)), ("urgent", urgent)]),
+            ])
+        fill(
+            owner, "NSEntityDescription",
+            [
+                "NSEntityName": text("Owner"), "NSClassNameForEntity": text("NSManagedObject"),
+                "NSProperties": builder.dictionary([("notes", notes)]),
+            ])
+        let entities = builder.dictionary([("Memo", memo), ("Note", note), ("Owner", owner)])
+        let root = builder.object("NSManagedObjectModel", ["NSEntities": entities])
+        return builder.data(root: root)
+    }
+
+    private func index(_ builder: inout KeyedArchiveBuilder, _ name: String, _ properties: [String], rTree: [Bool] = []) -> ListPart {
+        let elements = properties.enumerated().map { place, property in
+            builder.object(
+                "NSFetchIndexElementDescription",
+                [
+                    "NSPropertyName": builder.add(.text(property)), "NSAscending": .bool(true),
+                    "NSFetchIndexElementType": .int(place < rTree.count && rTree[place] ? 1 : 0),
+                ])
+        }
+        return builder.object(
+            "NSFetchIndexDescription", ["NSIndexName": builder.add(.text(name)), "NSIndexElements": builder.array(elements)])
+    }
+
+    /// A store with rows whose own model is of an archive; the last rows read of it.
+    private func titles(inStoreWith archive: Data) throws -> [String] {
+        let folder = try TemporaryFolder()
+        let url = folder.file("store.sqlite")
+        let model = try ModelArchiveReader.model(from: archive)
+        let coordinator = try NSPersistentStoreCoordinator(validating: model)
+        let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        let memo = NSEntityDescription.insertNewObject(forEntityName: "Memo", into: context)
+        memo.setValue("Buy milk", forKey: "title")
+        memo.setValue(true, forKey: "urgent")
+        try context.save()
+        try coordinator.remove(store)
+        let cache = try RawDeflate.deflate(archive).map { String(format: "%02x", $0) }.joined()
+        #expect(SQLiteFile(url).execute("UPDATE Z_MODELCACHE SET Z_CONTENT = x'\(cache)'"))
+        let own = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+        let second = NSPersistentStoreCoordinator(managedObjectModel: own)
+        _ = try second.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        let reading = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        reading.persistentStoreCoordinator = second
+        return try reading.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")).compactMap { $0.value(forKey: "title") as? String }
+    }
+
+    // MARK: Stand-ins for inherited properties
+
+    @Test func standInsAreTheInheritedProperties() throws {
+        let model = try ModelArchiveReader.model(from: modelArchive())
+        let (note, memo) = (try #require(model.entitiesByName["Note"]), try #require(model.entitiesByName["Memo"]))
+        #expect(memo.ownProperties.map(\.name) == ["urgent"])
+        #expect(memo.propertiesByName["title"] === note.propertiesByName["title"])
+        #expect(memo.propertiesByName["owner"] === note.propertiesByName["owner"])
+        #expect(memo.uniquenessConstraintNames == [["title"]])
+        let notes = try #require(model.entitiesByName["Owner"]?.relationshipsByName["notes"])
+        #expect(notes.inverseRelationship === note.relationshipsByName["owner"])
+        #expect(model.consistencyProblems() == [])
+    }
+
+    @Test func aStoreWhoseModelHasStandInsIsReadWithIt() throws {
+        #expect(try titles(inStoreWith: modelArchive()) == ["Buy milk"])
+    }
+
+    @Test func aStandInForNothingInheritedIsTheEntitysOwnProperty() throws {
+        let data = KeyedArchiveBuilder.data { builder in
+            let title = builder.object(
+                "NSAttributeDescription", ["NSPropertyName": builder.add(.text("title")), "NSAttributeType": .int(700)])
+            let standIn = builder.object("_NSPropertyDescriptionProxy", ["NSUnderlyingProperty": title])
+            let entity = builder.object(
+                "NSEntityDescription", ["NSEntityName": builder.add(.text("A")), "NSProperties": builder.dictionary([("title", standIn)])])
+            return builder.object("NSManagedObjectModel", ["NSEntities": builder.dictionary([("A", entity)])])
+        }
+        let model = try ModelArchiveReader.model(from: data)
+        #expect(model.entitiesByName["A"]?.attributesByName["title"]?.attributeType == .stringAttributeType)
+    }
+
+    @Test func aStandInForItselfIsDamage() throws {
+        let data = KeyedArchiveBuilder.data { builder in
+            let standIn = builder.object("_NSPropertyDescriptionProxy", ["NSUnderlyingProperty": .uid(2)])
+            #expect(standIn == .uid(2))
+            let entity = builder.object(
+                "NSEntityDescription", ["NSEntityName": builder.add(.text("A")), "NSProperties": builder.dictionary([("title", standIn)])])
+            return builder.object("NSManagedObjectModel", ["NSEntities": builder.dictionary([("A", entity)])])
+        }
+        let error = #expect(throws: ModelReadingError.self) { try ModelArchiveReader.model(from: data) }
+        #expect(error?.problem.contains("_NSPropertyDescriptionProxy") == true)
+    }
+
+    // MARK: Indexes
+
+    @Test func anIndexThatIsListedTwiceIsThereOnce() throws {
+        let archive = modelArchive { builder in
+            let byTitle = index(&builder, "byTitle", ["title"])
+            return [byTitle, index(&builder, "byTitle", ["title"]), byTitle]
+        }
+        let model = try ModelArchiveReader.model(from: archive)
+        #expect(model.entitiesByName["Note"]?.indexes.map(\.name) == ["byTitle"])
+        #expect(model.consistencyProblems() == [])
+        #expect(try titles(inStoreWith: archive) == ["Buy milk"])
+    }
+
+    @Test func indexesThatCannotBeMadeArePassedOver() throws {
+        let archive = modelArchive { builder in
+            [
+                index(&builder, "none", []), index(&builder, "gone", ["title", "gone"]), index(&builder, "good", ["title"]),
+                index(&builder, "mixed", ["title", "title"], rTree: [true, false]),
+            ]
+        }
+        #expect(try ModelArchiveReader.model(from: archive).entitiesByName["Note"]?.indexes.map(\.name) == ["good"])
+        #expect(try titles(inStoreWith: archive) == ["Buy milk"])
+    }
+
+    // MARK: What is not known
+
+    @Test func anUnknownClassOfPropertyIsNamed() throws {
+        let archive = modelArchive(propertyClass: "NSHologramDescription")
+        let error = #expect(throws: ModelReadingError.self) { try ModelArchiveReader.model(from: archive) }
+        #expect(error?.description.contains("'Note.title'") == true)
+        #expect(error?.description.contains("'NSHologramDescription'") == true)
+    }
+
+    @Test func whyAStoresOwnModelCannotBeReadIsSaid() throws {
+        let folder = try TemporaryFolder()
+        let url = folder.file("store.sqlite")
+        let model = NSManagedObjectModel([NSEntityDescription("A", class: "NSManagedObject", [.init("x", .stringAttributeType)])])
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.remove(try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url))
+        let cache = try RawDeflate.deflate(modelArchive(propertyClass: "NSHologramDescription")).map { String(format: "%02x", $0) }.joined()
+        #expect(SQLiteFile(url).execute("UPDATE Z_MODELCACHE SET Z_CONTENT = x'\(cache)'"))
+        let error = try #require(errorThrown { _ = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url) })
+        #expect(error.localizedDescription.contains("'NSHologramDescription'"))
+        #expect(error.localizedDescription.contains(url.path))
+        #expect(error.code == NSFileReadCorruptFileError)
+
+        let other = NSManagedObjectModel([
+            NSEntityDescription("A", class: "NSManagedObject", [.init("x", .stringAttributeType), .init("y", .stringAttributeType)])
+        ])
+        let options = [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
+        let refusal = try #require(
+            errorThrown {
+                _ = try NSPersistentStoreCoordinator(managedObjectModel: other)
+                    .addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
+            })
+        #expect(refusal.code == NSMigrationMissingSourceModelError)
+        #expect(refusal.localizedDescription.contains("'NSHologramDescription'"))
+    }
+
+    @Test func aStoreWithoutAModelSaysSo() throws {
+        let folder = try TemporaryFolder()
+        let url = folder.file("store.sqlite")
+        let coordinator = NSPersistentStoreCoordinator(
+            managedObjectModel: NSManagedObjectModel([
+                NSEntityDescription("A", class: "NSManagedObject", [.init("x", .stringAttributeType)])
+            ]))
+        try coordinator.remove(try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url))
+        #expect(SQLiteFile(url).execute("DROP TABLE Z_MODELCACHE"))
+        let error = errorThrown { _ = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url) }
+        #expect(error?.code == NSMigrationMissingSourceModelError)
+    }
+
+    @Test func templatesForEntitiesThatAreNotThereArePassedOver() throws {
+        let data = KeyedArchiveBuilder.data { builder in
+            let entity = builder.object("NSEntityDescription", ["NSEntityName": builder.add(.text("A"))])
+            let request = builder.object("NSFetchRequest", ["NSEntityName": builder.add(.text("Gone"))])
+            return builder.object(
+                "NSManagedObjectModel",
+                ["NSEntities": builder.dictionary([("A", entity)]), "NSFetchRequestTemplates": builder.dictionary([("all", request)])])
+        }
+        let model = try ModelArchiveReader.model(from: data)
+        #expect(model.fetchRequestTemplatesByName.isEmpty)
+        #expect(model.consistencyProblems() == [])
+    }
+
+    @Test func userInformationWithOtherKeysThanTextsIsPassedOver() throws {
+        let data = KeyedArchiveBuilder.data { builder in
+            let info = builder.object(
+                "NSDictionary",
+                [
+                    "NS.keys": .array([builder.add(.int(1)), builder.add(.text("a"))]),
+                    "NS.objects": .array([builder.add(.int(2)), builder.add(.int(3))]),
+                ])
+            let entity = builder.object("NSEntityDescription", ["NSEntityName": builder.add(.text("A")), "NSUserInfo": info])
+            return builder.object("NSManagedObjectModel", ["NSEntities": builder.dictionary([("A", entity)])])
+        }
+        #expect(try ModelArchiveReader.model(from: data).entitiesByName["A"]?.userInfo as? [String: Int] == ["a": 3])
+    }
+}
