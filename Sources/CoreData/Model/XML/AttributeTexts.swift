@@ -16,7 +16,7 @@ struct AttributeTexts {
         switch type {
         case .stringAttributeType: return text
         case .booleanAttributeType:
-            return text.isEmpty ? nil : NSNumber(value: ["yes", "true", "1"].contains(text.lowercased()))
+            return Self.trimmed(text).isEmpty ? nil : NSNumber(value: Self.truth(text))
         case .UUIDAttributeType:
             // Editors take any text here, and applications ship with such models: what is no UUID is no default.
             return UUID(uuidString: text)
@@ -26,7 +26,7 @@ struct AttributeTexts {
             return value
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
             .doubleAttributeType, .floatAttributeType:
-            return text.isEmpty ? nil : try number(text, "default", failure)
+            return Self.trimmed(text).isEmpty ? nil : try number(text, "default", failure)
         case .undefinedAttributeType, .binaryDataAttributeType, .transformableAttributeType, .objectIDAttributeType,
             .compositeAttributeType, .dateAttributeType:
             return nil
@@ -59,30 +59,45 @@ struct AttributeTexts {
         return lengths + (element.text("regularExpressionString").map { [AttributeLimit.pattern($0)] } ?? [])
     }
 
+    private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
+
+    /// A truth value as `NSString.boolValue` reads it: after a sign and zeros, a digit from 1, a Y or a T means true.
+    private static func truth(_ text: String) -> Bool {
+        let rest = trimmed(text).drop { $0 == "+" || $0 == "-" }.drop { $0 == "0" }
+        return rest.first.map { "123456789YyTt".contains($0) } ?? false
+    }
+
+    /// What the editor leaves as a number's text when the attribute was a Boolean before.
+    private static let truthNumbers = ["yes": "1", "true": "1", "no": "0", "false": "0"]
+
     private func length(_ text: String, _ role: String, _ failure: Failure) throws -> NSNumber {
-        guard let value = Int(text), value >= 0 else { throw wrong(text, role, failure) }
+        let trimmed = Self.trimmed(text)
+        guard let value = Int(trimmed) ?? Double(trimmed).flatMap({ Int(exactly: $0) }), value >= 0 else {
+            throw wrong(text, role, failure)
+        }
         return NSNumber(value: value)
     }
 
     private func date(_ text: String, _ role: String, _ failure: Failure) throws -> Date {
-        guard let seconds = Double(text), seconds.isFinite else { throw wrong(text, role, failure) }
+        guard let seconds = Double(Self.trimmed(text)), seconds.isFinite else { throw wrong(text, role, failure) }
         return Date(timeIntervalSinceReferenceDate: seconds)
     }
 
-    private func number(_ text: String, _ role: String, _ failure: Failure) throws -> NSNumber {
+    private func number(_ given: String, _ role: String, _ failure: Failure) throws -> NSNumber {
+        let trimmed = Self.trimmed(given)
+        let text = Self.truthNumbers[trimmed.lowercased()] ?? trimmed
+        guard let value = Double(text), value.isFinite else { throw wrong(given, role, failure) }
         switch type {
         case .decimalAttributeType:
             guard let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")), !value.isNaN else {
-                throw wrong(text, role, failure)
+                throw wrong(given, role, failure)
             }
             return NSDecimalNumber(decimal: value)
-        case .doubleAttributeType, .floatAttributeType:
-            guard let value = Double(text) else { throw wrong(text, role, failure) }
-            return type == .floatAttributeType ? NSNumber(value: Float(value)) : NSNumber(value: value)
+        case .doubleAttributeType: return NSNumber(value: value)
+        case .floatAttributeType: return NSNumber(value: Float(value))
         default:
-            guard let value = Int64(text) ?? Double(text).flatMap({ Int64(exactly: $0) }) else {
-                throw wrong(text, role, failure)
-            }
+            // A fraction is cut off, as by the framework's compiler of models.
+            guard let value = Int64(text) ?? Int64(exactly: value.rounded(.towardZero)) else { throw wrong(given, role, failure) }
             return NSNumber(value: value)
         }
     }
