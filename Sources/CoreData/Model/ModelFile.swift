@@ -2,19 +2,29 @@ import Foundation
 
 /// Finds the right file of a model's bundle and reads it.
 enum ModelFile {
-    /// Reads the model at a place.
-    static func model(at url: URL, version: String? = nil) throws -> NSManagedObjectModel {
+    /// Reads the model at a place, whose classes are looked for first in a module: by default in those that its resource bundle
+    /// may belong to.
+    static func model(at url: URL, version: String? = nil, module: String? = nil) throws -> NSManagedObjectModel {
+        let modules = module.map { [$0] } ?? ResourceBundleName.modules(ofFileAt: url)
+        let model = try model(at: url, version: version, modules: modules)
+        for entity in model.entities { entity.classModules = modules }
+        return model
+    }
+
+    private static func model(at url: URL, version: String?, modules: [String]) throws -> NSManagedObjectModel {
         guard FileManager.default.fileExists(atPath: url.path) else {
             throw ModelReadingError(
                 .missing, "There is no such file.", advice: "Check the path and that the file is copied along.",
                 file: url.path)
         }
         switch url.pathExtension {
-        case "xcdatamodeld": return try model(at: sourceVersion(of: url, named: version))
-        case "momd": return try model(at: compiledVersion(of: url, named: version))
-        case "xcdatamodel": return try sourceModel(at: url.appendingPathComponent("contents"))
-        case "contents": return try sourceModel(at: url)
-        default: return url.lastPathComponent == "contents" ? try sourceModel(at: url) : try compiledModel(at: url)
+        case "xcdatamodeld": return try model(at: sourceVersion(of: url, named: version), version: nil, modules: modules)
+        case "momd": return try model(at: compiledVersion(of: url, named: version), version: nil, modules: modules)
+        case "xcdatamodel":
+            try refuseEarlierForm(url)
+            return try sourceModel(at: url.appendingPathComponent("contents"), modules)
+        case "contents": return try sourceModel(at: url, modules)
+        default: return url.lastPathComponent == "contents" ? try sourceModel(at: url, modules) : try compiledModel(at: url)
         }
     }
 
@@ -62,9 +72,20 @@ enum ModelFile {
         name.hasSuffix(ending) ? String(name.dropLast(ending.count)) : name
     }
 
-    private static func sourceModel(at url: URL) throws -> NSManagedObjectModel {
+    private static func sourceModel(at url: URL, _ modules: [String]) throws -> NSManagedObjectModel {
         let root = try ModelElementParser.parse(data(at: url), file: url.path)
-        return try ModelElementReader.model(from: root, file: url.path)
+        return try ModelElementReader.model(from: root, file: url.path, module: modules.first)
+    }
+
+    /// Up to Xcode 3 a model was kept in two binary files, `elements` and `layout`, or in one.
+    private static func refuseEarlierForm(_ url: URL) throws {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else { return }
+        func holds(_ name: String) -> Bool { FileManager.default.fileExists(atPath: url.appendingPathComponent(name).path) }
+        guard !isFolder.boolValue || (holds("elements") && !holds("contents")) else { return }
+        throw ModelReadingError(
+            .damaged, "This model is in the binary form that Xcode wrote before version 4.",
+            advice: "Open it in Xcode and save it again, or use the compiled model (.mom or .momd).", file: url.path)
     }
 
     private static func compiledModel(at url: URL) throws -> NSManagedObjectModel {
@@ -97,8 +118,7 @@ enum ModelFile {
     }
 
     private static func propertyList(at url: URL) throws -> [String: Any] {
-        let list = try PropertyListSerialization.propertyList(from: data(at: url), options: [], format: nil)
-        return list as? [String: Any] ?? [:]
+        try PropertyListReader.dictionary(from: data(at: url))
     }
 
     private static func unreadable(_ url: URL, _ error: any Error) -> ModelReadingError {

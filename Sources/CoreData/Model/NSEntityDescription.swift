@@ -57,6 +57,9 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         }
     }
 
+    /// The modules in which a class of that name is looked for first, most likely first: those that the entity's file may belong to.
+    var classModules: [String] = []
+
     /// The class itself where it was given, so that it need not be looked up by its name.
     private(set) var givenClass: NSManagedObject.Type?
 
@@ -298,6 +301,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         copy.isAbstract = isAbstract
         copy.explicitClassName = explicitClassName
         copy.givenClass = givenClass
+        copy.classModules = classModules
         copy.userInfo = userInfo
         copy.versionHashModifier = versionHashModifier
         copy.explicitRenamingIdentifier = explicitRenamingIdentifier

@@ -12,10 +12,14 @@ extension NSManagedObjectModel {
     ///
     /// Of a bundle with several versions the current one is read; `version` names another.
     ///
+    /// - Parameters:
+    ///   - version: the version of a bundle with several.
+    ///   - module: the module whose classes are meant by names without a module, or with Xcode's "current product module", where the
+    ///     program has several of a name; nil takes it from the resource bundle of a Swift package that the file lies in.
     /// - Throws: `ModelReadingError`, which names the file, the line, the entity and the property and says what to do.
-    public convenience init(reading url: URL, version: String? = nil) throws {
+    public convenience init(reading url: URL, version: String? = nil, module: String? = nil) throws {
         self.init()
-        takeState(ofModels: [try ModelFile.model(at: url, version: version)])
+        takeState(ofModels: [try ModelFile.model(at: url, version: version, module: module)])
         fileURL = url
     }
 }

@@ -15,14 +15,14 @@ enum ManagedObjectClasses {
         guard let name = entity.managedObjectClassName, !name.isEmpty, name != "NSManagedObject" else {
             return NSManagedObject.self
         }
-        switch ClassLookup.find(name, inheritingFrom: NSManagedObject.self) {
+        switch ClassLookup.find(name, inheritingFrom: NSManagedObject.self, preferring: entity.classModules) {
         case .found(let found): return found as? NSManagedObject.Type ?? NSManagedObject.self
         case .none: return NSManagedObject.self
         case .ambiguous(let candidates):
             let names = candidates.map { ClassLookup.name(of: $0) }.joined(separator: ", ")
             preconditionFailure(
                 "The entity \(entity.name ?? "?") names the class \(name), but the program has several: \(names). Name the module "
-                    + "in the model, as in \"Module.\(name)\".")
+                    + "in the model, as in \"Module.\(name)\", or read the model with NSManagedObjectModel(reading:version:module:).")
         }
     }
 

@@ -6,19 +6,22 @@ import Predicates
 /// `customClassName`, which concerns generated code only and is not in compiled models.
 struct ModelElementReader {
     let file: String
+    /// The module that a leading full stop of a class's name stands for.
+    let module: String?
     var composites: [String: ModelElement] = [:]
     var entities: [String: NSEntityDescription] = [:]
 
     /// Reads a model.
     ///
     /// - Throws: `ModelReadingError` with the line, entity and property of the first thing that is wrong.
-    static func model(from root: ModelElement, file: String) throws -> NSManagedObjectModel {
-        var reader = ModelElementReader(file: file)
+    static func model(from root: ModelElement, file: String, module: String? = nil) throws -> NSManagedObjectModel {
+        var reader = ModelElementReader(file: file, module: module)
         return try reader.model(from: root)
     }
 
-    init(file: String) {
+    init(file: String, module: String? = nil) {
         self.file = file
+        self.module = module
     }
 
     mutating func model(from root: ModelElement) throws -> NSManagedObjectModel {
@@ -71,7 +74,12 @@ struct ModelElementReader {
         let entity = NSEntityDescription()
         entity.name = name
         if let className = element.text("representedClassName") {
-            entity.managedObjectClassName = className.hasPrefix(".") ? String(className.dropFirst()) : className
+            // As the compiler of models writes it: the editor's "current product module" is the one that the model is built for.
+            if className.hasPrefix(".") {
+                entity.managedObjectClassName = module.map { $0 + className } ?? String(className.dropFirst())
+            } else {
+                entity.managedObjectClassName = className
+            }
         }
         entity.isAbstract = element.flag("isAbstract")
         entity.versionHashModifier = element.text("versionHashModifier")
@@ -79,9 +87,10 @@ struct ModelElementReader {
         entity.userInfo = userInfo(of: element)
 
         var properties: [NSPropertyDescription] = []
+        var names: Set<String> = []
         for child in element.children {
             guard let property = try property(from: child, entity: name) else { continue }
-            guard !properties.contains(where: { $0.name == property.name }) else {
+            guard names.insert(property.name).inserted else {
                 throw error(
                     "The entity '\(name)' has two properties named '\(property.name)'.", "Rename one of them.",
                     at: child,
@@ -100,6 +109,8 @@ struct ModelElementReader {
 
     func linkHierarchy(_ elements: [ModelElement]) throws {
         var children: [String: [NSEntityDescription]] = [:]
+        let pairs = elements.compactMap { element in element.text("parentEntity").map { (element.text("name") ?? "", $0) } }
+        let parents = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
         for element in elements {
             let name = element.text("name") ?? ""
             guard let parent = element.text("parentEntity") else { continue }
@@ -108,12 +119,11 @@ struct ModelElementReader {
             var steps = 0
             while let current = ancestor {
                 steps += 1
-                guard current != name, steps <= elements.count else {
-                    throw error(
-                        "The entity '\(name)' inherits from itself through '\(parent)'.", "Give it another parent.",
-                        at: element, entity: name)
+                guard current != name, steps <= ModelReadingError.depthLimit else {
+                    let problem = current == name ? "inherits from itself through '\(parent)'" : "has too many superentities"
+                    throw error("The entity '\(name)' \(problem).", "Give it another parent.", at: element, entity: name)
                 }
-                ancestor = elements.first { $0.text("name") == current }?.text("parentEntity")
+                ancestor = parents[current]
             }
             children[parent, default: []] += [entities[name]].compactMap { $0 }
         }
@@ -132,13 +142,12 @@ struct ModelElementReader {
     }
 
     func linkRelationships(_ elements: [ModelElement]) throws {
+        let relationships = entities.mapValues(\.relationshipsByName)
         for element in elements {
-            guard let owner = element.text("name"), let entity = entities[owner] else { continue }
+            guard let owner = element.text("name"), let own = relationships[owner] else { continue }
             for child in element.children("relationship") {
                 let name = child.text("name") ?? ""
-                guard let relationship = entity.ownProperties.first(where: { $0.name == name }),
-                    let relationship = relationship as? NSRelationshipDescription
-                else { continue }
+                guard let relationship = own[name] else { continue }
                 guard let destinationName = child.text("destinationEntity") else {
                     throw error(
                         "The relationship has no destination.", "Choose its destination entity.", at: child,
@@ -152,7 +161,7 @@ struct ModelElementReader {
                     try child.text("inverseEntity").map {
                         try self.entity(named: $0, at: child, role: "inverse entity", of: owner, property: name)
                     } ?? destination
-                guard let inverse = inverseEntity.relationshipsByName[inverseName] else {
+                guard let inverse = relationships[inverseEntity.name ?? ""]?[inverseName] else {
                     throw error(
                         "The entity '\(inverseEntity.name ?? "")' has no relationship '\(inverseName)', which is "
                             + "named as inverse.", "Add the relationship or choose another inverse.", at: child,
