@@ -72,6 +72,9 @@ final class SQLMapping: @unchecked Sendable {
         }
     }
 
+    // Relationships lead from entity to entity, and round in circles.
+    deinit { for entity in entities { entity?.toMany = [] } }
+
     func entity(_ layout: EntityLayout) -> SQLEntity? { entities[layout.index] }
 
     /// The mapping of an entity that the store must have.
