@@ -14,6 +14,8 @@ struct SQLiteError: Error, CustomStringConvertible {
     let sql: String?
     /// The database file.
     let path: String
+    /// The `errno` behind a file that cannot be opened, read or written; 0 for other results.
+    let systemError: Int32
     /// What to tell the user where the result code alone would mislead; nil for the words that go with the code.
     let advice: String?
 
@@ -29,8 +31,11 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// Whether the code names none of the situations that callers have a code for.
     var isGeneral: Bool { cocoaError.code == CocoaError.Code.persistentStoreOperation.rawValue }
 
-    init(extendedCode: Int32, message: String, sql: String? = nil, path: String, advice: String? = nil) {
+    init(
+        extendedCode: Int32, message: String, sql: String? = nil, path: String, systemError: Int32 = 0, advice: String? = nil
+    ) {
         self.extendedCode = extendedCode
+        self.systemError = systemError
         self.message = message
         self.sql = sql
         self.path = path
@@ -39,21 +44,47 @@ struct SQLiteError: Error, CustomStringConvertible {
 
     /// The last error of a connection.
     init(handle: OpaquePointer?, sql: String? = nil, path: String) {
+        let code = handle.map(sqlite3_extended_errcode) ?? SQLITE_NOMEM
+        let isOfSystem = [SQLITE_CANTOPEN, SQLITE_IOERR].contains(code & 0xff)
         self.init(
-            extendedCode: handle.map(sqlite3_extended_errcode) ?? SQLITE_NOMEM,
-            message: handle.flatMap(sqlite3_errmsg).map { String(cString: $0) } ?? "out of memory", sql: sql, path: path
-        )
+            extendedCode: code, message: handle.flatMap(sqlite3_errmsg).map { String(cString: $0) } ?? "out of memory", sql: sql,
+            path: path, systemError: isOfSystem ? handle.map(sqlite3_system_errno) ?? 0 : 0)
     }
 
     var description: String {
         "SQLite error \(extendedCode) (\(message)) in \(path)" + (sql.map { " at: \($0)" } ?? "")
     }
 
+    /// Why a file could not be written or made longer, where the system's answer was lost while SQLite undid what it had begun.
+    private static func likelyWriteFailure(_ code: Int32, _ path: String) -> SystemFailure? {
+        // SQLITE_IOERR_WRITE, _FSYNC, _TRUNCATE and _SHMSIZE: macros that Swift does not import.
+        guard [3, 4, 6, 19].contains(code >> 8) else { return nil }
+        var limits = rlimit()
+        #if canImport(Glibc)
+            let resource = Int32(RLIMIT_FSIZE.rawValue)
+        #else
+            let resource = RLIMIT_FSIZE
+        #endif
+        if getrlimit(resource, &limits) == 0, limits.rlim_cur != rlim_t.max { return SystemFailure(EFBIG) }
+        var space = statvfs()
+        let folder = URL(fileURLWithPath: path).resolvingSymlinksInPath().deletingLastPathComponent().path
+        guard statvfs(folder, &space) == 0, space.f_bavail < (1 << 20) / max(1, UInt(space.f_frsize)) else { return nil }
+        return SystemFailure(ENOSPC)
+    }
+
     /// The error as users of the framework see it.
     var cocoaError: NSError {
         let cocoa: CocoaError.Code
         let advice: String
+        var failure = SystemFailure(systemError)
+        if code == SQLITE_IOERR, failure.advice == nil, let likely = Self.likelyWriteFailure(extendedCode, path) { failure = likely }
         switch code {
+        case SQLITE_CANTOPEN where failure.isOutOfDescriptors, SQLITE_IOERR where failure.isOutOfDescriptors:
+            cocoa = .persistentStoreOpen
+            advice = "The store at \(path) cannot be opened. \(failure.advice ?? message)"
+        case SQLITE_CANTOPEN where failure.isOutOfSpace, SQLITE_IOERR where failure.isOutOfSpace:
+            cocoa = .fileWriteOutOfSpace
+            advice = "The store at \(path) cannot be written. \(failure.advice ?? message)"
         case SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_FORMAT:
             cocoa = .fileReadCorruptFile
             advice =
@@ -70,7 +101,7 @@ struct SQLiteError: Error, CustomStringConvertible {
             advice = "The store at \(path) may not be written. Check the permissions of the file and its folder."
         case SQLITE_FULL:
             cocoa = .fileWriteOutOfSpace
-            advice = "There is no space left for the store at \(path). Free some and save again."
+            advice = "There is no space left for the store at \(path). Free some and try again."
         default:
             cocoa = .persistentStoreOperation
             advice = "The store at \(path) could not do what was asked: \(message)."

@@ -1,0 +1,48 @@
+import Foundation
+
+/// A call of the operating system that failed: what it means for a file, in words and as one of Cocoa's codes.
+struct SystemFailure: Equatable {
+    /// The value of `errno`.
+    let number: Int32
+
+    init(_ number: Int32 = errno) { self.number = number }
+
+    /// Whether a disk, a quota or a limit on the size of files is exhausted.
+    var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT || number == EFBIG }
+
+    /// Whether the process or the system has no file descriptor left.
+    var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }
+
+    /// What happened and what to do about it; nil for failures that say nothing that a code of SQLite would not say.
+    var advice: String? {
+        switch number {
+        case ENOSPC: "There is no space left on its disk: free some and try again."
+        case EDQUOT: "The disk quota is used up: free some space or raise the quota, and try again."
+        case EFBIG: "The limit on the size of files (ulimit -f) is reached: raise it and try again."
+        case EMFILE: "The process has no file descriptor left: close files, or raise the limit (ulimit -n), and try again."
+        case ENFILE: "The system has no file descriptor left: close files, or raise its limit, and try again."
+        default: nil
+        }
+    }
+
+    /// An error about one file.
+    ///
+    /// - Parameters:
+    ///   - problem: the first sentence, which names the file.
+    ///   - code: the code for failures that have none of their own.
+    func error(_ problem: String, path: String, otherwise code: CocoaError.Code) -> NSError {
+        let reason = String(cString: strerror(number))
+        let known: CocoaError.Code
+        switch number {
+        case _ where isOutOfSpace: known = .fileWriteOutOfSpace
+        case EACCES, EPERM, EROFS: known = code == .fileReadUnknown ? .fileReadNoPermission : .fileWriteNoPermission
+        default: known = code
+        }
+        return CoreDataErrors.make(
+            known, "\(problem): \(reason).", recovery: advice,
+            userInfo: [
+                NSFilePathErrorKey: path,
+                NSUnderlyingErrorKey: NSError(domain: NSPOSIXErrorDomain, code: Int(number)),
+            ])
+    }
+}
