@@ -134,9 +134,10 @@ let package = Package(
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates"]),
         .testTarget(name: "CoreDataModelTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .testTarget(name: "CoordinatorTests", dependencies: ["CoreData"]),
-        .testTarget(name: "SQLiteStoreTests", dependencies: ["CoreData", "CSQLite"]),
+        .testTarget(name: "SQLiteStoreTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .testTarget(name: "FixtureTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
-        .executableTarget(name: "OtherProgram", dependencies: ["CoreData", "CSQLite"], path: "Tests/OtherProgram"),
+        .executableTarget(
+            name: "OtherProgram", dependencies: ["CoreData", "CSQLite", "TestSupport"], path: "Tests/OtherProgram"),
         .executableTarget(name: "StackStress", dependencies: ["SafeCoreData"], path: "Tests/StackStress"),
         .testTarget(
             name: "SafeCoreDataTests", dependencies: ["SafeCoreData", "SafeCoreDataTesting", "CSQLite", "TestSupport"]),

@@ -8,6 +8,15 @@ import Foundation
 //     OtherProgram crash STORE             ends in the middle of a transaction whose pages are in the file already
 //     OtherProgram open writable STORE     opens the store with the engine, changes the makers' names and saves
 //     OtherProgram open read-only STORE    opens the store with the engine and prints the makers' names
+//
+// With a gallery's store:
+//
+//     OtherProgram gallery killed STORE SEED        saves and prints each save, until it kills itself
+//     OtherProgram gallery reads STORE              looks at all photos until its standard input ends
+//     OtherProgram gallery saves STORE SEED COUNT   saves so many times
+//     OtherProgram gallery small STORE BYTES        opens and saves while files may not grow beyond a size, then without that limit
+//     OtherProgram gallery closed STORE             opens the store while no file descriptor is left
+//     OtherProgram gallery open STORE               looks at an open store while no file descriptor is left
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
@@ -26,6 +35,18 @@ case "crash" where arguments.count == 2:
     _exit(9)
 case "open" where arguments.count == 3:
     try Opening.run(path: arguments[2], isReadOnly: arguments[1] == "read-only")
+case "gallery" where arguments.count >= 3:
+    let url = URL(fileURLWithPath: arguments[2])
+    let numbers = arguments.dropFirst(3).compactMap { UInt64($0) }
+    switch (arguments[1], numbers.count) {
+    case ("killed", 1): try GalleryProgram.saveUntilKilled(url, seed: numbers[0])
+    case ("reads", 0): try GalleryProgram.read(url)
+    case ("saves", 2): try GalleryProgram.save(url, seed: numbers[0], times: Int(numbers[1]))
+    case ("small", 1): try GalleryProgram.withSmallFiles(url, bytes: UInt(numbers[0]))
+    case ("closed", 0): try GalleryProgram.withoutDescriptors(url, isOpen: false)
+    case ("open", 0): try GalleryProgram.withoutDescriptors(url, isOpen: true)
+    default: exit(2)
+    }
 default:
     print("unknown mode: \(arguments.joined(separator: " "))")
     exit(2)

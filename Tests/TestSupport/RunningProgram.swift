@@ -25,6 +25,14 @@ public final class RunningProgram {
 
     deinit { stop() }
 
+    /// Ends the program's input and gives what it prints until its end.
+    public func finish() -> String {
+        try? input.fileHandleForWriting.close()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: data, as: UTF8.self)
+    }
+
     /// Ends the program's input and waits for its end.
     public func stop() {
         guard process.isRunning else { return }

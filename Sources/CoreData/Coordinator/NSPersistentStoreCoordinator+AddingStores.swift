@@ -141,7 +141,7 @@ extension NSPersistentStoreCoordinator {
         metadata = store.metadata ?? [:]
         if metadata[NSStoreTypeKey] == nil { metadata[NSStoreTypeKey] = store.type }
         if metadata[NSStoreUUIDKey] == nil { metadata[NSStoreUUIDKey] = store.identifier ?? UUID().uuidString }
-        if metadata[NSStoreModelVersionHashesKey] == nil {
+        if StoreMetadataHashes.hashes(in: metadata) == nil {
             metadata[NSStoreModelVersionHashesKey] = Dictionary(
                 entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { first, _ in first })
         }

@@ -5,9 +5,11 @@ extension NSPersistentStoreCoordinator {
     /// Empties the store at a URL: a SQLite database through its own locks, a file of another type by removing it.
     ///
     /// If the coordinator has the store, it is removed from it first, so that a new one can be added in its place; it stays removed
-    /// when the store cannot be destroyed. A database in memory that stores share ends with the last of them, not here.
+    /// when the store cannot be destroyed. A database in memory that stores share ends with the last of them, not here; of any other
+    /// store in memory nothing is at the URL, and whatever is there is left alone.
     ///
-    /// - Throws: a `CocoaError` when the type is unknown or the store cannot be destroyed.
+    /// - Throws: a `CocoaError` when the type is unknown, the store cannot be destroyed, or there is no regular file of a store of
+    ///   the type. With `NSPersistentStoreForceDestroyOption` the file need not be readable as one.
     public func destroyPersistentStore(
         at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
     ) throws {
@@ -17,9 +19,11 @@ extension NSPersistentStoreCoordinator {
     /// Empties the store at a URL: a SQLite database through its own locks, a file of another type by removing it.
     ///
     /// If the coordinator has the store, it is removed from it first, so that a new one can be added in its place; it stays removed
-    /// when the store cannot be destroyed. A database in memory that stores share ends with the last of them, not here.
+    /// when the store cannot be destroyed. A database in memory that stores share ends with the last of them, not here; of any other
+    /// store in memory nothing is at the URL, and whatever is there is left alone.
     ///
-    /// - Throws: a `CocoaError` when the type is unknown or the store cannot be destroyed.
+    /// - Throws: a `CocoaError` when the type is unknown, the store cannot be destroyed, or there is no regular file of a store of
+    ///   the type. With `NSPersistentStoreForceDestroyOption` the file need not be readable as one.
     public func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {
@@ -29,9 +33,10 @@ extension NSPersistentStoreCoordinator {
         try changingStores.withLock { try StoreFiles.destroy(type: storeType, at: url, options: options) }
     }
 
-    /// Copies a store with its journal over another one. The destination must not be added to a coordinator.
+    /// Copies a store with its journal and external files over another one. The destination must not be added to a coordinator.
     ///
-    /// - Throws: a `CocoaError` when the type is unknown or a store cannot be read or written.
+    /// - Throws: a `CocoaError` when the type is unknown, a store cannot be read or written, or something else than a store of the type is
+    ///   at the destination. Stores in memory cannot be replaced.
     public func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil, withPersistentStoreFrom sourceURL: URL,
         sourceOptions: [AnyHashable: Any]? = nil, type: NSPersistentStore.StoreType
@@ -41,9 +46,10 @@ extension NSPersistentStoreCoordinator {
             sourceOptions: sourceOptions, ofType: type.rawValue)
     }
 
-    /// Copies a store with its journal over another one. The destination must not be added to a coordinator.
+    /// Copies a store with its journal and external files over another one. The destination must not be added to a coordinator.
     ///
-    /// - Throws: a `CocoaError` when the type is unknown or a store cannot be read or written.
+    /// - Throws: a `CocoaError` when the type is unknown, a store cannot be read or written, or something else than a store of the type is
+    ///   at the destination. Stores in memory cannot be replaced.
     public func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil, withPersistentStoreFrom sourceURL: URL,
         sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String

@@ -26,6 +26,9 @@ struct SQLSchema {
         "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
     ]
 
+    /// A row's version as snapshots keep it: 32 bits, whatever a damaged file holds.
+    static let rowVersion = "(IFNULL(Z_OPT, 0) & 4294967295)"
+
     /// Quoted unless it is a plain identifier for SQLite, which takes every letter beyond ASCII for a plain one.
     static func identifier(_ name: String) -> String {
         let isPlain =

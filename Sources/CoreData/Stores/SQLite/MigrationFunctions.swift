@@ -27,13 +27,13 @@ final class MigrationFunctions {
         }
         add(SQLFunctionName.externalValue, 1) { context, _, arguments in
             MigrationFunctions.answer(context) { _ in
-                MigrationFunctions.data(arguments?[0]).map { Data([ExternalFiles.inlineMarker]) + $0 }
+                MigrationFunctions.data(arguments?[0]).map(ExternalFiles.columnValue(inline:))
             }
         }
         add(SQLFunctionName.plainValue, 1) { context, _, arguments in
             MigrationFunctions.answer(context) { functions in
-                MigrationFunctions.data(arguments?[0]).flatMap {
-                    ExternalFiles.content(ofColumnValue: $0, in: functions.externalFiles)
+                try MigrationFunctions.data(arguments?[0]).flatMap {
+                    try ExternalFiles.content(ofColumnValue: $0, in: functions.externalFiles)
                 }
             }
         }
@@ -82,12 +82,16 @@ final class MigrationFunctions {
         return Data(bytes: bytes, count: Int(sqlite3_value_bytes(value)))
     }
 
-    private static func answer(_ context: OpaquePointer?, _ value: (MigrationFunctions) -> Data?) {
+    private static func answer(_ context: OpaquePointer?, _ value: (MigrationFunctions) throws -> Data?) {
         guard let context, let user = sqlite3_user_data(context) else { return }
         // Retained by the connection for as long as it knows the function.
-        guard let data = value(Unmanaged<MigrationFunctions>.fromOpaque(user).takeUnretainedValue()) else {
-            return sqlite3_result_null(context)
+        let functions = Unmanaged<MigrationFunctions>.fromOpaque(user).takeUnretainedValue()
+        let answer: Data?
+        do { answer = try value(functions) } catch {
+            // Not nil: the value is there, and would be lost.
+            return sqlite3_result_error(context, error.localizedDescription, -1)
         }
+        guard let data = answer else { return sqlite3_result_null(context) }
         data.withUnsafeBytes { bytes in
             if let base = bytes.baseAddress, !bytes.isEmpty {
                 sqlite3_result_blob64(context, base, UInt64(bytes.count), SQLiteStatement.transient)

@@ -178,8 +178,13 @@ final class RowDecoder {
         case ExternalFiles.inlineMarker?:
             page.setBytes(row, slot, raw.baseAddress.map { $0 + 1 }, raw.count - 1)
         case ExternalFiles.fileMarker?:
-            guard let content = externalFiles?.content(named: raw.dropFirst()) else { return page.setNull(row, slot) }
-            content.withUnsafeBytes { page.setBytes(row, slot, $0.baseAddress, $0.count) }
+            do {
+                guard let content = try externalFiles?.content(named: raw.dropFirst()) else { return page.setNull(row, slot) }
+                content.withUnsafeBytes { page.setBytes(row, slot, $0.baseAddress, $0.count) }
+            } catch {
+                page.setNull(row, slot)
+                page.readFailure = error
+            }
         default:
             page.setBytes(row, slot, raw.baseAddress, raw.count)
         }

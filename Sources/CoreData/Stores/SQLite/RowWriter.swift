@@ -52,7 +52,7 @@ final class RowWriter {
     let entity: SQLEntity
     private let mapping: SQLMapping
     private let connection: SQLiteConnection
-    private let externalFiles: ExternalFiles?
+    private let fileChanges: ExternalFileChanges?
     private let targets: [Target]
     private let bindings: ContiguousArray<Binding>
     private let insertSQL: String
@@ -64,12 +64,13 @@ final class RowWriter {
     let hasExternalColumns: Bool
 
     init(
-        _ entity: SQLEntity, _ backend: SQLiteBackend, _ connection: SQLiteConnection, expectedRows: Int
+        _ entity: SQLEntity, _ backend: SQLiteBackend, _ connection: SQLiteConnection, _ fileChanges: ExternalFileChanges?,
+        expectedRows: Int
     ) {
         self.entity = entity
         self.connection = connection
         mapping = backend.mapping
-        externalFiles = backend.externalFiles
+        self.fileChanges = fileChanges
         builder = RowPageBuilder(layout: entity.layout, expectedRows: expectedRows)
         bitmapWord = entity.layout.wordCount
         var list: [Target] = []
@@ -100,7 +101,7 @@ final class RowWriter {
     func finish() -> [RowPage] { builder.finish() }
 
     /// Inserts a row.
-    func insert(_ change: borrowing RowChange, writtenFiles: inout [String]) throws -> RowPointer {
+    func insert(_ change: borrowing RowChange) throws -> RowPointer {
         let statement: SQLiteStatement
         if let insertStatement {
             statement = insertStatement
@@ -114,7 +115,7 @@ final class RowWriter {
         sqlite3_bind_int64(handle, 1, change.key)
         sqlite3_bind_int64(handle, 2, Int64(entity.number))
         sqlite3_bind_int64(handle, 3, change.insertedVersion)
-        try bind(row, to: statement, firstParameter: 4, &writtenFiles)
+        try bind(row, to: statement, firstParameter: 4)
         try statement.run()
         return row
     }
@@ -144,9 +145,7 @@ final class RowWriter {
     /// Binds the values of a row of the page that is being built. Texts and bytes are bound where they lie: the statement must
     /// run before another row is begun.
     @inline(__always)
-    private func bind(
-        _ row: RowPointer, to statement: SQLiteStatement, firstParameter: Int32, _ writtenFiles: inout [String]
-    ) throws {
+    private func bind(_ row: RowPointer, to statement: SQLiteStatement, firstParameter: Int32) throws {
         let handle = statement.handle
         let heap = builder.page.heap
         var parameter = firstParameter
@@ -168,7 +167,7 @@ final class RowWriter {
                         statement.bind(UnsafeRawBufferPointer(builder.page.bytes(row, slot)), at: parameter)
                     case .externalBytes:
                         let data = Data(buffer: builder.page.bytes(row, slot))
-                        statement.bind(.data(try columnValue(of: data, &writtenFiles)), at: parameter)
+                        statement.bind(.data(try columnValue(of: data)), at: parameter)
                     case .derived: break
                     }
                 }
@@ -203,18 +202,16 @@ final class RowWriter {
     }
 
     /// What the column of an attribute that allows external storage holds for a value.
-    private func columnValue(of data: Data, _ writtenFiles: inout [String]) throws -> Data {
-        guard let externalFiles else { return Data([ExternalFiles.inlineMarker]) + data }
-        return try externalFiles.columnValue(for: data, written: &writtenFiles)
+    private func columnValue(of data: Data) throws -> Data {
+        try fileChanges?.columnValue(for: data) ?? ExternalFiles.columnValue(inline: data)
     }
 
     /// Binds a value to the parameters of its columns.
     private func bind(
-        _ value: PropertyValue, _ target: Target, _ statement: SQLiteStatement, _ parameter: inout Int32,
-        _ writtenFiles: inout [String]
+        _ value: PropertyValue, _ target: Target, _ statement: SQLiteStatement, _ parameter: inout Int32
     ) throws {
         if target.column.allowsExternalStorage, case .data(let data) = value {
-            statement.bind(.data(try columnValue(of: data, &writtenFiles)), at: parameter)
+            statement.bind(.data(try columnValue(of: data)), at: parameter)
         } else {
             statement.bind(value, at: parameter)
         }
@@ -231,14 +228,14 @@ final class RowWriter {
 
     /// Updates a row's changed columns and its version.
     /// - Returns: nil when the row has another version or is gone.
-    func update(_ change: RowChange, writtenFiles: inout [String]) throws -> RowPointer? {
+    func update(_ change: RowChange) throws -> RowPointer? {
         guard let base = change.base else { return nil }
         let statement = try updateStatement(
             change.values?.mask ?? SlotMask(count: entity.layout.slots.count), change.values)
         var parameter: Int32 = 1
         if let values = change.values {
             for target in targets where values.has(target.slot) && !target.isDerived {
-                try bind(values[target.slot], target, statement, &parameter, &writtenFiles)
+                try bind(values[target.slot], target, statement, &parameter)
             }
         }
         statement.bind(change.key, at: parameter)
@@ -268,7 +265,7 @@ final class RowWriter {
 
     private func updateStatement(_ mask: SlotMask, _ values: PendingValues?) throws -> SQLiteStatement {
         if let known = updateStatements.first(where: { $0.mask == mask }) { return known.statement }
-        var assignments = ["Z_OPT = IFNULL(Z_OPT, 0) + 1"]
+        var assignments = ["Z_OPT = \(SQLSchema.rowVersion) + 1"]
         for target in targets where values?.has(target.slot) == true && !target.isDerived {
             assignments.append("\(SQLSchema.identifier(target.column.name)) = ?")
             if let entityColumn = target.column.entityColumn {
@@ -281,7 +278,7 @@ final class RowWriter {
         }
         let statement = try connection.statement(
             "UPDATE \(SQLSchema.identifier(entity.table.name)) SET \(assignments.joined(separator: ", ")) "
-                + "WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?")
+                + "WHERE Z_PK = ? AND \(SQLSchema.rowVersion) = ?")
         updateStatements.append((mask, statement))
         return statement
     }
@@ -292,7 +289,7 @@ final class RowWriter {
         let table = SQLSchema.identifier(entity.table.name)
         if let base = change.base {
             try connection.run(
-                "DELETE FROM \(table) WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?",
+                "DELETE FROM \(table) WHERE Z_PK = ? AND \(SQLSchema.rowVersion) = ?",
                 [.integer(change.key), .integer(base.version)])
         } else {
             try connection.run("DELETE FROM \(table) WHERE Z_PK = ?", [.integer(change.key)])
@@ -300,14 +297,23 @@ final class RowWriter {
         return connection.changes > 0
     }
 
-    /// The external files that a row's columns name now.
-    func externalFileNames(ofRow key: Int64, slots changed: PendingValues?) throws -> [String] {
+    /// The external files that a row names, which a deletion makes superfluous.
+    func externalFileNames(ofRow key: Int64) throws -> [String] { try externalFileNames(ofRow: key) { _ in true } }
+
+    /// The external files that a row names in the columns that a change replaces. A row without changed values, whose relationships
+    /// alone have changed, keeps all its files.
+    func externalFileNames(replacedBy change: RowChange) throws -> [String] {
+        guard let values = change.values else { return [] }
+        return try externalFileNames(ofRow: change.key) { values.has($0) }
+    }
+
+    private func externalFileNames(ofRow key: Int64, in slots: (Int) -> Bool) throws -> [String] {
         var names: [String] = []
-        for target in targets where target.column.allowsExternalStorage {
-            if let changed, !changed.has(target.slot) { continue }
+        for target in targets where target.column.allowsExternalStorage && slots(target.slot) {
             let column = SQLSchema.identifier(target.column.name)
+            // A marker, at most 255 bytes of a name, a zero.
             try connection.query(
-                "SELECT \(column) FROM \(SQLSchema.identifier(entity.table.name)) WHERE Z_PK = ? AND length(\(column)) < 256",
+                "SELECT \(column) FROM \(SQLSchema.identifier(entity.table.name)) WHERE Z_PK = ? AND length(\(column)) <= 257",
                 [.integer(key)]
             ) { row in
                 if let data = row.data(0), let name = ExternalFiles.fileName(inColumnValue: data) { names.append(name) }

@@ -5,7 +5,6 @@ import Synchronization
 final class SQLiteBackend: Sendable {
     let pool: SQLiteConnectionPool
     let mapping: SQLMapping
-    let externalFiles: ExternalFiles?
     /// The columns each table has.
     let columns: [String: [String]]
     /// Whether saves write history.
@@ -23,18 +22,19 @@ final class SQLiteBackend: Sendable {
     let rowCaches: [RowCache]
 
     init(
-        pool: SQLiteConnectionPool, mapping: SQLMapping, externalFiles: ExternalFiles?, columns: [String: [String]],
-        tracksHistory: Bool, rowCaches: [RowCache]
+        pool: SQLiteConnectionPool, mapping: SQLMapping, columns: [String: [String]], tracksHistory: Bool, rowCaches: [RowCache]
     ) {
         self.pool = pool
         self.mapping = mapping
-        self.externalFiles = externalFiles
         self.columns = columns
         self.tracksHistory = tracksHistory
         self.rowCaches = rowCaches
         fetchStatements = Mutex(Array(repeating: [], count: mapping.layouts.layouts.count))
         plans = Mutex(Array(repeating: [nil, nil], count: mapping.layouts.layouts.count))
     }
+
+    /// Nil for a store in memory.
+    var externalFiles: ExternalFiles? { pool.supersededFiles?.files }
 
     /// The result columns for whole rows of an entity.
     func selectPlan(_ entity: SQLEntity, includesSubentities: Bool) -> SelectPlan {

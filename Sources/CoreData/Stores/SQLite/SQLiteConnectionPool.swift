@@ -21,6 +21,10 @@ final class SQLiteConnectionPool: Sendable {
     }
 
     let configuration: Configuration
+    /// What becomes of external files; nil for a database in memory, which has none.
+    let supersededFiles: SupersededFiles?
+    /// What a writer found when it opened the database; nil for readers and for databases in memory.
+    private let openedFiles: OpenedFiles?
     /// Guards the writer: who holds it writes.
     private let writer: Mutex<SQLiteConnection>
     /// Guards the list of readers that nobody uses.
@@ -58,8 +62,8 @@ final class SQLiteConnectionPool: Sendable {
         }
         var usesWAL = false
         if !configuration.isReadOnly {
-            // Settings of a new file must come before its first page is written.
-            try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            // Settings of a new file must come before its first page is written. Setting what is set already would need the write lock.
+            if try connection.integer("PRAGMA auto_vacuum") != 2 { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
             let wanted = configuration.pragmas.last { $0.name.lowercased() == "journal_mode" }?.value ?? "WAL"
             if !configuration.isInMemory, Self.isPlain(wanted) {
                 let mode = try connection.text("PRAGMA journal_mode = \(wanted)")
@@ -69,6 +73,13 @@ final class SQLiteConnectionPool: Sendable {
             usesWAL = true
         }
         try Self.apply(configuration.pragmas, to: connection)
+        let files = configuration.isInMemory ? nil : ExternalFiles(storeURL: URL(fileURLWithPath: configuration.path))
+        supersededFiles = files.map(SupersededFiles.init)
+        // A log is made by the first read, and stays the same file for as long as somebody has the database open.
+        if usesWAL, !configuration.isReadOnly { _ = try connection.integer("SELECT count(*) FROM sqlite_master") }
+        openedFiles =
+            configuration.isReadOnly
+            ? nil : files.map { OpenedFiles(path: $0.storeURL.path, suffixes: usesWAL ? ["", "-wal"] : [""]) }
         sharesConnection = configuration.isInMemory || !usesWAL || configuration.maximumConnections == 1
         freeReaders = configuration.maximumConnections.map { DispatchSemaphore(value: max($0 - 1, 0)) }
         writer = Mutex(connection)
@@ -189,12 +200,19 @@ final class SQLiteConnectionPool: Sendable {
         }
     }
 
-    /// Moves what the WAL holds into the database file; the last step before a store is closed.
+    /// - Throws: an error that names the file when the database was removed or replaced: what is written now would be gone.
+    func requireSameFiles() throws {
+        guard let openedFiles, let files = supersededFiles?.files else { return }
+        try openedFiles.requireUnchanged(storeAt: files.storeURL.path)
+    }
+
+    /// Moves what the WAL holds into the database file, and removes the external files that nobody needs then; the last step
+    /// before a store is closed.
     func checkpoint() {
         idleReaders.withLock { $0.removeAll() }
         guard !configuration.isReadOnly else { return }
         writer.withLock { connection in
-            _ = sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+            if connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) { supersededFiles?.removeAll() }
         }
     }
 }

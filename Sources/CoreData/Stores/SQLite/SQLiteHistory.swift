@@ -137,14 +137,6 @@ enum SQLiteHistory {
     private static func take(
         _ count: Int, _ number: Int64, _ name: String, _ table: String, _ connection: SQLiteConnection
     ) throws -> Int64 {
-        let floor = try connection.integer("SELECT max(Z_PK) FROM \(table)") ?? 0
-        try connection.run(
-            "INSERT OR IGNORE INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, 0, 0)",
-            [.integer(number), .string(name)])
-        try connection.run(
-            "UPDATE Z_PRIMARYKEY SET Z_MAX = max(IFNULL(Z_MAX, 0), ?) + ? WHERE Z_ENT = ?",
-            [.integer(floor), .integer(Int64(count)), .integer(number)])
-        return try connection.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)])
-            ?? floor + Int64(count)
+        try SQLiteStore.raiseHighestKey(by: count, ofEntity: .integer(number), named: name, in: table, connection)
     }
 }

@@ -26,13 +26,14 @@ extension SQLiteMigration {
         }
     }
 
-    /// Removes the files of values that the migration dropped. Called after the commit: a file too many does no harm.
-    func removeUnusedFiles() {
+    /// The files of values that the migration dropped. Called after the commit; not to know them does no harm.
+    func takeUnusedFiles() -> [String] {
         defer { try? connection.execute("DROP TABLE IF EXISTS \(Self.unusedFiles)") }
-        guard let externalFiles else { return }
+        guard externalFiles != nil else { return [] }
+        var names: [String] = []
         try? connection.query("SELECT value FROM \(Self.unusedFiles)") { row in
-            guard let name = row.data(0).flatMap(ExternalFiles.fileName(inColumnValue:)) else { return }
-            externalFiles.remove([name])
+            if let name = row.data(0).flatMap(ExternalFiles.fileName(inColumnValue:)) { names.append(name) }
         }
+        return names
     }
 }

@@ -57,7 +57,7 @@ extension SQLiteStore {
                 var result: [String: Any] = [:]
                 var index: Int32 = 0
                 for column in columns {
-                    if let value = self.value(of: column, row, index, backend) { result[column.name] = value }
+                    if let value = try self.value(of: column, row, index, backend) { result[column.name] = value }
                     index += column.entityColumn == nil ? 1 : 2
                 }
                 results.append(result)
@@ -123,11 +123,11 @@ extension SQLiteStore {
     // MARK: Values
 
     private func value(of column: ResultColumn, _ row: SQLiteStatement, _ index: Int32, _ backend: SQLiteBackend)
-        -> Any?
+        throws -> Any?
     {
         if row.isNull(index) { return nil }
         if column.isExternal {
-            return row.data(index).flatMap { ExternalFiles.content(ofColumnValue: $0, in: backend.externalFiles) }
+            return try row.data(index).flatMap { try ExternalFiles.content(ofColumnValue: $0, in: backend.externalFiles) }
         }
         switch column.kind {
         case .toOne?:

@@ -37,26 +37,58 @@ extension SQLiteStore {
     }
 
     /// Empties the store at a URL, under its locks, so that others who have it open see an empty database instead of a
-    /// deleted file. External files are removed. A file that does not exist is no error.
+    /// deleted file. Its external files are removed. A file that does not exist is no error.
+    ///
+    /// - Throws: when there is anything but a regular file, or a database that is no store.
     static func destroy(at url: URL, options: [AnyHashable: Any]?) throws {
         guard !isInMemory(url), FileManager.default.fileExists(atPath: url.path) else { return }
+        try requireRegularFile(url)
+        let files = ExternalFiles(storeURL: url)
+        let isForced = flag(options, NSPersistentStoreForceDestroyOption)
         do {
             let configuration = try configuration(url, options, isReadOnly: false)
             let connection = try SQLiteConnection(path: url.path, mode: .readWrite, timeout: configuration.timeout)
+            var unused: Set<String> = []
+            var isGone = true
             do {
-                try empty(connection, timeout: configuration.timeout)
+                if !isForced { try requireStoreOrNothing(connection) }
+                unused = (try? ExternalFileNames.inRows(of: connection)) ?? []
+                isGone = try empty(connection, timeout: configuration.timeout)
             } catch let error as SQLiteError where error.code == SQLITE_NOTADB || error.code == SQLITE_CORRUPT {
-                guard flag(options, NSPersistentStoreForceDestroyOption) else { throw error }
+                guard isForced else { throw error }
                 try Data().write(to: url)
             }
+            // Where somebody still reads what was there, the files go when a store is opened here the next time.
+            guard isGone else { return }
+            files.remove(unused)
+            if !files.isShared() { files.remove(files.namesOnDisk()) }
+            files.removeEmptyFolders()
         } catch let error as SQLiteError {
             throw error.cocoaError
         }
-        try? FileManager.default.removeItem(at: ExternalFiles.supportFolder(of: url))
+    }
+
+    /// - Throws: when the database holds what is no store: it is not for us to destroy.
+    private static func requireStoreOrNothing(_ connection: SQLiteConnection) throws {
+        let known = "name IN ('Z_METADATA', 'Z_PRIMARYKEY')"
+        let (all, ours) = ("SELECT count(*) FROM sqlite_master", "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND \(known)")
+        if try connection.integer(all) ?? 0 > 0, try connection.integer(ours) == 0 { throw notAStore(connection) }
+    }
+
+    /// - Throws: when a device, a folder or another thing that is no regular file stands at the URL.
+    static func requireRegularFile(_ url: URL) throws {
+        var information = stat()
+        guard stat(url.path, &information) == 0, information.st_mode & S_IFMT != S_IFREG else { return }
+        throw CoreDataErrors.make(
+            .persistentStoreOperation,
+            "What stands at \(url.path) is not a regular file, and so no store: it is neither removed nor replaced.",
+            userInfo: [NSFilePathErrorKey: url.path])
     }
 
     /// Removes all content of a database, also while others have it open.
-    private static func empty(_ connection: SQLiteConnection, timeout: Double) throws {
+    ///
+    /// - Returns: whether nobody reads what was there any more.
+    private static func empty(_ connection: SQLiteConnection, timeout: Double) throws -> Bool {
         connection.dropStatements()
         do {
             // Resetting takes the database alone. Nobody closes it for that, so it is not waited for.
@@ -66,7 +98,7 @@ extension SQLiteStore {
         } catch let error as SQLiteError where error.code == SQLITE_BUSY || error.code == SQLITE_LOCKED {
             try dropTables(connection)
         }
-        sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        return connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
     }
 
     /// Removes all tables in one transaction.
@@ -96,11 +128,28 @@ extension SQLiteStore {
         sourceOptions: [AnyHashable: Any]?
     ) throws {
         try requireFile(source)
+        try requireRegularFile(url)
+        if isInMemory(url) { throw noFile(url) }
         do {
             let from = try openForReading(source)
-            guard try StoreMetadata.read(from) != nil else { throw notAStore(from) }
-            let configuration = try configuration(url, destinationOptions, isReadOnly: false)
-            let to = try SQLiteConnection(path: url.path, mode: .create, timeout: configuration.timeout)
+            // One state of the source, whose external files stay as long as it is read.
+            try from.transaction(.deferred) {
+                guard try StoreMetadata.read(from) != nil else { throw notAStore(from) }
+                let configuration = try configuration(url, destinationOptions, isReadOnly: false)
+                let to = try SQLiteConnection(path: url.path, mode: .create, timeout: configuration.timeout)
+                try requireStoreOrNothing(to)
+                try replace(to, at: url, with: from, at: source)
+            }
+        } catch let error as SQLiteError {
+            throw error.cocoaError
+        }
+    }
+
+    private static func replace(_ to: SQLiteConnection, at url: URL, with from: SQLiteConnection, at source: URL) throws {
+        let files = ExternalFiles(storeURL: url)
+        let former = try ExternalFileNames.inRows(of: to)
+        let names = try ExternalFileNames.inRows(of: from)
+        func copyRows() throws {
             guard let backup = sqlite3_backup_init(to.handle, "main", from.handle, "main") else {
                 throw SQLiteError(handle: to.handle, path: url.path)
             }
@@ -111,16 +160,38 @@ extension SQLiteStore {
                     extendedCode: result, message: String(cString: sqlite3_errstr(result)), path: url.path)
             }
             try to.execute("PRAGMA journal_mode = WAL")
-            sqlite3_wal_checkpoint_v2(to.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-        } catch let error as SQLiteError {
-            throw error.cocoaError
         }
-        let oldFiles = ExternalFiles.supportFolder(of: url)
-        let newFiles = ExternalFiles.supportFolder(of: source)
-        try? FileManager.default.removeItem(at: oldFiles)
-        if FileManager.default.fileExists(atPath: newFiles.path) {
-            try FileManager.default.copyItem(at: newFiles, to: oldFiles)
+        if names.isEmpty {
+            try copyRows()
+        } else {
+            let making = ExternalFiles.Making(access: FileAccess(ofFileAt: files.storeURL.path), isSynced: true)
+            try files.makeFolders(making)
+            // Before the rows that name them come files that nobody who opens the store meanwhile may take for left over ones.
+            let copied: Void? = try files.whileLocked(waits: true) {
+                let present = files.namesOnDisk()
+                do {
+                    for name in names.sorted() { try files.copy(name, from: ExternalFiles(storeURL: source), making) }
+                    try files.syncNames()
+                    try copyRows()
+                } catch {
+                    files.remove(names.subtracting(present))
+                    throw error
+                }
+            }
+            guard copied != nil else {
+                throw SystemFailure().error(
+                    "The folder \(files.folder.path) for external files of the store at \(url.path) cannot be used",
+                    path: files.folder.path, otherwise: .fileWriteUnknown)
+            }
         }
+        if to.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) { files.remove(former.subtracting(names)) }
+    }
+
+    private static func noFile(_ url: URL) -> NSError {
+        CoreDataErrors.make(
+            .persistentStoreOperation, "The store at \(url.path) lives in memory: there is no file that could be replaced.",
+            recovery: "Add a store of the source's type at the source's URL instead.",
+            userInfo: [NSFilePathErrorKey: url.path])
     }
 
     // MARK: - Single connections
@@ -145,7 +216,7 @@ extension SQLiteStore {
     private static func notAStore(_ connection: SQLiteConnection) -> NSError {
         CoreDataErrors.make(
             .fileReadCorruptFile,
-            "The SQLite database at \(connection.path) is no Core Data store: it has no Z_METADATA.",
+            "The SQLite database at \(connection.path) is no Core Data store: it has neither Z_METADATA nor Z_PRIMARYKEY.",
             userInfo: ["NSFilePath": connection.path])
     }
 }

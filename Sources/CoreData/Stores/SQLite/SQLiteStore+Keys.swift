@@ -22,32 +22,50 @@ extension SQLiteStore {
     ) throws -> Int64 {
         let number = PropertyValue.integer(Int64(root.number))
         let isChecked = backend.checkedKeys.withLock { $0.contains(root.layout.index) }
-        var floor: Int64 = 0
-        if !isChecked {
-            // Stores edited by hand have a Z_MAX below real keys.
-            floor = try connection.integer("SELECT max(Z_PK) FROM \(SQLSchema.identifier(root.table.name))") ?? 0
-        }
-        try connection.run(
-            "UPDATE Z_PRIMARYKEY SET Z_MAX = max(IFNULL(Z_MAX, 0), ?) + ? WHERE Z_ENT = ?",
-            [.integer(floor), .integer(Int64(count)), number])
-        if connection.changes == 0 {
-            try connection.run(
-                "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, 0, ?)",
-                [number, .string(root.layout.name), .integer(floor + Int64(count))])
-        }
-        guard let last = try connection.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [number]),
-            last >= Int64(count)
-        else {
-            throw CoreDataErrors.make(
-                .persistentStoreOperation,
-                "The store at \(connection.path) has no more keys for '\(root.layout.name)': Z_PRIMARYKEY is damaged.")
-        }
+        // Stores edited by hand have a Z_MAX below real keys.
+        let last = try raiseHighestKey(
+            by: count, ofEntity: number, named: root.layout.name, in: isChecked ? nil : root.table.name, connection)
         _ = backend.checkedKeys.withLock { $0.insert(root.layout.index) }
         return last
     }
 
+    /// Counts an entity's `Z_MAX` up and returns it.
+    ///
+    /// - Parameter table: the table whose keys `Z_MAX` must not be below; nil where it is known not to be.
+    /// - Throws: when the file's numbers leave no room for more keys.
+    static func raiseHighestKey(
+        by count: Int, ofEntity number: PropertyValue, named name: String, in table: String?, _ connection: SQLiteConnection
+    ) throws -> Int64 {
+        let known = try connection.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [number])
+        var highest = max(0, known ?? 0)
+        if let table {
+            highest = max(highest, try connection.integer("SELECT max(Z_PK) FROM \(SQLSchema.identifier(table))") ?? 0)
+        }
+        // One less than there could be: whoever counts keys may go one beyond the last.
+        let (last, isTooHigh) = highest.addingReportingOverflow(Int64(count))
+        guard !isTooHigh, last < Int64.max else {
+            throw CoreDataErrors.make(
+                .persistentStoreOperation,
+                "The store at \(connection.path) has no keys left for \(count) new object(s) of '\(name)': the highest one in "
+                    + "Z_PRIMARYKEY or in the table is \(highest).",
+                recovery: "No store comes to this by itself: the file is damaged. Restore it from a copy, or correct the number.",
+                userInfo: [NSFilePathErrorKey: connection.path])
+        }
+        try connection.run("UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?", [.integer(last), number])
+        if connection.changes == 0 {
+            try connection.run(
+                "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, 0, ?)",
+                [number, .string(name), .integer(last)])
+        }
+        return last
+    }
+
+    /// - Throws: an error that names the file when what is written now would be refused, or lost.
     func requireWritable(_ connection: SQLiteConnection) throws {
-        guard isReadOnly || connection.mode == .readOnly || connection.mode == .immutable else { return }
+        guard isReadOnly || connection.mode == .readOnly || connection.mode == .immutable else {
+            try openPool?.requireSameFiles()
+            return
+        }
         throw CoreDataErrors.make(
             .fileWriteNoPermission,
             "The store at \(connection.path) was opened with NSReadOnlyPersistentStoreOption; nothing was saved.",

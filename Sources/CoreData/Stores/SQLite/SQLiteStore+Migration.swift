@@ -15,7 +15,7 @@ extension SQLiteStore {
         migration.progress.report(0)
         let migrated = try pool.write { connection in
             defer { connection.dropStatements() }
-            return try self.migrate(migration, connection, url)
+            return try self.migrate(migration, connection, url, pool.supersededFiles)
         }
         takeLoaded(migrated)
         migration.progress.report(1)
@@ -23,7 +23,7 @@ extension SQLiteStore {
 
     /// - Returns: the metadata after the migration.
     private func migrate(
-        _ migration: StoreMigration, _ connection: SQLiteConnection, _ url: URL
+        _ migration: StoreMigration, _ connection: SQLiteConnection, _ url: URL, _ supersededFiles: SupersededFiles?
     ) throws -> [String: Any] {
         var done: SQLiteMigration?
         do {
@@ -41,7 +41,7 @@ extension SQLiteStore {
                 let running = SQLiteMigration(
                     connection: connection, plan: try plan(migration, connection), model: migration.model,
                     entities: migration.entities, metadata: metadata,
-                    externalFiles: Self.isInMemory(url) ? nil : ExternalFiles(storeURL: url), progress: migration.progress)
+                    externalFiles: supersededFiles?.files, progress: migration.progress)
                 try running.run()
                 done = running
             }
@@ -51,7 +51,10 @@ extension SQLiteStore {
                 recovery: "The store is as it was before. Check that it is not damaged.",
                 userInfo: ["NSFilePath": url.path, NSUnderlyingErrorKey: error.cocoaError])
         }
-        done?.removeUnusedFiles()
+        if let done, let supersededFiles {
+            supersededFiles.add(done.takeUnusedFiles())
+            supersededFiles.collect(connection)
+        }
         return try StoreMetadata.read(connection) ?? [:]
     }
 

@@ -7,6 +7,7 @@ extension SQLiteStore {
         let backend = try backend()
         do {
             try backend.pool.write { connection in
+                try requireWritable(connection)
                 try connection.transaction(.immediate) { try writeChangedMetadata(connection) }
             }
         } catch let error as SQLiteError {
@@ -17,20 +18,13 @@ extension SQLiteStore {
 
     func save(_ batch: SaveBatch) throws -> SaveOutcome {
         let backend = try backend()
-        var files = SaveSession.Files()
-        let outcome: SaveOutcome
-        do {
-            outcome = try backend.pool.write { connection in
-                try requireWritable(connection)
-                let session = SaveSession(batch: batch, store: self, backend: backend, connection: connection)
-                defer { files = session.files }
-                return try session.run()
-            }
-        } catch {
-            backend.externalFiles?.remove(files.written)
-            throw error
+        let outcome = try backend.pool.write { connection in
+            try requireWritable(connection)
+            let session = SaveSession(batch: batch, store: self, backend: backend, connection: connection)
+            let outcome = try session.run()
+            backend.pool.supersededFiles?.collect(connection)
+            return outcome
         }
-        backend.externalFiles?.remove(files.obsolete)
         metadataWasWritten()
         RemoteChanges.shared.storeDidWrite(self)
         return outcome
@@ -42,12 +36,6 @@ extension SQLiteStore {
 /// Rows are deleted first, then updated, then inserted, so that a unique value can move between rows within one save.
 /// Conflicts are collected over the whole batch before the save is refused.
 final class SaveSession {
-    /// Files of external values, to be removed when the save fails or succeeds.
-    struct Files {
-        var written: [String] = []
-        var obsolete: [String] = []
-    }
-
     private let batch: SaveBatch
     private let store: SQLiteStore
     private let backend: SQLiteBackend
@@ -60,37 +48,49 @@ final class SaveSession {
     private var tombstones: [Int: [PropertyValue]] = [:]
     @exclusivity(unchecked) private var insertedRows: ContiguousArray<RowPointer?>
     @exclusivity(unchecked) private var updatedRows: ContiguousArray<RowPointer?>
-    @exclusivity(unchecked) var files = Files()
+    private let files: ExternalFileChanges?
 
     init(batch: SaveBatch, store: SQLiteStore, backend: SQLiteBackend, connection: SQLiteConnection) {
         self.batch = batch
         self.store = store
         self.backend = backend
         self.connection = connection
+        files = backend.pool.supersededFiles.map { ExternalFileChanges($0.files, connection) }
         insertedRows = ContiguousArray(repeating: nil, count: batch.inserts.count)
         updatedRows = ContiguousArray(repeating: nil, count: batch.updates.count)
     }
 
     func run() throws -> SaveOutcome {
         connection.affectedRows.removeAll()
-        let (pages, extra) = try connection.transaction(.immediate) { () -> ([RowPage], FetchedRows) in
-            try checkVersions()
-            try deleteRows()
-            try updateRows()
-            try insertRows()
-            try writeRelationships()
-            guard conflicts.rows.isEmpty, conflicts.violations.isEmpty else { throw conflicts }
-            if backend.tracksHistory { try writeHistory() }
-            try store.writeChangedMetadata(connection)
-            let extra = try readDerivedRows()
-            var pages: [RowPage] = []
-            for index in writers.keys.sorted() {
-                guard let writer = writers[index] else { continue }
-                pages += writer.finish()
+        let (pages, extra) = try connection.transaction(.immediate) {
+            do { return try write() } catch {
+                files?.discard()
+                throw error
             }
-            return (pages, extra)
         }
+        // Should the commit fail, it may come to light again with the log: the written files stay until a store is opened.
+        if let files { backend.pool.supersededFiles?.add(files.superseded) }
         return publish(pages, extra)
+    }
+
+    /// Everything between the beginning of the transaction and its commit.
+    private func write() throws -> ([RowPage], FetchedRows) {
+        try checkVersions()
+        try deleteRows()
+        try updateRows()
+        try insertRows()
+        try writeRelationships()
+        guard conflicts.rows.isEmpty, conflicts.violations.isEmpty else { throw conflicts }
+        if backend.tracksHistory { try writeHistory() }
+        try store.writeChangedMetadata(connection)
+        let extra = try readDerivedRows()
+        try files?.sync()
+        var pages: [RowPage] = []
+        for index in writers.keys.sorted() {
+            guard let writer = writers[index] else { continue }
+            pages += writer.finish()
+        }
+        return (pages, extra)
     }
 
     /// Publishes the new rows and forgets the deleted ones, after the commit.
@@ -130,8 +130,8 @@ final class SaveSession {
     private func writer(for layout: EntityLayout) throws -> RowWriter {
         if let writer = writers[layout.index] { return writer }
         let writer = RowWriter(
-            try backend.entity(layout), backend, connection, expectedRows: max(batch.inserts.count, batch.updates.count)
-        )
+            try backend.entity(layout), backend, connection, files,
+            expectedRows: max(batch.inserts.count, batch.updates.count))
         writers[layout.index] = writer
         return writer
     }
@@ -142,7 +142,7 @@ final class SaveSession {
         for (index, check) in batch.versionChecks.enumerated() {
             let table = SQLSchema.identifier(try backend.entity(check.layout).table.name)
             let version = try connection.integer(
-                "SELECT IFNULL(Z_OPT, 0) FROM \(table) WHERE Z_PK = ?", [.integer(check.key)])
+                "SELECT \(SQLSchema.rowVersion) FROM \(table) WHERE Z_PK = ?", [.integer(check.key)])
             if version != check.base?.version { try addConflict(.check, index, check) }
         }
     }
@@ -150,13 +150,13 @@ final class SaveSession {
     private func deleteRows() throws {
         for (index, change) in batch.deletes.enumerated() {
             let writer = try writer(for: change.layout)
-            let old = writer.hasExternalColumns ? try writer.externalFileNames(ofRow: change.key, slots: nil) : []
+            let old = writer.hasExternalColumns ? try writer.externalFileNames(ofRow: change.key) : []
             if backend.tracksHistory { try noteTombstones(of: change, index) }
             guard try writer.delete(change) else {
                 try addConflict(.delete, index, change)
                 continue
             }
-            files.obsolete += old
+            files?.supersede(old)
             for join in backend.mapping.joinTables {
                 let root = change.layout.rootIndex
                 if join.owner.layout.rootIndex == root { try deletePairs(of: join, join.firstColumn, change.key) }
@@ -231,17 +231,19 @@ final class SaveSession {
     private func update(_ index: Int) throws -> Bool {
         let change = batch.updates[index]
         let writer = try writer(for: change.layout)
+        let filesBefore = files?.written.count ?? 0
         do {
-            let old =
-                writer.hasExternalColumns ? try writer.externalFileNames(ofRow: change.key, slots: change.values) : []
-            guard let row = try writer.update(change, writtenFiles: &files.written) else {
+            let old = writer.hasExternalColumns ? try writer.externalFileNames(replacedBy: change) : []
+            guard let row = try writer.update(change) else {
                 try addConflict(.update, index, change)
                 return true
             }
-            files.obsolete += old
+            files?.supersede(old)
             updatedRows[index] = row
             return true
         } catch let error as SQLiteError where error.isUniquenessViolation {
+            // The update may be tried again, and then writes its values to other files.
+            files?.discard(after: filesBefore)
             return false
         }
     }
@@ -252,7 +254,7 @@ final class SaveSession {
         guard !columns.isEmpty else { return }
         let assignments = columns.sorted().map { "\(SQLSchema.identifier($0)) = NULL" }.joined(separator: ", ")
         try connection.run(
-            "UPDATE \(SQLSchema.identifier(entity.table.name)) SET \(assignments) WHERE Z_PK = ? AND IFNULL(Z_OPT, 0) = ?",
+            "UPDATE \(SQLSchema.identifier(entity.table.name)) SET \(assignments) WHERE Z_PK = ? AND \(SQLSchema.rowVersion) = ?",
             [.integer(change.key), .integer(change.base?.version ?? 0)])
     }
 
@@ -271,7 +273,7 @@ final class SaveSession {
                     lastLayout = layout
                 }
                 do {
-                    insertedRows[index] = try writer.insert(inserts[index], writtenFiles: &files.written)
+                    insertedRows[index] = try writer.insert(inserts[index])
                 } catch let error as SQLiteError where error.isUniquenessViolation {
                     try addViolation(insert: index)
                 } catch let error as SQLiteError where error.isKeyTaken {
@@ -380,6 +382,8 @@ final class SaveSession {
 
     /// The distance between neighbours in an ordered relationship, which leaves room for insertions.
     private static let orderStep: Int64 = 1024
+    /// Positions beyond this are no store's own: a relationship that has one is numbered anew.
+    private static let highestPosition: Int64 = 1 << 62
 
     private func write(_ change: RelationshipChange, _ join: SQLJoinTable, _ isFirst: Bool) throws {
         let table = SQLSchema.identifier(join.name)
@@ -408,8 +412,10 @@ final class SaveSession {
             columns += ", \(otherOrder)"
             values += ", " + next(otherOrder, destination, 2)
         }
+        if let order, !change.added.isEmpty { try makeRoom(table, order, of: owner, ownerKey, members: destination) }
         for added in change.added {
             let key = PropertyValue.integer(added.key)
+            if let otherOrder { try makeRoom(table, otherOrder, of: destination, key, members: owner) }
             let sql = "INSERT OR IGNORE INTO \(table) (\(columns)) VALUES (\(values))"
             try connection.run(sql, [ownerKey, key])
             if join.isReflexive { try connection.run(sql, [key, ownerKey]) }
@@ -423,6 +429,22 @@ final class SaveSession {
             try connection.run(
                 "UPDATE \(table) SET \(order) = ? WHERE \(owner) = ? AND \(destination) = ?",
                 [.integer(position), ownerKey, .integer(key)])
+        }
+    }
+
+    /// Numbers the members of one relationship anew if a position, or what a damaged file has in its place, leaves no room behind it.
+    private func makeRoom(_ table: String, _ order: String, of owner: String, _ key: PropertyValue, members: String) throws {
+        let isFull = try connection.integer(
+            "SELECT MAX(\(order)) > \(Self.highestPosition) FROM \(table) WHERE \(owner) = ?", [key])
+        guard isFull == 1 else { return }
+        var keys: [Int64] = []
+        try connection.query(
+            "SELECT \(members) FROM \(table) WHERE \(owner) = ? AND \(order) IS NOT NULL ORDER BY \(order), \(members)", [key]
+        ) { keys.append($0.int64(0)) }
+        for (member, position) in Self.newPositions(keys, [:]) {
+            try connection.run(
+                "UPDATE \(table) SET \(order) = ? WHERE \(owner) = ? AND \(members) = ?",
+                [.integer(position), key, .integer(member)])
         }
     }
 
@@ -457,6 +479,7 @@ final class SaveSession {
         let setPosition = "UPDATE \(table) SET \(order) = ? WHERE Z_PK = ?" + (column.isHiddenKey ? " AND \(key) = \(change.ownerKey)" : "")
         guard let wanted = change.order else {
             guard !change.added.isEmpty else { return }
+            try makeRoom(table, order, of: key, ownerKey, members: "Z_PK")
             var last =
                 try connection.integer("SELECT MAX(\(order)) FROM \(table) WHERE \(key) = ?", [ownerKey])
                 ?? Self.orderStep
@@ -476,7 +499,8 @@ final class SaveSession {
     }
 
     /// The positions to write so that keys stand in a wanted order; positions that fit stay.
-    static func newPositions(_ keys: [Int64], _ current: [Int64: Int64]) -> [(key: Int64, position: Int64)] {
+    static func newPositions(_ keys: [Int64], _ stored: [Int64: Int64]) -> [(key: Int64, position: Int64)] {
+        let current = stored.filter { (0...highestPosition).contains($0.value) }
         var changes: [(Int64, Int64)] = []
         var previous: Int64 = Self.orderStep
         for (index, key) in keys.enumerated() {
@@ -486,7 +510,7 @@ final class SaveSession {
                 continue
             }
             let position: Int64
-            if let next, next - previous >= 2 {
+            if let next, next > previous, next - previous >= 2 {
                 position = min(previous + (next - previous) / 2, previous + Self.orderStep)
             } else {
                 position = previous + Self.orderStep
@@ -494,6 +518,8 @@ final class SaveSession {
             changes.append((key, position))
             previous = position
         }
+        // Behind the last room there is none: everything moves.
+        if previous > highestPosition, !current.isEmpty { return newPositions(keys, [:]) }
         return changes
     }
 

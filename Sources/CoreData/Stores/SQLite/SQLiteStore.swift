@@ -30,6 +30,22 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         var pool: SQLiteConnectionPool?
         var backend: SQLiteBackend?
         var isMetadataChanged = false
+        /// Whether a journal lay beside the file: a program ended without closing the store, or has it open now.
+        var foundJournal = false
+        /// What the metadata in the file lack, which the coordinator then makes up for.
+        var missingMetadata = MissingMetadata()
+    }
+
+    private struct MissingMetadata {
+        var hashes = false
+        var identifier = false
+
+        init() {}
+
+        init(_ loaded: [String: Any]) {
+            hashes = StoreMetadataHashes.hashes(in: loaded) == nil
+            identifier = loaded[NSStoreUUIDKey] == nil
+        }
     }
 
     /// Guards the open database.
@@ -56,6 +72,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         metadata = loaded
         identifier = loaded[NSStoreUUIDKey] as? String
         metadataWasWritten()
+        opening.withLock { $0.missingMetadata = MissingMetadata(loaded) }
     }
 
     /// The database of a store that is open.
@@ -91,12 +108,14 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
                 "A SQLite store needs a file URL, not \(self.url?.absoluteString ?? "nil").")
         }
         do {
+            let foundJournal = !Self.isInMemory(url) && Self.hasJournal(url)
             let pool = try SQLiteConnectionPool(
                 try Self.configuration(url, options, isReadOnly: isReadOnly), create: true)
             let loaded = try pool.write { connection in try self.metadata(of: connection, pool) }
             opening.withLock {
                 $0.pool = pool
                 $0.backend = nil
+                $0.foundJournal = foundJournal
             }
             takeLoaded(loaded)
         } catch let error as SQLiteError {
@@ -109,10 +128,14 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         if let metadata = try StoreMetadata.read(connection) { return metadata }
         let tables = try connection.integer("SELECT count(*) FROM sqlite_master") ?? 0
         guard tables == 0 else {
+            // A store that has lost its metadata is judged by its tables.
+            if try connection.integer("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_PRIMARYKEY'") != nil {
+                return [NSStoreTypeKey: NSSQLiteStoreType]
+            }
             throw CoreDataErrors.make(
                 .fileReadCorruptFile,
-                "The SQLite database at \(connection.path) is no Core Data store: it has tables, but not Z_METADATA. "
-                    + "Choose another file.", userInfo: ["NSFilePath": connection.path])
+                "The SQLite database at \(connection.path) is no Core Data store: it has tables, but neither Z_METADATA nor "
+                    + "Z_PRIMARYKEY. Choose another file.", userInfo: ["NSFilePath": connection.path])
         }
         guard !isReadOnly else {
             throw CoreDataErrors.make(
@@ -162,18 +185,27 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         let (_, entities) = try configuredEntities()
         let modelLayout = modelLayout
         let wantsHistory = Self.wantsHistory(options) && !isReadOnly
-        let externalFiles = url.flatMap { Self.isInMemory($0) ? nil : ExternalFiles(storeURL: $0) }
+        let (missingMetadata, foundJournal) = opening.withLock { ($0.missingMetadata, $0.foundJournal) }
         let backend = try pool.write { connection in
             let schema = try SQLiteSchemaReader.read(connection)
             let mapping = try self.makeMapping(entities: entities, numbers: schema.entityNumbers)
             mapping.adjust(to: schema.columns)
-            let missing = mapping.missing(from: schema.columns)
+            var missing = mapping.missing(from: schema.columns)
+            if schema.columns["Z_PRIMARYKEY"] == nil { missing.insert("Z_PRIMARYKEY", at: 0) }
+            if missing.isEmpty, missingMetadata.hashes {
+                missing = try SQLiteStoreFit(mapping: mapping, schema: schema, connection: connection).problems()
+            }
             guard missing.isEmpty else {
                 throw CoreDataErrors.make(
                     .persistentStoreIncompatibleSchema,
                     "The store at \(connection.path) lacks what the model needs: \(missing.joined(separator: ", ")). "
+                        + (missingMetadata.hashes ? "Its metadata do not say which model it was made with. " : "")
                         + "It was made with another model or is damaged; migrate it or restore it from a copy.",
                     userInfo: ["NSFilePath": connection.path])
+            }
+            if missingMetadata.identifier, !self.isReadOnly {
+                // Object IDs name the store by it: it must be the same the next time.
+                try connection.transaction(.immediate) { try self.writeChangedMetadata(connection) }
             }
             var columns = schema.columns
             let hasHistory = columns["ATRANSACTION"] != nil && columns["ACHANGE"] != nil
@@ -194,27 +226,39 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
             if Self.flag(self.options, NSSQLiteManualVacuumOption), !self.isReadOnly {
                 try connection.execute("VACUUM")
             }
+            if !self.isReadOnly {
+                pool.supersededFiles?.sweep(connection, timeout: pool.configuration.timeout, hasReason: foundJournal)
+            }
             return SQLiteBackend(
-                pool: pool, mapping: mapping, externalFiles: externalFiles, columns: columns,
-                tracksHistory: (hasHistory || wantsHistory) && !self.isReadOnly,
+                pool: pool, mapping: mapping, columns: columns, tracksHistory: (hasHistory || wantsHistory) && !self.isReadOnly,
                 rowCaches: (modelLayout?.layouts ?? []).map { _ in RowCache() })
         }
         rowCaches = backend.rowCaches
         opening.withLock { $0.backend = backend }
     }
 
-    override func reconnect() throws {
-        opening.withLock { $0 = Opening() }
-        try loadMetadata()
-        try prepareForRequests()
+    /// Whether a journal lies beside a store's file.
+    private static func hasJournal(_ url: URL) -> Bool {
+        let path = ExternalFiles(storeURL: url).storeURL.path
+        return ["-wal", "-journal"].contains { FileManager.default.fileExists(atPath: path + $0) }
     }
 
-    override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
+    private func close() {
         let pool = opening.withLock { opening in
             defer { opening = Opening() }
             return opening.pool
         }
         pool?.checkpoint()
+    }
+
+    override func reconnect() throws {
+        close()
+        try loadMetadata()
+        try prepareForRequests()
+    }
+
+    override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
+        close()
         RemoteChanges.shared.remove(self)
     }
 

@@ -106,6 +106,7 @@ struct RowCollector {
             while try statement.step() {
                 if append(statement), column >= 0 { ownerKeys.append(statement.int64(column)) }
             }
+            for builder in builders { try builder?.throwReadFailure() }
             return
         }
         var builder = only ?? makeBuilder(decoder.layout)
@@ -123,6 +124,7 @@ struct RowCollector {
             let column = sqlite3_column_count(statement.handle) - 1
             try Self.readAll(statement, decoder, into: &builder) { _ in keys.append(statement.int64(column)) }
         }
+        try builder.throwReadFailure()
     }
 
     /// Reads all rows, which are of one entity, and shows each to `note`.
@@ -177,6 +179,11 @@ struct RowCollector {
 }
 
 extension RowPageBuilder {
+    /// Throws what `RowDecoder` could not.
+    fileprivate func throwReadFailure() throws {
+        if let failure = page.readFailure ?? finished.lazy.compactMap(\.readFailure).first { throw failure }
+    }
+
     fileprivate mutating func append(_ statement: OpaquePointer, _ decoder: RowDecoder) -> RowPointer {
         let row = appendRow(key: sqlite3_column_int64(statement, 1), version: sqlite3_column_int64(statement, 2))
         decoder.decode(statement, into: row, of: page)

@@ -6,12 +6,15 @@ enum StoreMetadata {
     /// The number that Core Data's frameworks write to say which of them made a store: that of the format written here.
     static let frameworkVersion = 1526
 
+    private static func exist(in connection: SQLiteConnection) throws -> Bool {
+        try connection.integer("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_METADATA'") != nil
+    }
+
     /// Reads the metadata; nil when the database has no such table.
     ///
     /// A store without a property list has its type and UUID only.
     static func read(_ connection: SQLiteConnection) throws -> [String: Any]? {
-        guard try connection.integer("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_METADATA'") != nil
-        else { return nil }
+        guard try exist(in: connection) else { return nil }
         var metadata: [String: Any] = [:]
         try connection.query("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1") { row in
             if let data = row.data(1), !data.isEmpty, let list = try? PropertyListReader.dictionary(from: data) {
@@ -41,6 +44,10 @@ enum StoreMetadata {
     static func write(_ metadata: [String: Any], to connection: SQLiteConnection) throws {
         let data = try encode(metadata)
         let uuid = metadata[NSStoreUUIDKey] as? String ?? UUID().uuidString
+        if try !exist(in: connection), let table = SQLSchema.housekeeping.first(where: { $0.contains("Z_METADATA") }) {
+            // Lost with the rest of what was there.
+            try connection.execute(table)
+        }
         try connection.run("UPDATE Z_METADATA SET Z_UUID = ?, Z_PLIST = ?", [.string(uuid), .data(data)])
         if connection.changes == 0 {
             try connection.run(

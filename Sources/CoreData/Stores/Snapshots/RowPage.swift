@@ -64,6 +64,8 @@ final class RowPage: @unchecked Sendable {
     @exclusivity(unchecked) var cacheBatch = 0
     /// Whether the rows were put into the cache's table.
     @exclusivity(unchecked) var isInCache = false
+    /// Why a value could not be read although it is there: whoever fills the page throws this instead of using it.
+    @exclusivity(unchecked) var readFailure: (any Error)?
     /// When the rows were read or saved.
     let time = ReadTime.now()
     /// The batch that an object loads its row with, in the page without rows that it has until then.

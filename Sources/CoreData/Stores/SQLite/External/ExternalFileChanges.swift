@@ -1,0 +1,56 @@
+import Foundation
+
+/// The external files that one save writes, and those that it makes superfluous.
+///
+/// Files are written within the save's transaction, which holds the write lock of the database: whoever holds that lock knows
+/// that no file in the folder belongs to a save that still runs.
+final class ExternalFileChanges {
+    private let files: ExternalFiles
+    private let connection: SQLiteConnection
+    /// The names of files that no row named before.
+    private(set) var written: [String] = []
+    /// The names of files that the rows after the save do not name any more.
+    private(set) var superseded: [String] = []
+    /// Known from the first file on.
+    private var making: ExternalFiles.Making?
+
+    init(_ files: ExternalFiles, _ connection: SQLiteConnection) {
+        self.files = files
+        self.connection = connection
+    }
+
+    func supersede(_ names: [String]) { superseded += names }
+
+    /// The value to store in a column. A large value is written to a new file first.
+    ///
+    /// - Throws: when the file cannot be written.
+    func columnValue(for data: Data) throws -> Data {
+        guard data.count > ExternalFiles.threshold else { return ExternalFiles.columnValue(inline: data) }
+        let name = try files.makeFile(holding: data, try preparations())
+        written.append(name)
+        return ExternalFiles.columnValue(fileNamed: name)
+    }
+
+    private func preparations() throws -> ExternalFiles.Making {
+        if let making { return making }
+        // Where the user wants commits without syncs there is nothing that files would have to be faster than.
+        let isSynced = try connection.integer("PRAGMA synchronous") != 0
+        let making = ExternalFiles.Making(access: FileAccess(ofFileAt: files.storeURL.path), isSynced: isSynced)
+        try files.makeFolders(making)
+        self.making = making
+        return making
+    }
+
+    /// Brings the written files' names to the disk; the last step before the commit.
+    ///
+    /// - Throws: when the disk fails.
+    func sync() throws {
+        if !written.isEmpty, making?.isSynced == true { try files.syncNames() }
+    }
+
+    /// Removes the files that were written after the first `count`, which no row names.
+    func discard(after count: Int = 0) {
+        files.remove(written[count...])
+        written.removeSubrange(count...)
+    }
+}

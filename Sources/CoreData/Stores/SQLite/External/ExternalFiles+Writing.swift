@@ -1,0 +1,133 @@
+import Foundation
+
+// Making files and folders.
+extension ExternalFiles {
+    /// What a new file needs beside its content.
+    struct Making {
+        /// The access to the store.
+        let access: FileAccess
+        /// Whether files have to be on the disk before a row names them.
+        let isSynced: Bool
+    }
+
+    /// Makes the folders that are missing.
+    ///
+    /// - Throws: when one cannot be made.
+    func makeFolders(_ making: Making) throws {
+        var parent = storeURL.deletingLastPathComponent().path
+        for path in [supportFolder.path, folder.path] {
+            defer { parent = path }
+            guard mkdir(path, 0o700) == 0 else {
+                if errno == EEXIST { continue }
+                throw SystemFailure().error(
+                    "The folder \(path) for external files of the store at \(storeURL.path) cannot be made", path: path,
+                    otherwise: .fileWriteUnknown)
+            }
+            let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            if descriptor >= 0 {
+                making.access.apply(toFolder: descriptor)
+                close(descriptor)
+            }
+            if making.isSynced { try Self.sync(folder: parent) }
+        }
+    }
+
+    /// Writes a value to a new file and gives its name.
+    ///
+    /// - Throws: when it cannot be written whole; then no file is left.
+    func makeFile(holding data: Data, _ making: Making) throws -> String {
+        let name = UUID().uuidString
+        try fillFile(name, making) { descriptor in
+            try data.withUnsafeBytes { bytes in
+                var rest = bytes
+                while !rest.isEmpty { rest = .init(rebasing: rest.dropFirst(try Self.put(rest, descriptor))) }
+            }
+        }
+        return name
+    }
+
+    /// Copies a file of another store, if it has it and this one does not.
+    ///
+    /// - Throws: when it cannot be read, or not be written whole; then no file is left.
+    func copy(_ name: String, from other: ExternalFiles, _ making: Making) throws {
+        if access(path(of: name), F_OK) == 0 { return }
+        guard let data = try other.content(named: name.utf8) else { return }
+        // Under another name first: a file that is there is whole.
+        let copy = try makeFile(holding: data, making)
+        guard rename(path(of: copy), path(of: name)) == 0 else {
+            let failure = failure(name)
+            remove([copy])
+            throw failure
+        }
+    }
+
+    private func fillFile(_ name: String, _ making: Making, _ fill: (Int32) throws -> Void) throws {
+        let path = path(of: name)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure(name) }
+        var isOpen = true
+        do {
+            making.access.apply(toFile: descriptor)
+            try fill(descriptor)
+            if making.isSynced, fsync(descriptor) != 0 { throw SystemFailureError(SystemFailure()) }
+            isOpen = false
+            // A file system may say only now that there is no space.
+            if close(descriptor) != 0 { throw SystemFailureError(SystemFailure()) }
+        } catch let error as SystemFailureError {
+            if isOpen { close(descriptor) }
+            unlink(path)
+            throw failure(name, error.failure)
+        }
+    }
+
+    private struct SystemFailureError: Error {
+        let failure: SystemFailure
+        init(_ failure: SystemFailure) { self.failure = failure }
+    }
+
+    /// - Returns: how many bytes were written.
+    private static func put(_ bytes: UnsafeRawBufferPointer, _ descriptor: Int32) throws -> Int {
+        while true {
+            let count = write(descriptor, bytes.baseAddress, bytes.count)
+            if count > 0 { return count }
+            if count < 0, errno != EINTR { throw SystemFailureError(SystemFailure()) }
+        }
+    }
+
+    private func failure(_ name: String, _ failure: SystemFailure = SystemFailure()) -> NSError {
+        failure.error(
+            "A value of the store at \(storeURL.path) cannot be written to the external file \(path(of: name))",
+            path: path(of: name), otherwise: .fileWriteUnknown)
+    }
+
+    /// Brings the names in the folder to the disk.
+    ///
+    /// - Throws: when the disk fails.
+    func syncNames() throws { try Self.sync(folder: folder.path) }
+
+    static func sync(folder: String) throws {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        // File systems that cannot sync a folder say that the call makes no sense.
+        guard descriptor < 0 || (fsync(descriptor) != 0 && errno != EINVAL) else { return }
+        throw SystemFailure().error(
+            "The folder \(folder) cannot be brought to the disk", path: folder, otherwise: .fileWriteUnknown)
+    }
+
+    // MARK: One at a time
+
+    /// Runs `body` while no other program copies files into the folder or looks through it.
+    ///
+    /// - Parameter waits: whether to wait for one that does.
+    /// - Returns: nil when the folder is missing, or another program is at it and is not waited for.
+    func whileLocked<Result>(waits: Bool, _ body: () throws -> Result) rethrows -> Result? {
+        let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        // Closing ends the lock, as does the end of the process.
+        defer { close(descriptor) }
+        while flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
+            if errno != EINTR { return nil }
+        }
+        return try body()
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+
+/// Large binary values in files beside a store: `.Name_SUPPORT/_EXTERNAL_DATA/UUID` for `Name.sqlite`.
+///
+/// A column of an attribute that allows external storage holds a leading byte: 1 and the bytes themselves, or 2 and a
+/// file's name with a terminating zero. A file that is missing reads as nil.
+///
+/// A file is written once, under the write lock of the database and under a name that was never used, and is never changed. When
+/// it goes is up to `SupersededFiles`.
+struct ExternalFiles: Sendable {
+    static let inlineMarker: UInt8 = 1
+    static let fileMarker: UInt8 = 2
+    /// Values larger than this many bytes go to a file.
+    static let threshold = 100 * 1024
+
+    /// The database file itself, where the store's URL is a symbolic link to it.
+    let storeURL: URL
+    let folder: URL
+
+    init(storeURL: URL) {
+        // SQLite puts its journal beside the file that a link leads to; so do we.
+        self.storeURL = storeURL.resolvingSymlinksInPath()
+        let name = self.storeURL.deletingPathExtension().lastPathComponent
+        folder = self.storeURL.deletingLastPathComponent()
+            .appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
+            .appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
+    }
+
+    /// The folder that holds all of a store's files.
+    var supportFolder: URL { folder.deletingLastPathComponent() }
+
+    func path(of name: String) -> String { folder.path + "/" + name }
+
+    // MARK: Columns
+
+    /// The file name in a column's value behind the marker; nil for anything that is no plain name.
+    static func fileName(_ bytes: some Sequence<UInt8>) -> String? {
+        let name = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        guard !name.isEmpty, name != ".", name != "..", !name.contains("/"), !name.contains("\\") else { return nil }
+        return name
+    }
+
+    /// The file that a column's value names; nil when the bytes are in the row.
+    static func fileName(inColumnValue value: Data) -> String? {
+        guard value.first == fileMarker else { return nil }
+        return fileName(value.dropFirst())
+    }
+
+    /// The value of a column for bytes that stay in the row.
+    static func columnValue(inline data: Data) -> Data { Data([inlineMarker]) + data }
+
+    /// The value of a column for bytes in a file.
+    static func columnValue(fileNamed name: String) -> Data { Data([fileMarker]) + Data(name.utf8) + Data([0]) }
+
+    /// The plain bytes that a column's value stands for; nil when its file is missing.
+    ///
+    /// - Throws: when there is a file that cannot be read.
+    static func content(ofColumnValue value: Data, in files: ExternalFiles?) throws -> Data? {
+        switch value.first {
+        case inlineMarker?: return Data(value.dropFirst())
+        case fileMarker?: return try files?.content(named: value.dropFirst())
+        default: return value
+        }
+    }
+
+    // MARK: Reading
+
+    /// A file's content; nil when it is missing, no regular file, or its name leads elsewhere.
+    ///
+    /// - Throws: when there is a file that cannot be read now: no descriptor is left, it may not be read, the disk fails.
+    func content(named bytes: some Sequence<UInt8>) throws -> Data? {
+        guard let name = Self.fileName(bytes) else { return nil }
+        let path = path(of: name)
+        func failure() -> NSError {
+            SystemFailure().error(
+                "The value in the external file \(path) of the store at \(storeURL.path) cannot be read", path: path,
+                otherwise: .fileReadUnknown)
+        }
+        // Not through a link, and without waiting for the other end of a pipe.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            if [ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, ENXIO].contains(errno) { return nil }
+            throw failure()
+        }
+        defer { close(descriptor) }
+        var information = stat()
+        guard fstat(descriptor, &information) == 0 else { throw failure() }
+        guard information.st_mode & S_IFMT == S_IFREG else { return nil }
+        var data = Data(count: Int(information.st_size))
+        var filled = 0
+        while filled < data.count {
+            let count = data.withUnsafeMutableBytes { bytes in
+                bytes.baseAddress.map { read(descriptor, $0 + filled, bytes.count - filled) } ?? 0
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw failure() }
+            if count == 0 { break }
+            filled += count
+        }
+        return filled == data.count ? data : data.prefix(filled)
+    }
+
+    // MARK: Removing
+
+    /// Removes files. Whatever else stands under a name, a folder or a link, stays.
+    func remove(_ names: some Sequence<String>) {
+        for name in names {
+            let path = path(of: name)
+            var information = stat()
+            guard lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { continue }
+            unlink(path)
+        }
+    }
+
+    /// Removes the folders once nothing is left in them.
+    func removeEmptyFolders() {
+        if rmdir(folder.path) == 0 { rmdir(supportFolder.path) }
+    }
+
+    /// The names of all regular files that look like files of values: UUIDs.
+    ///
+    /// Empty where the folder is missing, or is reached through a link and may so be another store's.
+    func namesOnDisk() -> Set<String> {
+        for place in [supportFolder.path, folder.path] {
+            var information = stat()
+            guard lstat(place, &information) == 0, information.st_mode & S_IFMT == S_IFDIR else { return [] }
+        }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return Set(
+            names.filter { name in
+                var information = stat()
+                return UUID(uuidString: name) != nil && lstat(path(of: name), &information) == 0
+                    && information.st_mode & S_IFMT == S_IFREG
+            })
+    }
+
+    /// Whether a file beside the store may be another database with the same name but for its extension, and so the same folder.
+    ///
+    /// Judged by its size, a multiple of the smallest page's: to open and close a file would end the locks that SQLite holds on it for
+    /// this process.
+    func isShared() -> Bool {
+        let parent = storeURL.deletingLastPathComponent()
+        let own = storeURL.lastPathComponent
+        let stem = storeURL.deletingPathExtension().lastPathComponent
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: parent.path) else { return true }
+        return names.contains { name in
+            guard name.hasPrefix(stem), (name as NSString).deletingPathExtension == stem,
+                !["", "-wal", "-shm", "-journal"].contains(where: { name == own + $0 })
+            else { return false }
+            var information = stat()
+            guard stat(parent.appendingPathComponent(name).path, &information) == 0 else { return false }
+            return information.st_mode & S_IFMT == S_IFREG && information.st_size > 0 && information.st_size % 512 == 0
+        }
+    }
+}

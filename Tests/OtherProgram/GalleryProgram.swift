@@ -1,0 +1,136 @@
+import CoreData
+import Synchronization
+import TestSupport
+
+/// Works on a gallery's store until it is killed, is told to stop, or is done.
+enum GalleryProgram {
+    private static func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+
+    /// Saves and tells each save that is over, until another thread kills the process after a random amount of work.
+    static func saveUntilKilled(_ url: URL, seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let turns = Int.random(in: 0..<30_000_000, using: &generator)
+        func endSoon() {
+            Thread.detachNewThread {
+                let spent = Atomic<Int>(0)
+                while spent.wrappingAdd(1, ordering: .relaxed).newValue < turns {}
+                kill(getpid(), SIGKILL)
+            }
+        }
+        // Some are killed while they open the store, most while they save.
+        let isKilledEarly = Int.random(in: 0..<5, using: &generator) == 0
+        if isKilledEarly { endSoon() }
+        let coordinator = try Gallery.open(url, options: [NSPersistentHistoryTrackingKey: true])
+        let context = coordinator.newContext()
+        var saves = 0
+        while true {
+            let (name, number) = try Gallery.step(in: context, &generator)
+            say("\(name),\(number)")
+            if !isKilledEarly, saves == 0 { endSoon() }
+            saves += 1
+        }
+    }
+
+    /// Looks at all photos again and again, until the standard input ends, and tells what was wrong.
+    static func read(_ url: URL) throws {
+        let coordinator = try Gallery.open(url, options: [NSReadOnlyPersistentStoreOption: true])
+        let flag = Flag()
+        Thread.detachNewThread {
+            while readLine() != nil {}
+            flag.raise()
+        }
+        say("ready")
+        var looks = 0
+        while !flag.isRaised || looks == 0 {
+            let wrong = try Gallery.wrongPhotos(coordinator.newContext())
+            if !wrong.isEmpty { say("wrong: " + wrong.joined(separator: "; ")) }
+            looks += 1
+        }
+        say("looks: \(looks)")
+    }
+
+    private final class Flag: Sendable {
+        private let raised = Atomic<Bool>(false)
+        var isRaised: Bool { raised.load(ordering: .relaxed) }
+        func raise() { raised.store(true, ordering: .relaxed) }
+    }
+
+    /// Saves so many times, again where another process was faster.
+    static func save(_ url: URL, seed: UInt64, times: Int) throws {
+        var generator = SeededGenerator(seed: seed)
+        let coordinator = try Gallery.open(url)
+        let context = coordinator.newContext()
+        context.stalenessInterval = 0
+        var saved = 0
+        while saved < times {
+            do {
+                _ = try Gallery.step(in: context, &generator)
+                saved += 1
+            } catch let error as CocoaError where error.code == .managedObjectMerge || error.code == .managedObjectReferentialIntegrity {
+                context.reset()
+            }
+        }
+        say("saved \(saved)")
+    }
+
+    // MARK: Limits
+
+    #if canImport(Glibc)
+        private static let (sizeLimit, descriptorLimit) = (Int32(RLIMIT_FSIZE.rawValue), Int32(RLIMIT_NOFILE.rawValue))
+    #else
+        private static let (sizeLimit, descriptorLimit) = (RLIMIT_FSIZE, RLIMIT_NOFILE)
+    #endif
+
+    private static func limit(_ resource: Int32, to value: rlim_t?) {
+        var limits = rlimit()
+        getrlimit(resource, &limits)
+        limits.rlim_cur = value ?? limits.rlim_max
+        setrlimit(resource, &limits)
+    }
+
+    private static func tell(_ work: () throws -> Void) {
+        do {
+            try work()
+            say("done")
+        } catch {
+            let error = error as NSError
+            say("error \(error.code): \(error.localizedDescription) \(error.localizedRecoverySuggestion ?? "")")
+        }
+    }
+
+    /// Opens a store, and saves to it, while files may not become larger than so many bytes; then without the limit.
+    static func withSmallFiles(_ url: URL, bytes: UInt) throws {
+        // Without a handler the signal ends the process.
+        signal(SIGXFSZ, SIG_IGN)
+        limit(sizeLimit, to: bytes)
+        var generator = SeededGenerator(seed: 7)
+        var coordinator: NSPersistentStoreCoordinator?
+        tell { coordinator = try Gallery.open(url) }
+        if let context = coordinator?.newContext() {
+            tell { for _ in 0..<200 { _ = try Gallery.step(in: context, &generator) } }
+            limit(sizeLimit, to: nil)
+            tell { try context.save() }
+        }
+    }
+
+    /// Opens a store, or looks at an open one, while the process may open no more files.
+    static func withoutDescriptors(_ url: URL, isOpen: Bool) throws {
+        let opened = isOpen ? try Gallery.open(url, options: [NSPersistentStoreConnectionPoolMaxSizeKey: 1]) : nil
+        // The dispatch library cannot begin without a descriptor.
+        let isAwake = DispatchSemaphore(value: 0)
+        DispatchQueue.global().asyncAfter(deadline: .now()) { isAwake.signal() }
+        isAwake.wait()
+        let free = open("/dev/null", O_RDONLY)
+        close(free)
+        limit(descriptorLimit, to: rlim_t(free))
+        tell {
+            if let opened {
+                let wrong = try Gallery.wrongPhotos(opened.newContext())
+                say("wrong: \(wrong.count)")
+            } else {
+                _ = try Gallery.open(url)
+            }
+        }
+        limit(descriptorLimit, to: nil)
+    }
+}
