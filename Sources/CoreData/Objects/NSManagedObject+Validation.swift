@@ -64,8 +64,9 @@ extension NSManagedObject {
             if slot.isOptional, rules.isEmpty { return }
             if slot.index < layout.storedCount, committedRow != nil, pending?.has(slot.index) != true { return }
             let value = currentValue(slot.index)
-            if value.isNull {
-                if !slot.isOptional, !slot.isDerived { throw missing(slot) }
+            let isNotANumber = slot.index < layout.storedCount && value.isNotANumber
+            if value.isNull || isNotANumber {
+                if !slot.isOptional, !slot.isDerived { throw missing(slot, isNotANumber: isNotANumber) }
                 return
             }
             if rules.isEmpty { return }
@@ -93,10 +94,11 @@ extension NSManagedObject {
         }
     }
 
-    private func missing(_ slot: PropertySlot) -> NSError {
+    private func missing(_ slot: PropertySlot, isNotANumber: Bool = false) -> NSError {
         ValidationErrors.make(
             .validationMissingMandatoryProperty, self, slot, nil,
-            "\(layout.name).\(slot.name) is required, but is nil in \(descriptionOfIdentity).")
+            "\(layout.name).\(slot.name) is required, but is "
+                + (isNotANumber ? "not a number (NaN), which stores keep as nil, " : "nil ") + "in \(descriptionOfIdentity).")
     }
 
     private func check(_ value: Any?, _ slot: PropertySlot, _ rules: [ValidationRule]) throws {
@@ -125,8 +127,12 @@ extension NSManagedObject {
                 if !slot.isOptional, !slot.isDerived { throw missing(slot) }
                 return
             }
-            guard PropertyConversion.value(from: object, kind: slot.kind) != nil, fits(object, slot.kind) else {
+            guard let converted = PropertyConversion.value(from: object, kind: slot.kind), fits(object, slot.kind) else {
                 throw unacceptable(object, slot)
+            }
+            if converted.isNotANumber, slot.index < layout.storedCount {
+                if !slot.isOptional, !slot.isDerived { throw missing(slot, isNotANumber: true) }
+                return
             }
             try check(object, slot, slot.rules)
         }

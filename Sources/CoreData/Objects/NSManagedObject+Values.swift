@@ -447,6 +447,7 @@ extension NSManagedObject {
         case (.data(let new), .data(let old)): return new == old
         case (.uuid(let new), .uuid(let old)): return new == old
         case (.decimal(let new), .decimal(let old)): return new == old
+        case (.double, .null), (.decimal, .null): return new.isNotANumber
         case (.reference(let new), .reference(let old)): return new == old
         case (.object(let object), .reference(let reference)):
             return !object.flags.contains(.inserted) && object.key == reference.key

@@ -363,8 +363,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
                 return "\(slot.name) = \(currentValue(slot.index).isNull ? "nil" : "<relationship fault>")"
             case .fetched: return nil
             default:
-                let value = PropertyConversion.object(from: currentValue(slot.index), kind: slot.kind)
-                return "\(slot.name) = \(value.map { "\($0)" } ?? "nil")"
+                let value = currentValue(slot.index)
+                // Foundation stops the program when it describes a date that is not a number.
+                if value.isNotANumber { return "\(slot.name) = NaN" }
+                return "\(slot.name) = \(PropertyConversion.object(from: value, kind: slot.kind).map { "\($0)" } ?? "nil")"
             }
         }
         return head + "; data: {\(values.joined(separator: "; "))})"

@@ -84,7 +84,9 @@ final class SQLiteStatement {
         switch value {
         case .data(let data): data.withUnsafeBytes { bind($0, at: parameter) }
         case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { bind($0, at: parameter) }
-        case .decimal(let decimal): bind(decimal.description, at: parameter)
+        case .decimal(let decimal):
+            // SQLite makes NULL of a double that is not a number, but would keep the text.
+            if decimal.isNaN { bindNull(at: parameter) } else { bind(decimal.description, at: parameter) }
         default: sqlite3_bind_null(handle, parameter)
         }
     }

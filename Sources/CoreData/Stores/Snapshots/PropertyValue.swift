@@ -31,6 +31,15 @@ enum PropertyValue {
         if case .null = self { return true }
         return false
     }
+
+    /// Whether this is a number, date or decimal that is not a number. Stores keep it as nil.
+    var isNotANumber: Bool {
+        switch self {
+        case .double(let double): double.isNaN
+        case .decimal(let decimal): decimal.isNaN
+        default: false
+        }
+    }
 }
 
 /// A value that the framework only carries: the object of a transformable or undefined attribute.

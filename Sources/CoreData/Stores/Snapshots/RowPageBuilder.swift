@@ -51,7 +51,8 @@ struct RowPageBuilder {
             heapBytes: Self.heapBytes(nextCapacity, page.heapCount / max(1, page.rowCount) * 9 / 8))
     }
 
-    /// Sets a stored slot to a value that is already in the store's form (no `.object`, no `.custom`).
+    /// Sets a stored slot to a value that is already in the store's form (no `.object`, no `.custom`). What is not a number is
+    /// no value, in every store: SQLite cannot keep it.
     func set(_ row: RowPointer, _ slot: Int, _ value: PropertyValue) {
         let property = layout.slots[slot]
         switch value {
@@ -64,6 +65,7 @@ struct RowPageBuilder {
             default: row[slot] = UInt64(bitPattern: integer)
             }
         case .double(let double):
+            if double.isNaN { return page.setNull(row, slot) }
             switch property.kind {
             case .int16, .int32, .int64, .boolean: row[slot] = UInt64(bitPattern: Int64(exactly: double) ?? 0)
             case .decimal: setText(row, slot, "\(double)")
@@ -74,7 +76,8 @@ struct RowPageBuilder {
             data.withUnsafeBytes { page.setBytes(row, slot, $0.baseAddress, $0.count) }
         case .uuid(let uuid):
             withUnsafeBytes(of: uuid.uuid) { page.setBytes(row, slot, $0.baseAddress, 16) }
-        case .decimal(let decimal): setText(row, slot, decimal.description)
+        case .decimal(let decimal):
+            if decimal.isNaN { page.setNull(row, slot) } else { setText(row, slot, decimal.description) }
         case .reference(let reference):
             row[slot] = UInt64(bitPattern: reference.key)
             if property.entityWord >= 0 { row[property.entityWord] = UInt64(reference.layoutIndex) }
