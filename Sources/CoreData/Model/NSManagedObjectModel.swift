@@ -83,10 +83,15 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     /// The names of the configurations in ascending order.
     open var configurations: [String] { entitiesByConfiguration.keys.sorted() }
 
-    /// The entities of a configuration, all entities for nil; nil when there is no such configuration.
+    /// The name that stores give to the configuration of all entities.
+    static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
+
+    /// The entities of a configuration, all entities for nil and for the name that stores give to the default configuration; nil
+    /// when there is no such configuration.
     open func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
         guard let configuration else { return storedEntities }
-        return entitiesByConfiguration[configuration]
+        if let entities = entitiesByConfiguration[configuration] { return entities }
+        return configuration == Self.defaultConfigurationName ? storedEntities : nil
     }
 
     /// Makes or replaces a configuration.

@@ -45,7 +45,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     /// The name that Core Data gives to the configuration of all entities.
-    static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
+    static var defaultConfigurationName: String { NSManagedObjectModel.defaultConfigurationName }
 
     /// Whether an option holds a true boolean or number.
     static func flag(_ options: [AnyHashable: Any]?, _ key: String) -> Bool {
