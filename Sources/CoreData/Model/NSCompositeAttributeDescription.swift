@@ -22,6 +22,19 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
         }
     }
 
+    /// Whether the attribute is what a Swift enumeration was made into.
+    package var isEnumeration: Bool {
+        switch userInfo?[Self.enumerationMark] {
+        case let flag as Bool: flag
+        case let text as String: ["1", "true", "yes"].contains(text.lowercased())
+        case nil: false
+        default: true
+        }
+    }
+
+    /// The key in the user info by which enumerations are marked.
+    package static let enumerationMark = "EnumType"
+
     override func takeState(of other: NSPropertyDescription) {
         super.takeState(of: other)
         guard let other = other as? NSCompositeAttributeDescription else { return }

@@ -185,7 +185,8 @@ private struct ModelConsistency {
             for part in constraint {
                 let property = properties[part]
                 let isToOne = (property as? NSRelationshipDescription).map { !$0.isToMany } ?? false
-                if !(property is NSAttributeDescription) && !isToOne {
+                // `address.city` is an element of a composite attribute.
+                if !(property is NSAttributeDescription) && !isToOne && entity.element(at: part) == nil {
                     problems.append(
                         "A uniqueness constraint of the entity '\(name)' names '\(part)', which is not one of its "
                             + "attributes."

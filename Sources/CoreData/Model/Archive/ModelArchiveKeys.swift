@@ -7,7 +7,9 @@ enum ModelArchiveKeys {
     static let standInClass = "_NSPropertyDescriptionProxy"
     static let externalStorageFlag = 4
     static let preservedOnDeletionFlag = 16
-    static let compositeElements = "NSElements"
+    static let compositeElements = "NSCompositeElements"
+    /// Under which archives made here before had them.
+    static let formerCompositeElements = "NSElements"
     static let defaultFetchFlags = 30
 
     /// The bits of `_P`, which sums a property up.

@@ -78,8 +78,10 @@ extension ModelArchiveReader {
             throw ModelReadingError.damagedArchive("The archive's composite attribute '\(entity).\(name)' is too deep.")
         }
         let composite = NSCompositeAttributeDescription()
-        composite.elements = try (archive.elements(ModelArchiveKeys.compositeElements, of: object) ?? []).map {
-            number in
+        let numbers =
+            try archive.elements(ModelArchiveKeys.compositeElements, of: object)
+            ?? archive.elements(ModelArchiveKeys.formerCompositeElements, of: object) ?? []
+        composite.elements = try numbers.map { number in
             guard let object = try archive.object(number),
                 let element = try property(object, name: "", entity: entity, depth: depth + 1)
                     as? NSAttributeDescription

@@ -7,7 +7,7 @@ import Predicates
 /// two constraints an entity, given in descending order).
 ///
 /// Two rules are this project's choice, because no known store shows Apple's: an entity's own modifier comes last,
-/// after its uniqueness constraints, and a composite attribute's elements follow its type in ascending order of name.
+/// after its uniqueness constraints, and a composite attribute within another one counts as any element does.
 enum VersionHash {
     /// What all properties have in common: name, flags, modifier.
     static func propertyBase(of property: NSPropertyDescription) -> [UInt8] {
@@ -18,22 +18,23 @@ enum VersionHash {
         return hash.finalize()
     }
 
-    /// An attribute's hash; a derived one's depends on its expression alone.
+    /// An attribute's hash; a derived one's depends on its expression alone, a composite one's on its elements alone.
     static func attribute(_ attribute: NSAttributeDescription) -> [UInt8] {
         var hash = SHA256()
         if let expression = (attribute as? NSDerivedAttributeDescription)?.derivationExpression {
             hash.update(DerivationExpression.text(of: expression))
             return hash.finalize()
         }
-        hash.update(propertyBase(of: attribute))
-        hash.update(bytes(of: UInt32(attribute.attributeType.rawValue)))
-        if attribute.preservesValueInHistoryOnDeletion { hash.update([1]) }
-        if attribute.allowsExternalBinaryDataStorage { hash.update([1]) }
         if let composite = attribute as? NSCompositeAttributeDescription {
             for element in composite.elements.sorted(by: { ascending($0.name, $1.name) }) {
                 hash.update(Array(element.versionHash))
             }
+            return hash.finalize()
         }
+        hash.update(propertyBase(of: attribute))
+        hash.update(bytes(of: UInt32(attribute.attributeType.rawValue)))
+        if attribute.preservesValueInHistoryOnDeletion { hash.update([1]) }
+        if attribute.allowsExternalBinaryDataStorage { hash.update([1]) }
         return hash.finalize()
     }
 
@@ -49,15 +50,36 @@ enum VersionHash {
         return hash.finalize()
     }
 
+    /// The hash that stores with archived composite attributes have of one: type and elements as a part of an attribute.
+    private static func archived(_ composite: NSCompositeAttributeDescription) -> [UInt8] {
+        var hash = SHA256()
+        hash.update(propertyBase(of: composite))
+        hash.update(bytes(of: UInt32(composite.attributeType.rawValue)))
+        if composite.preservesValueInHistoryOnDeletion { hash.update([1]) }
+        if composite.allowsExternalBinaryDataStorage { hash.update([1]) }
+        for element in composite.elements.sorted(by: { ascending($0.name, $1.name) }) {
+            hash.update((element as? NSCompositeAttributeDescription).map(archived) ?? Array(element.versionHash))
+        }
+        return hash.finalize()
+    }
+
     /// An entity's hash: name, abstract flag, superentity, all stored properties, own constraints, modifier.
-    static func entity(_ entity: NSEntityDescription) -> [UInt8] {
+    ///
+    /// - Parameter archivesComposites: whether to give the hash of stores that have composite attributes archived.
+    static func entity(_ entity: NSEntityDescription, archivesComposites: Bool = false) -> [UInt8] {
         var hash = SHA256()
         hash.update(entity.name ?? "")
         hash.update([entity.isAbstract ? 1 : 0])
-        if let superentity = entity.superentity { hash.update(Array(superentity.versionHash)) }
+        if let superentity = entity.superentity {
+            hash.update(archivesComposites ? Self.entity(superentity, archivesComposites: true) : Array(superentity.versionHash))
+        }
         let stored = entity.properties.filter { !$0.isTransient && !($0 is NSFetchedPropertyDescription) }
         for property in stored.sorted(by: { ascending($0.name, $1.name) }) {
-            hash.update(Array(property.versionHash))
+            if archivesComposites, let composite = property as? NSCompositeAttributeDescription {
+                hash.update(archived(composite))
+            } else {
+                hash.update(Array(property.versionHash))
+            }
         }
         for constraint in entity.uniquenessConstraintNames.map({ $0.joined(separator: ".") }).sorted(by: ascending) {
             hash.update(constraint)

@@ -181,7 +181,7 @@ struct ModelElementReader {
             let elements = try child.children("fetchIndexElement").map { part in
                 let property: NSPropertyDescription
                 if let propertyName = part.text("property") {
-                    guard let found = properties[propertyName] else {
+                    guard let found = properties[propertyName] ?? entity.expression(ofElementAt: propertyName) else {
                         throw error(
                             "The index '\(name)' names a property '\(propertyName)' that the entity does not have.",
                             "Add the property or remove it from the index.", at: part, entity: owner,

@@ -76,8 +76,8 @@ extension ModelElementWriter {
         }
         element.add("preserveAfterDeletion", if: attribute.preservesValueInHistoryOnDeletion)
         if let composite = attribute as? NSCompositeAttributeDescription {
-            let parts = composite.elements.sorted { Self.ascending($0.name, $1.name) }
-            for part in parts {
+            // In declared order, which is that of their columns.
+            for part in composite.elements {
                 element.children.append(
                     self.element(of: part, "\(place).\(part.name)", isIndexed: part.isIndexed))
             }

@@ -8,7 +8,7 @@ import Foundation
 /// ```
 public struct XcdatamodelContents: Sendable, Hashable {
     /// The XML document. The same for models that say the same: entities, properties and all else are in order of name,
-    /// except for indexes and uniqueness constraints, which keep theirs.
+    /// except for indexes, uniqueness constraints and the elements of composite attributes, which keep theirs.
     public let text: String
 
     /// One sentence for each fact of the model that the file format has no place for, such as the default value of a

@@ -1,0 +1,45 @@
+import Foundation
+
+// The elements of composite attributes by path: `address.city`.
+
+extension NSCompositeAttributeDescription {
+    /// The elements that have values, also those of composite elements, with their paths, in declared order.
+    func elements(under path: String) -> [(path: String, attribute: NSAttributeDescription)] {
+        elements.flatMap { element -> [(path: String, attribute: NSAttributeDescription)] in
+            let elementPath = path + "." + element.name
+            guard let inner = element as? NSCompositeAttributeDescription else { return [(elementPath, element)] }
+            return inner.elements(under: elementPath)
+        }
+    }
+}
+
+extension NSEntityDescription {
+    /// The composite attribute that a path leads into; nil for a path of one name.
+    func propertyHoldingElement(at path: String) -> NSPropertyDescription? {
+        let names = path.split(separator: ".", maxSplits: 1)
+        return names.count == 2 ? propertiesByName[String(names[0])] : nil
+    }
+
+    /// The attribute at the end of a path: one of the entity, or an element of a composite one.
+    func element(at path: String) -> NSAttributeDescription? {
+        var names = path.split(separator: ".").map(String.init)[...]
+        guard let first = names.popFirst(), var attribute = propertiesByName[first] as? NSAttributeDescription else { return nil }
+        for name in names {
+            guard let element = (attribute as? NSCompositeAttributeDescription)?.elements.first(where: { $0.name == name }) else {
+                return nil
+            }
+            attribute = element
+        }
+        return attribute
+    }
+
+    /// What an index has for an element of a composite attribute: an expression that is its path. nil for any other path.
+    func expression(ofElementAt path: String) -> NSExpressionDescription? {
+        guard path.contains("."), let element = element(at: path) else { return nil }
+        let description = NSExpressionDescription()
+        description.name = path
+        description.expression = NSExpression(forKeyPath: path)
+        description.expressionResultType = element.attributeType
+        return description
+    }
+}
