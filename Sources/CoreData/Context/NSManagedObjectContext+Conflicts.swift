@@ -73,7 +73,11 @@ extension NSManagedObjectContext {
     /// A row's attributes and to-one destinations (as object IDs), as a merge policy sees them.
     private func values(of snapshot: Snapshot, near object: NSManagedObject) -> [String: Any] {
         var result: [String: Any] = [:]
-        for slot in snapshot.layout.slots where slot.index < snapshot.layout.storedCount {
+        for slot in snapshot.layout.propertySlots where slot.isFetched {
+            if let composite = slot.composite {
+                result[slot.name] = snapshot.dictionary(composite) ?? NSNull()
+                continue
+            }
             let value = snapshot.value(slot.index)
             switch value {
             case .null: result[slot.name] = NSNull()
@@ -106,7 +110,7 @@ extension NSManagedObjectContext {
             conflicting: objects,
             conflictingSnapshots: objects.map { object in
                 var snapshot: [AnyHashable: Any] = [:]
-                for slot in object.layout.slots where slot.index < object.layout.storedCount && slot.kind != .toOne {
+                for slot in object.layout.propertySlots where slot.isFetched && slot.kind != .toOne {
                     snapshot[slot.name] = object.objectValue(slot.index) ?? NSNull()
                 }
                 return snapshot

@@ -78,7 +78,7 @@ extension NSManagedObjectContext {
             fetch.shape = .dictionaries
             var columns = StoreFetch.DictionaryColumns(properties: request.propertiesToFetch ?? [])
             if columns.properties.isEmpty {
-                columns.properties = layout.slots.filter { $0.isStored }.map(\.property)
+                columns.properties = layout.propertySlots.filter(\.isFetched).map(\.property)
             }
             columns.groupBy = request.propertiesToGroupBy ?? []
             columns.having = request.havingPredicate
@@ -355,7 +355,7 @@ extension NSManagedObjectContext {
             return
         }
         let objectID = object.objectID
-        let property = slot < 0 ? nil : object.layout.slots[slot].property
+        let property = slot < 0 ? nil : object.layout.slots[slot].declared
         guard shouldHandleInaccessibleFault(object, for: objectID, triggeredByProperty: property) else {
             preconditionFailure(
                 "Core Data could not fulfill a fault for \(objectID.uriRepresentation().absoluteString): there is no such row. "

@@ -54,7 +54,7 @@ open class NSMergeConflict: NSObject {
     }
 
     private static func snapshot(of object: NSManagedObject) -> [String: Any] {
-        let names = object.layout.slots.filter { !$0.kind.isToMany && $0.kind != .fetched }.map(\.name)
+        let names = object.layout.propertySlots.filter { !$0.kind.isToMany && $0.kind != .fetched }.map(\.name)
         return object.committedValues(forKeys: names).mapValues { value in
             (value as? NSManagedObject)?.objectID ?? value
         }

@@ -106,8 +106,7 @@ public struct _StoredRow {
     }
 
     public func _data(_ name: StaticString) -> Data? {
-        guard let entry = slot(name), entry.kind == .data || entry.kind == .transformable || entry.kind == .composite
-        else { return nil }
+        guard let entry = slot(name), entry.kind == .data || entry.kind == .transformable else { return nil }
         return snapshot.data(entry.slot)
     }
 
@@ -124,6 +123,11 @@ public struct _StoredRow {
         case .double(let double): return Decimal(double)
         default: return nil
         }
+    }
+
+    /// The elements of a composite attribute.
+    public func _composite(_ name: StaticString) -> [String: Any]? {
+        layout.composite(at: [name.description]).flatMap(snapshot.dictionary)
     }
 
     // MARK: Identity and relationships

@@ -65,6 +65,15 @@ struct StoreCompatibility {
         _ difference: ModelDifference, metadata: [String: Any], storedModel: NSManagedObjectModel?
     ) -> NSError {
         var difference = difference
+        if let storedModel, let stored = StoreMetadataHashes.hashes(in: metadata), ArchivedComposite.isForm(of: storedModel, stored) {
+            return CoreDataErrors.make(
+                .persistentStoreIncompatibleVersionHash,
+                "The store \(name) keeps each composite attribute as one archived dictionary, as former releases of this library "
+                    + "did; the elements have columns of their own now.",
+                recovery: "Migrate it: add it with NSMigratePersistentStoresAutomaticallyOption and "
+                    + "NSInferMappingModelAutomaticallyOption.",
+                userInfo: userInfo(metadata))
+        }
         if let storedModel { difference.explain(storedModel: storedModel, currentModel: model) }
         return CoreDataErrors.make(
             .persistentStoreIncompatibleVersionHash,

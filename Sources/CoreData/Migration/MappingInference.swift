@@ -8,7 +8,8 @@ struct MappingInference {
     struct EntityPair {
         let source: NSEntityDescription
         let destination: NSEntityDescription
-        /// For each stored attribute and relationship of the destination, inherited ones included, its name in the source.
+        /// For each stored attribute and relationship of the destination, inherited ones included, its name in the source. The
+        /// elements of composite attributes are named by their paths.
         var sourceNames: [String: String] = [:]
     }
 
@@ -105,6 +106,7 @@ struct MappingInference {
             from: items(pair.source).map { .init(name: $0.name, identifier: $0.renamingIdentifier) },
             to: items(entity).map { .init(name: $0.name, identifier: $0.renamingIdentifier) })
         pair.sourceNames = match.sourceNames
+        Self.matchElements(of: entity, &pair)
         pairs[name] = pair
         for (name, identifier, other) in match.contested {
             guard let property = entity.propertiesByName[name] else { continue }
@@ -145,7 +147,7 @@ struct MappingInference {
         guard let pair = entity.name.flatMap({ pairs[$0] }) else { return }
         let sources = pair.source.propertiesByName
         for property in entity.propertiesByName.values.sorted(by: { $0.name < $1.name }) where Self.isStored(property) {
-            let source = pair.sourceNames[property.name].flatMap { sources[$0] }
+            let source = pair.sourceNames[property.name].flatMap { sources[$0] ?? pair.source.propertyHoldingElement(at: $0) }
             if let source, EntityDifference.kind(source) != EntityDifference.kind(property) {
                 add(
                     entity, property, "it was \(source is NSRelationshipDescription ? "a relationship" : "an attribute").",
@@ -154,6 +156,10 @@ struct MappingInference {
             }
             guard let attribute = property as? NSAttributeDescription, !(attribute is NSDerivedAttributeDescription) else {
                 checkDerivation(of: property, from: source, entity)
+                continue
+            }
+            if Self.concernsComposites(attribute, source) {
+                checkElements(of: attribute, from: source, entity, pair)
                 continue
             }
             if let source = source as? NSAttributeDescription {
@@ -184,14 +190,6 @@ struct MappingInference {
             add(
                 entity, attribute, "it was \(types).",
                 "Keep the type, or give the new attribute another name and convert the values in the program.")
-        } else if let new = attribute as? NSCompositeAttributeDescription, let old = source as? NSCompositeAttributeDescription,
-            new.elements.map(\.name).sorted() != old.elements.map(\.name).sorted()
-                || new.elements.sorted(by: { $0.name < $1.name }).map(\.attributeType)
-                    != old.elements.sorted(by: { $0.name < $1.name }).map(\.attributeType)
-        {
-            add(
-                entity, attribute, "the elements of the composite attribute have changed.",
-                "Keep the elements, or give the new attribute another name and convert the values in the program.")
         }
     }
 

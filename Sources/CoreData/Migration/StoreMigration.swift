@@ -10,6 +10,9 @@ struct StoreMigration {
     let inference: MappingInference
     var progress = MigrationProgress(nil)
 
+    /// Whether the store has its composite attributes as archived dictionaries.
+    var compositesAreArchived: Bool { ArchivedComposite.isForm(of: sourceModel, storedHashes) }
+
     /// The version hashes that the store will have.
     var hashes: [String: Data] {
         Dictionary(entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { first, _ in first })
@@ -51,6 +54,6 @@ enum SourceModelSearch {
         for entity in model.entities { entity.managedObjectClassName = nil }
         guard model.consistencyProblems().isEmpty else { return false }
         let entities = model.entitiesByName
-        return hashes.allSatisfy { entities[$0.key]?.versionHash == $0.value }
+        return hashes.allSatisfy { entities[$0.key]?.versionHash == $0.value } || ArchivedComposite.isForm(of: model, hashes)
     }
 }

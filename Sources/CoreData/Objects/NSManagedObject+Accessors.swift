@@ -461,7 +461,7 @@ extension NSManagedObject {
     private final func undeclaredStop<Value>(_ name: StaticString) -> Value {
         preconditionFailure(
             "\(Swift.type(of: self)) declares the managed property \"\(name)\", but the entity \(layout.name) has none of this "
-                + "name (\(layout.slots.map(\.name).joined(separator: ", "))).")
+                + "name (\(layout.propertySlots.map(\.name).joined(separator: ", "))).")
     }
 }
 

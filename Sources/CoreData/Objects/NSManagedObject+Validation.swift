@@ -8,7 +8,7 @@ extension NSManagedObject {
         var errors: [NSError] = []
         let hasOverride = layout.overridesValidateValue(Swift.type(of: self))
         if !hasOverride, layout.validatedSlots.isEmpty { return }
-        for index in hasOverride ? Array(layout.slots.indices) : layout.validatedSlots {
+        for index in hasOverride ? layout.propertySlots.map(\.index) : layout.validatedSlots {
             let slot = layout.slots[index]
             if slot.kind == .fetched { continue }
             do {
@@ -59,6 +59,7 @@ extension NSManagedObject {
             if state == nil, committedRow != nil || flags.contains(.fault) { return }
             try validateCount(toManyMembers(slot.index).count, slot, relationship)
         case .fetched: return
+        case .composite where slot.composite != nil: try validateComposite(slot)
         default:
             let rules = slot.rules
             if slot.isOptional, rules.isEmpty { return }
@@ -72,6 +73,71 @@ extension NSManagedObject {
             if rules.isEmpty { return }
             try check(objectValue(slot.index), slot, rules)
         }
+    }
+
+    // MARK: Composite attributes
+
+    private func validateComposite(_ slot: PropertySlot) throws {
+        guard let composite = slot.composite else { return }
+        if committedRow != nil, !composite.slots.contains(where: { pending?.has($0) == true }) { return }
+        guard let value = compositeValue(composite) else {
+            if !slot.isOptional, !composite.mayBeEmpty { throw missing(slot) }
+            return
+        }
+        try check(value, slot, slot.rules)
+        try throwCombined(elementErrors(slot, composite) { self.objectValue($0) })
+    }
+
+    /// Checks a dictionary for a composite attribute.
+    private func validate(_ object: Any, of slot: PropertySlot, _ composite: CompositeLayout) throws {
+        let elements: [(slot: Int, value: PropertyValue)]
+        do {
+            elements = try layout.elementValues(of: object, composite)
+        } catch {
+            throw ValidationErrors.make(
+                .managedObjectValidation, self, slot, object, "Unacceptable value for \(layout.name).\(slot.name): \(error.reason).")
+        }
+        if elements.allSatisfy(\.value.isNull) {
+            if !slot.isOptional, !composite.mayBeEmpty { throw missing(slot) }
+            return
+        }
+        try check(object, slot, slot.rules)
+        let values = Dictionary(elements.map { ($0.slot, $0.value) }, uniquingKeysWith: { first, _ in first })
+        try throwCombined(
+            elementErrors(slot, composite) { element in
+                values[element].flatMap { PropertyConversion.object(from: $0, kind: self.layout.slots[element].kind) }
+            })
+    }
+
+    /// What is wrong with the elements of a composite attribute that has a value. The errors are the attribute's, their texts
+    /// name the elements.
+    private func elementErrors(_ slot: PropertySlot, _ composite: CompositeLayout, _ value: (Int) -> Any?) -> [NSError] {
+        var errors: [NSError] = []
+        for part in composite.parts {
+            switch part {
+            case .element(_, let index):
+                let element = layout.slots[index]
+                guard let value = value(index) else {
+                    if !element.isOptional { errors.append(missing(slot, element)) }
+                    continue
+                }
+                do {
+                    try check(value, slot, element.rules, element)
+                } catch {
+                    errors.append(error as NSError)
+                }
+            case .composite(_, let inner):
+                if inner.slots.contains(where: { value($0) != nil }) {
+                    errors += elementErrors(slot, inner, value)
+                } else if !inner.isOptional, !inner.mayBeEmpty {
+                    errors.append(
+                        ValidationErrors.make(
+                            .validationMissingMandatoryProperty, self, slot, nil,
+                            "\(layout.name).\(inner.path) is required, but is nil in \(descriptionOfIdentity)."))
+                }
+            }
+        }
+        return errors
     }
 
     private func isToOneNil(_ slot: Int) -> Bool {
@@ -94,19 +160,23 @@ extension NSManagedObject {
         }
     }
 
-    private func missing(_ slot: PropertySlot, isNotANumber: Bool = false) -> NSError {
+    /// - Parameter element: what is missing of a composite attribute.
+    private func missing(_ slot: PropertySlot, _ element: PropertySlot? = nil, isNotANumber: Bool = false) -> NSError {
         ValidationErrors.make(
             .validationMissingMandatoryProperty, self, slot, nil,
-            "\(layout.name).\(slot.name) is required, but is "
+            "\(layout.name).\((element ?? slot).name) is required, but is "
                 + (isNotANumber ? "not a number (NaN), which stores keep as nil, " : "nil ") + "in \(descriptionOfIdentity).")
     }
 
-    private func check(_ value: Any?, _ slot: PropertySlot, _ rules: [ValidationRule]) throws {
+    /// - Parameter element: what is checked of a composite attribute.
+    private func check(
+        _ value: Any?, _ slot: PropertySlot, _ rules: [ValidationRule], _ element: PropertySlot? = nil
+    ) throws {
         for rule in rules where !rule.predicate.evaluate(with: value) {
             throw ValidationErrors.make(
                 rule.code, self, slot, value,
                 rule.message
-                    ?? "\(layout.name).\(slot.name) must satisfy \(rule.predicate.predicateFormat), but is \(value ?? "nil").",
+                    ?? "\(layout.name).\((element ?? slot).name) must satisfy \(rule.predicate.predicateFormat), but is \(value ?? "nil").",
                 extra: [NSValidationPredicateErrorKey: rule.predicate])
         }
     }
@@ -127,6 +197,7 @@ extension NSManagedObject {
                 if !slot.isOptional, !slot.isDerived { throw missing(slot) }
                 return
             }
+            if let composite = slot.composite { return try validate(object, of: slot, composite) }
             guard let converted = PropertyConversion.value(from: object, kind: slot.kind), fits(object, slot.kind) else {
                 throw unacceptable(object, slot)
             }

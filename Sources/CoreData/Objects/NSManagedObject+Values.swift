@@ -38,6 +38,10 @@ extension NSManagedObject {
     /// was fetched: a required one would make every fetched object invalid otherwise.
     final func currentValue(_ slot: Int) -> PropertyValue {
         if slot >= layout.storedCount {
+            if let composite = layout.slots[slot].composite {
+                if flags.contains(.fault) { return .null }
+                return composite.dictionary { objectValue($0) }.map { .custom(CustomValue($0)) } ?? .null
+            }
             if let transient = extras?.transient, transient.has(slot) { return transient[slot] }
             return flags.contains(.inaccessible) ? .null : layout.defaultValue(slot)
         }
@@ -90,7 +94,8 @@ extension NSManagedObject {
         case .toMany: return NSSet(array: toManyMembers(slot).objects.map { $0 })
         case .orderedToMany: return NSOrderedSet(array: toManyMembers(slot).objects.map { $0 })
         case .fetched: return fetchedPropertyValue(slot)
-        case .transformable, .composite: return transformedValue(slot)
+        case .transformable: return transformedValue(slot)
+        case .composite: return property.composite.map(compositeValue) ?? transformedValue(slot)
         default:
             fireFaultIfNeeded(slot)
             return PropertyConversion.object(from: currentValue(slot), kind: property.kind)
@@ -145,6 +150,9 @@ extension NSManagedObject {
         if property.kind == .toOne {
             if case .object(let object) = value { setToOne(object, slot: slot) } else { setToOne(nil, slot: slot) }
             return
+        }
+        if property.kind == .composite, let composite = property.composite {
+            return setComposite(PropertyConversion.object(from: value, kind: .composite), composite)
         }
         prepareForChange()
         store(value, slot: slot)
@@ -334,6 +342,7 @@ extension NSManagedObject {
         guard let converted = PropertyConversion.value(from: value, kind: property.kind) else {
             preconditionFailure(wrongType(value, property))
         }
+        if let composite = property.composite { return setComposite(value, composite, isTracked: false) }
         extras?.setDecoded(slot, nil)
         store(converted, slot: slot)
         extras?.setToOne(slot, nil)
@@ -371,8 +380,8 @@ extension NSManagedObject {
         guard let tracked = pending?.tracked else { return [:] }
         let isNew = flags.contains(.inserted)
         var result: [String: Any] = [:]
-        for slot in layout.slots where !slot.isTransient && slot.kind != .fetched {
-            if (isNew || tracked.contains(slot.index)) && differsFromCommitted(slot) {
+        for slot in layout.propertySlots where !slot.isTransient && slot.kind != .fetched {
+            if (isNew || slot.isIn(tracked)) && differsFromCommitted(slot) {
                 result[slot.name] = objectValue(slot.index) ?? NSNull()
             }
         }
@@ -383,7 +392,7 @@ extension NSManagedObject {
     public final func changedValuesForCurrentEvent() -> [String: Any] {
         guard let eventMask = pending?.eventMask, flags.contains(.inEvent) else { return [:] }
         var result: [String: Any] = [:]
-        for slot in layout.slots where eventMask.contains(slot.index) {
+        for slot in layout.propertySlots where slot.isIn(eventMask) {
             result[slot.name] = objectValue(slot.index) ?? NSNull()
         }
         return result
@@ -394,7 +403,7 @@ extension NSManagedObject {
         if flags.contains(.inserted) { return [:] }
         fireFaultIfNeeded()
         var result: [String: Any] = [:]
-        let wanted = keys?.compactMap { layout.slotByName[$0] } ?? layout.slots.map(\.index)
+        let wanted = keys?.compactMap { layout.slotByName[$0] } ?? layout.propertySlots.map(\.index)
         for index in wanted {
             let slot = layout.slots[index]
             if slot.isTransient || slot.kind == .fetched { continue }
@@ -410,7 +419,10 @@ extension NSManagedObject {
             return registry?.context?.object(for: reference, near: self)
         case .toMany: return NSSet(array: committedMembers(slot.index))
         case .orderedToMany: return NSOrderedSet(array: committedMembers(slot.index))
-        case .transformable, .composite:
+        case .composite:
+            guard let composite = slot.composite, let committedRow else { return nil }
+            return Snapshot(retaining: committedRow).dictionary(composite)
+        case .transformable:
             guard case .data(let data) = committedValue(slot.index), let attribute = slot.attribute else { return nil }
             return Transformation.value(from: data, attribute: attribute)
         default: return PropertyConversion.object(from: committedValue(slot.index), kind: slot.kind)
@@ -420,6 +432,7 @@ extension NSManagedObject {
     /// Whether a changed slot now has another value than the store.
     final func differsFromCommitted(_ slot: PropertySlot) -> Bool {
         if slot.kind.isToMany { return extras?.toMany(slot.index)?.hasChanges ?? false }
+        if let composite = slot.composite { return composite.slots.contains { differsFromCommitted(layout.slots[$0]) } }
         guard slot.index < layout.storedCount, let pending, pending.has(slot.index) else {
             return false
         }

@@ -349,7 +349,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
         let address = String(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), radix: 16)
         let head = "<\(Swift.type(of: self)): 0x\(address)> (entity: \(layout.name); id: \(descriptionOfIdentity)"
         if flags.contains(.fault) { return head + "; data: <fault>)" }
-        let values = layout.slots.compactMap { slot -> String? in
+        let values = layout.propertySlots.compactMap { slot -> String? in
             switch slot.kind {
             case .toMany, .orderedToMany:
                 guard let state = extras?.toMany(slot.index), state.isLoaded else {
@@ -487,14 +487,14 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
     /// Called for a key that the entity does not have; the default stops the program with a message.
     open func value(forUndefinedKey key: String) -> Any? {
         preconditionFailure(
-            "The entity \(layout.name) has no property named \"\(key)\" (\(layout.slots.map(\.name).joined(separator: ", ")))."
+            "The entity \(layout.name) has no property named \"\(key)\" (\(layout.propertySlots.map(\.name).joined(separator: ", ")))."
         )
     }
 
     /// Called for a key that the entity does not have; the default stops the program with a message.
     open func setValue(_ value: Any?, forUndefinedKey key: String) {
         preconditionFailure(
-            "The entity \(layout.name) has no property named \"\(key)\" (\(layout.slots.map(\.name).joined(separator: ", ")))."
+            "The entity \(layout.name) has no property named \"\(key)\" (\(layout.propertySlots.map(\.name).joined(separator: ", ")))."
         )
     }
 

@@ -97,12 +97,33 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
         }
         var builder = RowPageBuilder(layout: layout, expectedRows: 1)
         let row = builder.appendRow(key: reference.key, version: Int64(truncatingIfNeeded: node.version))
-        for slot in layout.slots where slot.isStored {
-            builder.set(row, slot.index, try value(of: slot, in: node, context))
+        for slot in layout.propertySlots where slot.isFetched {
+            if let composite = slot.composite {
+                for (element, value) in try elements(of: slot, composite, in: node) { builder.set(row, element, value) }
+            } else {
+                builder.set(row, slot.index, try value(of: slot, in: node, context))
+            }
         }
         let snapshot = Snapshot(retaining: row)
         cache.insert(builder.finish(), readAt: generation)
         return snapshot
+    }
+
+    private func elements(
+        of slot: PropertySlot, _ composite: CompositeLayout, in node: NSIncrementalStoreNode
+    ) throws -> [(slot: Int, value: PropertyValue)] {
+        let layout = node.objectID.layout
+        do {
+            return try layout.elementValues(of: node.value(for: slot.property), composite).map { element, value in
+                (element, try PropertyConversion.storeValue(value, slot: layout.slots[element]))
+            }
+        } catch let problem as CompositeProblem {
+            throw CoreDataErrors.make(
+                .persistentStoreOperation,
+                "The store class \(type(of: store)) gave a value for the attribute '\(slot.name)' of \(node.objectID) that it "
+                    + "cannot have: \(problem.reason).",
+                userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
+        }
     }
 
     private func value(

@@ -188,11 +188,16 @@ struct SQLMigrationPlan {
 
     /// An attribute's value: the former one, a default for nil where it is required now, or a default.
     private func attribute(_ slot: PropertySlot, _ column: SQLColumn, _ member: Member) throws -> SQLRowCopy.Value {
+        if slot.isElement { return try element(slot, column, member) }
         let layout = member.source.layout
-        let former = member.sourceNames[slot.name].flatMap { layout.slotByName[$0] }
+        let former = member.sourceNames[slot.name].flatMap { layout.slotByPath[$0] }
         // Asked for only where rows need it, as a class may evaluate an expression for it.
         func standard() throws -> PropertyValue? {
             slot.isDerived ? nil : try defaultValue(slot, column, member.target.layout)
+        }
+        if let former, layout.slots[former].isElement, let value = Self.formerValue(layout.slots[former].name, member.source) {
+            guard !slot.isOptional, let standard = try standard() else { return value }
+            return .sql("IFNULL(" + value.text + SQLText(", ?)", [standard]))
         }
         guard let former, let formerColumn = member.source.columns[former], layout.slots[former].attribute != nil else {
             return try standard().map { .sql(SQLText("?", [$0])) } ?? .null
@@ -210,7 +215,7 @@ struct SQLMigrationPlan {
     }
 
     /// The default of a new attribute, or else what its class gives, in the store's form; nil for none.
-    private func defaultValue(_ slot: PropertySlot, _ column: SQLColumn, _ layout: EntityLayout) throws -> PropertyValue? {
+    func defaultValue(_ slot: PropertySlot, _ column: SQLColumn, _ layout: EntityLayout) throws -> PropertyValue? {
         var value = try PropertyConversion.storeValue(layout.defaultsBySlot[slot.index], slot: slot)
         if case .null = value { value = try classValues.value(of: slot) }
         switch value {

@@ -21,7 +21,7 @@ struct MemoryConstraints: Sendable {
         for layout in layouts.layouts {
             declared[layout.index] = layout.entity.uniquenessConstraintNames.map { names in
                 defer { count += 1 }
-                return Constraint(number: count, names: names, layoutIndex: layout.index)
+                return Constraint(number: count, names: layout.constrainedPaths(names), layoutIndex: layout.index)
             }
         }
         for layout in layouts.layouts {
@@ -111,7 +111,7 @@ extension MemoryTables {
     private func values(of constraint: MemoryConstraints.Constraint, in change: RowChange) -> [PropertyValue] {
         let base = change.base == nil ? nil : row(change.key, of: change.layout)
         return constraint.names.map { name in
-            guard let slot = change.layout.slotByName[name] else { return .null }
+            guard let slot = change.layout.slotByPath[name] else { return .null }
             if let values = change.values, slot < values.slotCount, values.has(slot) { return values[slot] }
             return base?.value(slot) ?? .null
         }
@@ -121,7 +121,7 @@ extension MemoryTables {
     func uniqueValues(_ constraint: MemoryConstraints.Constraint, in row: Snapshot) -> UniqueValues? {
         UniqueValues(
             constraint.names.map { name in
-                row.layout.slotByName[name].flatMap { $0 < row.layout.storedCount ? row.value($0) : nil } ?? .null
+                row.layout.slotByPath[name].flatMap { $0 < row.layout.storedCount ? row.value($0) : nil } ?? .null
             })
     }
 }

@@ -119,11 +119,36 @@ struct MemoryKeys {
                         + "Change the request.",
                     userInfo: ["NSPredicateFormat": context])
             }
+            if slot.composite != nil { return try checkElement(of: slot, keyPath, entity, context) }
             // What stands inside an attribute's value is its own affair.
             guard slot.destinationIndex >= 0 else { return nil }
             entity = layouts.layouts[slot.destinationIndex]
         }
         return entity
+    }
+
+    /// Checks the rest of a key path from a composite attribute on.
+    private func checkElement(
+        of slot: PropertySlot, _ keyPath: String, _ entity: EntityLayout, _ context: String
+    ) throws -> EntityLayout? {
+        let names = keyPath.split(separator: ".").map(String.init).drop { $0 != slot.name }
+        guard !names.contains(where: { $0.hasPrefix("@") }), let owner = self.layout(of: slot, entity) else { return nil }
+        let path = Array(names)
+        if owner.composite(at: path) != nil || owner.slotByPath[path.joined(separator: ".")] != nil { return nil }
+        // `city.length` is the length of a text.
+        if path.last == "length", owner.slotByPath[path.dropLast().joined(separator: ".")] != nil { return nil }
+        throw CoreDataErrors.make(
+            .coreData,
+            "The store in memory cannot evaluate '\(context)': the composite attribute '\(slot.name)' of entity '\(entity.name)' "
+                + "has no element '\(path.dropFirst().joined(separator: "."))'. Change the request.",
+            userInfo: ["NSPredicateFormat": context])
+    }
+
+    /// The entity or subentity that a slot is of.
+    private func layout(of slot: PropertySlot, _ entity: EntityLayout) -> EntityLayout? {
+        ([entity.index] + entity.familyIndexes).map { layouts.layouts[$0] }.first {
+            $0.slots.indices.contains(slot.index) && $0.slots[slot.index] === slot
+        }
     }
 
     /// A property of an entity or of one of its subentities.

@@ -91,11 +91,11 @@ struct MemorySort {
                     return RowView.published(expression.expressionValue(with: view, context: nil))
                 }, descriptor)
         }
-        guard isPlain, let key = descriptor.key, !key.contains(".") else {
+        guard isPlain, let key = descriptor.key, !key.contains(".") || rows.first?.layout.slotByPath[key] != nil else {
             return .views(rows.map { RowView(row: $0, tables: tables, store: store) }, descriptor)
         }
         // Entities of one hierarchy agree on the types of the properties they share.
-        let kind = rows.first.flatMap { row in row.layout.slotByName[key].map { row.layout.slots[$0].kind } }
+        let kind = rows.first.flatMap { row in row.layout.slotByPath[key].map { row.layout.slots[$0].kind } }
         if let kind, descriptor.selector == .compare {
             if kind.isInteger {
                 return .integers(words(key, rows) { Int64(bitPattern: $0) }, ascending: descriptor.ascending)
@@ -115,7 +115,7 @@ struct MemorySort {
 
     private func words<Value>(_ key: String, _ rows: [Snapshot], _ convert: (UInt64) -> Value) -> [Value?] {
         rows.map { row in
-            guard let slot = row.layout.slotByName[key], slot < row.layout.storedCount, !row.isNull(slot) else {
+            guard let slot = row.layout.slotByPath[key], slot < row.layout.storedCount, !row.isNull(slot) else {
                 return nil
             }
             return convert(row.row[slot])

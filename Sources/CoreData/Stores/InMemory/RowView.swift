@@ -16,11 +16,12 @@ final class RowView: KeyValueCoding, PredicateComparable, Hashable {
     func show(_ row: Snapshot) { self.row = row }
 
     func value(forKey key: String) -> Any? {
-        guard let number = row.layout.slotByName[key] else { return ownValue(key) }
+        guard let number = row.layout.slotByPath[key] else { return ownValue(key) }
         let slot = row.layout.slots[number]
         if slot.kind.isToMany {
             return tables.destinations(of: row.key, through: slot, of: row.layout).map(view)
         }
+        if let composite = slot.composite { return row.dictionary(composite) }
         guard number < row.layout.storedCount, !row.isNull(number) else { return nil }
         switch slot.kind {
         case .int16, .int32, .int64: return Int64(bitPattern: row.row[number])
@@ -29,8 +30,7 @@ final class RowView: KeyValueCoding, PredicateComparable, Hashable {
         case .date: return Date(timeIntervalSinceReferenceDate: Double(bitPattern: row.row[number]))
         case .string: return row.string(number)
         case .toOne: return tables.row(row.reference(number)).map(view)
-        case .transformable, .composite:
-            return slot.attribute.flatMap { Transformation.value(from: row.data(number), attribute: $0) }
+        case .transformable: return row.object(number)
         default: return PropertyConversion.object(from: row.value(number), kind: slot.kind)
         }
     }

@@ -78,6 +78,9 @@ struct SQLDerivation {
     }
 
     private func kind(ofPath path: [String], function: String?) throws -> Kind {
+        if let element = entity.layout.slotByPath[path.joined(separator: ".")].flatMap({ entity.columns[$0] }) {
+            return .value(through: nil, column: element, of: entity, function: function)
+        }
         guard let first = path.first, let firstSlot = entity.layout.slotByName[first] else {
             throw unsupported("'\(path.first ?? "")' is no property of the entity")
         }
@@ -94,9 +97,9 @@ struct SQLDerivation {
         }
         guard let column = entity.columns[firstSlot] else { throw unsupported("'\(first)' is not stored") }
         if path.count == 1 { return .value(through: nil, column: column, of: entity, function: function) }
-        guard path.count == 2, column.kind == .toOne,
+        guard column.kind == .toOne,
             let destination = mapping.entities[entity.layout.slots[firstSlot].destinationIndex],
-            let source = destination.layout.slotByName[path[1]].flatMap({ destination.columns[$0] })
+            let source = destination.layout.slotByPath[path.dropFirst().joined(separator: ".")].flatMap({ destination.columns[$0] })
         else { throw unsupported("a key path may lead through one to-one relationship to an attribute") }
         return .value(through: column, column: source, of: destination, function: function)
     }

@@ -11,13 +11,12 @@ enum SQLFunctionName {
     /// The double whose bit pattern is an integer.
     static let double = "NSCoreDataDouble"
 
-    /// `(composite, path)`: an element of a composite attribute's archived dictionary, NULL for none. The path's names are
-    /// joined with dots.
-    static let compositeElement = "NSCoreDataCompositeElement"
-
     /// While a store is migrated: bytes as an attribute with external storage holds them, and the bytes of such a value.
     static let externalValue = "NSCoreDataExternalValue"
     static let plainValue = "NSCoreDataPlainValue"
+    /// While a store is migrated: `(archive, path)`, an element of a composite attribute whose dictionary is archived in one
+    /// column; NULL for none. The path's names are joined with dots.
+    static let archivedElement = "NSCoreDataArchivedElement"
     /// While a store is migrated: `(columns, entity number)`, the bit set of a history change with the bits of the new model.
     static let historyColumns = "NSCoreDataHistoryColumns"
 

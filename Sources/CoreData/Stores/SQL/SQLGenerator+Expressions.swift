@@ -11,12 +11,8 @@ extension SQLGenerator {
             return SQLTerm(
                 text: SQLText("\(alias).\(SQLSchema.identifier(column.name))"), kind: slot.kind, slot: slot,
                 isColumn: true)
-        case .element(let alias, let column, let path, let element):
-            return SQLTerm(
-                text: SQLText(
-                    "\(SQLFunctionName.compositeElement)(\(alias).\(SQLSchema.identifier(column.name)), ?)",
-                    [.string(path.joined(separator: "."))]),
-                kind: CompositeElement.kind(of: element))
+        case .composite(let alias, let composite, let entity):
+            return SQLTerm(composite: SQLComposite(alias: alias, layout: composite, entity: entity))
         case .row(let alias, _):
             return SQLTerm(
                 text: SQLText("\(alias).Z_PK"), kind: .toOne, isColumn: true, canBeNull: alias != scope.alias)
@@ -66,8 +62,8 @@ extension SQLGenerator {
         case .function: return try function(expression, in: environment, like: other, context)
         case .conditional:
             let test = try condition(expression.predicate, in: environment)
-            let first = try term(expression.true, in: environment, like: other, context)
-            let second = try term(expression.false, in: environment, like: other, context)
+            let first = try single(term(expression.true, in: environment, like: other, context), context)
+            let second = try single(term(expression.false, in: environment, like: other, context), context)
             return SQLTerm(
                 text: "CASE WHEN " + test + " THEN " + first.text + " ELSE " + second.text + " END", kind: first.kind)
         case .fetchRequest:
@@ -168,7 +164,7 @@ extension SQLGenerator {
     private func operand(_ expression: NSExpression, in environment: SQLEnvironment, _ context: String) throws
         -> SQLTerm
     {
-        try term(expression, in: environment, like: nil, context)
+        try single(term(expression, in: environment, like: nil, context), context)
     }
 
     // MARK: Constants
@@ -180,7 +176,7 @@ extension SQLGenerator {
             // An object that this store does not know equals no row.
             return .integer(identity.rowReference(in: store)?.key ?? -1)
         }
-        if other?.kind == .transformable || other?.kind == .composite {
+        if other?.kind == .transformable {
             if let attribute = other?.slot?.attribute {
                 return .data(try Transformation.data(from: value, attribute: attribute))
             }
@@ -232,7 +228,10 @@ extension SQLGenerator {
             let path = key.split(separator: ".").map(String.init)
             let term = try self.term(path: path, in: scope, "sorting by \(key)")
             if term.kind == .transformable || term.kind == .composite {
-                throw refuse("sorting by \(key)", "transformable values have no order in SQL")
+                throw refuse(
+                    "sorting by \(key)",
+                    term.kind == .composite
+                        ? "a composite attribute has no order; sort by its elements" : "transformable values have no order in SQL")
             }
             let collation = try self.collation(descriptor, isText: term.kind == .string || term.kind == .uri)
             return term.text + collation + (descriptor.ascending ? "" : " DESC")

@@ -102,6 +102,9 @@ extension SQLGenerator {
         _ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: NSExpression,
         _ options: NSComparisonPredicate.Options, in environment: SQLEnvironment, _ context: String
     ) throws -> SQLText {
+        if left.kind == .composite, type == .in || type == .between {
+            throw refuse(context, "a composite attribute can only be compared for equality; compare its elements")
+        }
         switch type {
         case .in: return try isElement(left, of: right, options, in: environment, context)
         case .between:
@@ -113,8 +116,10 @@ extension SQLGenerator {
             return left.text + " BETWEEN " + low.text + " AND " + high.text
         default: break
         }
+        if let composite = left.composite { return try compare(composite, left, type, right, in: environment, context) }
         let right = try term(right, in: environment, like: left, context)
-        if left.kind == .transformable || left.kind == .composite || right.kind == .transformable {
+        if right.kind == .composite { throw refuse(context, "a composite attribute can only be compared with one of the same elements") }
+        if left.kind == .transformable || right.kind == .transformable {
             guard type == .equalTo || type == .notEqualTo else {
                 throw refuse(context, "transformable values can only be compared for equality")
             }

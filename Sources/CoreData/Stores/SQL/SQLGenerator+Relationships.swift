@@ -49,7 +49,7 @@ extension SQLGenerator {
             }
             var value = SQLText("")
             let from = try relatedRows(ownerKey: ownerKey, toMany, slot: slot, context) { scope in
-                value = try self.term(path: path, in: scope, context).text
+                value = try self.single(self.term(path: path, in: scope, context), context).text
                 return []
             }
             return SQLTerm(text: "(SELECT COUNT(DISTINCT " + value + ")" + from + ")", kind: .int64, canBeNull: false)
@@ -60,7 +60,7 @@ extension SQLGenerator {
         }
         var value = SQLTerm(text: SQLText(""))
         let from = try relatedRows(ownerKey: ownerKey, toMany, slot: slot, context) { scope in
-            value = try self.term(path: path, in: scope, context)
+            value = try self.single(self.term(path: path, in: scope, context), context)
             return []
         }
         let call = "\(function)(" + value.text + ")"

@@ -14,6 +14,7 @@ extension SQLGenerator {
                 return SQLTerm(text: SQLText("COUNT(*)"), kind: .int64, canBeNull: false)
             }
             if argument.expressionType == .keyPath, let value = try? term(argument, in: environment, like: nil, context) {
+                if function != .count { _ = try single(value, context) }
                 let kind: ValueKind? =
                     switch function {
                     case .count: .int64

@@ -56,8 +56,8 @@ final class SQLGenerator {
     /// Where a key path leads.
     enum Destination {
         case column(alias: String, column: SQLColumn, slot: PropertySlot)
-        /// An element of a composite attribute, by the names that lead to it.
-        case element(alias: String, column: SQLColumn, path: [String], element: NSAttributeDescription)
+        /// A composite attribute, or one within it.
+        case composite(alias: String, CompositeLayout, entity: SQLEntity)
         /// A row itself: SELF, or an object variable.
         case row(alias: String, entity: SQLEntity)
         /// `name.length`, where the name is a text: the one property of an attribute's value that SQL knows.
@@ -90,6 +90,9 @@ final class SQLGenerator {
                     ownerKey: "\(alias).Z_PK", owner: owner, slot: slot, mapping: toMany,
                     rest: Array(path[(index + 1)...]))
             }
+            if slot.composite != nil {
+                return try element(Array(path[index...]), of: owner, alias: alias, context)
+            }
             guard let column = owner.columns[slotIndex] else {
                 throw refuse(
                     context,
@@ -98,11 +101,6 @@ final class SQLGenerator {
                         + ", so a SQLite store knows nothing of it")
             }
             if isLast { return .column(alias: alias, column: column, slot: slot) }
-            if slot.kind == .composite {
-                let names = Array(path[(index + 1)...])
-                let element = try self.element(names, of: slot, context)
-                return .element(alias: alias, column: column, path: names, element: element)
-            }
             guard slot.kind == .toOne, let destination = mapping.entities[slot.destinationIndex] else {
                 if slot.kind == .string, path[(index + 1)...] == ["length"] { return .length(alias: alias, column: column) }
                 throw refuse(
@@ -119,19 +117,20 @@ final class SQLGenerator {
         return .row(alias: alias, entity: entity)
     }
 
-    /// The element of a composite attribute that names lead to.
-    private func element(_ names: [String], of slot: PropertySlot, _ context: String) throws -> NSAttributeDescription {
-        var attribute = slot.attribute
-        for name in names {
-            let elements = (attribute as? NSCompositeAttributeDescription)?.elements ?? []
-            guard let element = elements.first(where: { $0.name == name }) else {
-                throw refuse(
-                    context, "the composite attribute '\(slot.name)' has no element '\(names.joined(separator: "."))'")
-            }
-            attribute = element
+    /// The composite attribute, or the element of one, that names lead to.
+    private func element(_ names: [String], of owner: SQLEntity, alias: String, _ context: String) throws -> Destination {
+        let layout = owner.layout
+        if let composite = layout.composite(at: names) { return .composite(alias: alias, composite, entity: owner) }
+        if let slot = layout.slotByPath[names.joined(separator: ".")], let column = owner.columns[slot] {
+            return .column(alias: alias, column: column, slot: layout.slots[slot])
         }
-        guard let attribute else { throw refuse(context, "'\(slot.name)' is no attribute") }
-        return attribute
+        if names.last == "length", let slot = layout.slotByPath[names.dropLast().joined(separator: ".")],
+            let column = owner.columns[slot], layout.slots[slot].kind == .string
+        {
+            return .length(alias: alias, column: column)
+        }
+        throw refuse(
+            context, "the composite attribute '\(names[0])' has no element '\(names.dropFirst().joined(separator: "."))'")
     }
 
     /// A property that only subentities have, as predicates on the superentity may use it.
@@ -148,7 +147,7 @@ final class SQLGenerator {
                 continue
             }
             // A property that was declared again has the superentity's column.
-            let isSameColumn = candidate.columns[slot].map { $0 === first.entity.columns[first.slot] } ?? false
+            let isSameColumn = Self.sharesColumns(candidate, slot, first.entity, first.slot)
             guard isSameColumn || first.entity.layout.slots[first.slot].property === candidate.layout.slots[slot].property else {
                 throw refuse(
                     context,
@@ -157,6 +156,15 @@ final class SQLGenerator {
             }
         }
         return found
+    }
+
+    /// Whether a property of two entities of one table lies in the same columns.
+    private static func sharesColumns(_ first: SQLEntity, _ firstSlot: Int, _ second: SQLEntity, _ secondSlot: Int) -> Bool {
+        func columns(_ entity: SQLEntity, _ slot: Int) -> [SQLColumn] {
+            (entity.layout.slots[slot].composite?.slots ?? [slot]).compactMap { entity.columns[$0] }
+        }
+        let columns = (columns(first, firstSlot), columns(second, secondSlot))
+        return !columns.0.isEmpty && columns.0.elementsEqual(columns.1, by: ===)
     }
 
     // MARK: Errors

@@ -51,7 +51,7 @@ struct SQLIndexCondition {
 
     private func column(_ expression: NSExpression) -> SQLColumn? {
         guard expression.expressionType == .keyPath else { return nil }
-        return entity.layout.slotByName[expression.keyPath].flatMap { entity.columns[$0] }
+        return entity.layout.slotByPath[expression.keyPath].flatMap { entity.columns[$0] }
     }
 
     private func literal(_ constant: Any?, _ column: SQLColumn) -> String? {

@@ -3,6 +3,12 @@ import Foundation
 // Fitting a mapping to a store that names things otherwise: one that Apple's framework has migrated and that kept old
 // numbers in names, or one that this project made when it named join tables by other rules.
 extension SQLMapping {
+    /// Takes the mapping of stores that have one column for each composite attribute, with its dictionary archived, as this
+    /// project made them once.
+    func archiveComposites() {
+        for table in tables { table.archiveComposites() }
+    }
+
     /// Takes over what an existing store names otherwise.
     ///
     /// - Parameter columns: the store's tables, each with its columns in order.
@@ -218,7 +224,7 @@ extension SQLTable {
         for column in columns where !column.isHiddenKey {
             if !present.contains(column.name), column.name.last?.isNumber == true {
                 // A store that lets siblings share a column has only the name without a number.
-                let base = "Z" + column.propertyName.uppercased()
+                let base = "Z" + column.columnName.uppercased()
                 if present.contains(base) { column.name = base }
             }
         }
@@ -243,8 +249,8 @@ extension SQLTable {
     private func adjustHiddenKeys(to present: Set<String>) {
         let others = Set(columns.filter { !$0.isHiddenKey || present.contains($0.name) }.map(\.name))
         let open = columns.filter { $0.isHiddenKey && !present.contains($0.name) }
-        for name in Set(open.map { $0.propertyName.uppercased() }) {
-            let keys = open.filter { $0.propertyName.uppercased() == name }
+        for name in Set(open.map { $0.columnName.uppercased() }) {
+            let keys = open.filter { $0.columnName.uppercased() == name }
             let found = present.subtracting(others).compactMap { column in
                 Self.number(in: column, tail: name).map { (column: column, number: $0) }
             }.sorted { $0.number < $1.number }

@@ -79,11 +79,9 @@ struct SQLSchema {
                 let elements = fetchIndex.elements.filter { ($0.property as? NSRelationshipDescription)?.isToMany != true }
                 var columns: [(String, Bool)] = []
                 for element in elements where element.collationType == .binary {
-                    if let column = columnName(of: element, in: entity) {
-                        columns.append((column, element.isAscending))
-                    }
+                    columns += columnNames(of: element, in: entity).map { ($0, element.isAscending) }
                 }
-                guard !columns.isEmpty, columns.count == elements.count else { continue }
+                guard !columns.isEmpty, columns.count >= elements.count else { continue }
                 if isIndexOfForeignKey(fetchIndex, in: entity) { continue }
                 let condition = fetchIndex.partialIndexPredicate.flatMap(SQLIndexCondition(entity: entity).sql)
                 statements.append(index(entity, fetchIndex.name, columns, in: name) + (condition.map { " WHERE " + $0 } ?? ""))
@@ -113,22 +111,31 @@ struct SQLSchema {
             + "(\(list.joined(separator: ", ")))"
     }
 
-    private func columnName(of element: NSFetchIndexElementDescription, in entity: SQLEntity) -> String? {
-        guard let property = element.propertyName else { return nil }
-        if let slot = entity.layout.slotByName[property] { return entity.columns[slot]?.name }
-        guard let expression = (element.property as? NSExpressionDescription)?.expression else { return nil }
+    private func columnNames(of element: NSFetchIndexElementDescription, in entity: SQLEntity) -> [String] {
+        guard let property = element.propertyName else { return [] }
+        if entity.layout.slotByPath[property] != nil { return columnNames(of: property, in: entity) }
+        guard let expression = (element.property as? NSExpressionDescription)?.expression else { return [] }
         switch expression.expressionType {
-        case .evaluatedObject: return "Z_PK"
-        case .keyPath where expression.keyPath == "entity": return "Z_ENT"
-        case .keyPath: return entity.layout.slotByName[expression.keyPath].flatMap { entity.columns[$0]?.name }
-        default: return nil
+        case .evaluatedObject: return ["Z_PK"]
+        case .keyPath where expression.keyPath == "entity": return ["Z_ENT"]
+        case .keyPath: return columnNames(of: expression.keyPath, in: entity)
+        default: return []
         }
+    }
+
+    /// The column of a property or of an element; of a composite attribute those of all its elements.
+    private func columnNames(of path: String, in entity: SQLEntity) -> [String] {
+        if let composite = entity.layout.composite(at: path.split(separator: ".").map(String.init)) {
+            return composite.slots.compactMap { entity.columns[$0]?.name }
+        }
+        return [entity.layout.slotByPath[path].flatMap { entity.columns[$0]?.name }].compactMap { $0 }
     }
 
     /// The columns of a uniqueness constraint; nil when one of its properties has none.
     func columnNames(of constraint: [String], in entity: SQLEntity) -> [String]? {
-        let names = constraint.compactMap { entity.layout.slotByName[$0].flatMap { entity.columns[$0]?.name } }
-        return names.count == constraint.count && !names.isEmpty ? names : nil
+        let paths = entity.layout.constrainedPaths(constraint)
+        let names = paths.compactMap { entity.layout.slotByPath[$0].flatMap { entity.columns[$0]?.name } }
+        return names.count == paths.count && !names.isEmpty ? names : nil
     }
 
     /// The triggers that keep the derived attributes of a table's entities.

@@ -16,8 +16,8 @@ enum SQLColumnType: String {
         case .date: self = .timestamp
         case .decimal: self = .decimal
         case .string, .uri: self = .varchar
-        case .data, .uuid, .transformable, .composite: self = .blob
-        case .toMany, .orderedToMany, .fetched, .undefined: return nil
+        case .data, .uuid, .transformable: self = .blob
+        case .composite, .toMany, .orderedToMany, .fetched, .undefined: return nil
         }
     }
 }
@@ -27,7 +27,8 @@ final class SQLColumn {
     var name: String
     let type: SQLColumnType
     let kind: ValueKind
-    let propertyName: String
+    /// What the column is named after.
+    let columnName: String
     /// Holds the destination's entity number, where that can vary.
     var entityColumn: String?
     /// Holds the position in the ordered relationship that the column serves.
@@ -45,7 +46,7 @@ final class SQLColumn {
         self.name = name
         self.type = type
         kind = slot.kind
-        propertyName = slot.name
+        columnName = slot.columnName
         property = slot.property
         allowsExternalStorage = slot.attribute?.allowsExternalBinaryDataStorage ?? false
         isHiddenKey = false
@@ -56,7 +57,7 @@ final class SQLColumn {
         name = "Z\(ownerNumber)\(slot.name.uppercased())"
         type = .integer
         kind = .toOne
-        propertyName = slot.name
+        columnName = slot.columnName
         property = slot.property
         allowsExternalStorage = false
         isHiddenKey = true
@@ -87,7 +88,7 @@ final class SQLTable {
         self.family = family
         name = "Z" + root.name.uppercased()
         var names = SQLNames(taken: ["Z_PK", "Z_ENT", "Z_OPT"])
-        var byProperty: [ObjectIdentifier: SQLColumn] = [:]
+        var byProperty: [SlotIdentity: SQLColumn] = [:]
         // The columns that each entity adds, in the order of the properties' names.
         var added: [[SQLColumn]] = []
         for entity in Self.inOrder(family) {
@@ -98,16 +99,17 @@ final class SQLTable {
                 complete(key.column, ordered: key.slot, by: key.owner)
                 own.append(key.column)
             }
-            for slot in entity.layout.slots.sorted(by: { $0.name < $1.name }) where slot.isStored {
-                if let column = byProperty[ObjectIdentifier(slot.property)] ?? inherited(slot, by: entity) {
+            // By name, with the elements of a composite attribute in its place.
+            for slot in entity.layout.slots.prefix(entity.layout.storedCount) {
+                if let column = byProperty[slot.identity] ?? inherited(slot, by: entity) {
                     entity.columns[slot.index] = column
                     continue
                 }
                 guard let type = SQLColumnType(slot.kind) else { continue }
                 // Siblings that use one name have columns of their own: ZTEXT, ZTEXT1.
-                let column = SQLColumn(name: names.take("Z" + slot.name.uppercased()), type: type, slot: slot)
+                let column = SQLColumn(name: names.take("Z" + slot.columnName.uppercased()), type: type, slot: slot)
                 if slot.kind == .toOne { complete(column, slot, mapping) }
-                byProperty[ObjectIdentifier(slot.property)] = column
+                byProperty[slot.identity] = column
                 entity.columns[slot.index] = column
                 own.append(column)
             }
@@ -128,7 +130,7 @@ final class SQLTable {
     /// The superentity's column for a property that a subentity declares again with the same type.
     private func inherited(_ slot: PropertySlot, by entity: SQLEntity) -> SQLColumn? {
         guard let parent = family.first(where: { $0.layout.index == entity.layout.superIndex }),
-            let column = parent.layout.slotByName[slot.name].flatMap({ parent.columns[$0] }),
+            let column = parent.layout.slotByPath[slot.name].flatMap({ parent.columns[$0] }),
             column.type == SQLColumnType(slot.kind)
         else { return nil }
         return column
@@ -156,7 +158,7 @@ final class SQLTable {
 
     /// The kinds of values whose columns follow the positions: a group for all entities comes before the next group.
     private static let groups: [Set<ValueKind>] = [
-        [.date, .double, .float], [.decimal], [.string], [.uri], [.uuid], [.transformable], [.data], [.composite],
+        [.date, .double, .float], [.decimal], [.string], [.uri], [.uuid], [.transformable], [.data],
     ]
 
     /// Puts the columns into the order in which they are declared.
@@ -192,7 +194,26 @@ final class SQLTable {
 
     var allColumnNames: [String] { ["Z_PK", "Z_ENT", "Z_OPT"] + declarations.map(\.name) }
 
-    /// Takes a hidden key out whose pairs a store keeps in a table of their own.
+    /// Has one column for each composite attribute in the place of those of its elements, as in stores that this project made
+    /// once, with its dictionary archived.
+    func archiveComposites() {
+        var archives: [String: SQLColumn] = [:]
+        for entity in family {
+            for slot in entity.layout.slots {
+                guard let composite = slot.composite else { continue }
+                for element in composite.slots {
+                    if let column = entity.columns[element] { remove(column) }
+                    entity.columns[element] = nil
+                }
+                let name = "Z" + slot.columnName.uppercased()
+                let column = archives[name] ?? SQLColumn(name: name, type: .blob, slot: slot)
+                if archives.updateValue(column, forKey: name) == nil { columns.append(column) }
+                entity.columns[slot.index] = column
+            }
+        }
+    }
+
+    /// Takes a column out: a hidden key whose pairs a store keeps in a table of their own, or one that a store does not have.
     func remove(_ column: SQLColumn) {
         guard let index = columns.firstIndex(where: { $0 === column }) else { return }
         columns.remove(at: index)

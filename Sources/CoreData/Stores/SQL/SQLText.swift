@@ -47,4 +47,6 @@ struct SQLTerm {
     var isNull = false
     /// Whether it can be nil.
     var canBeNull = true
+    /// The composite attribute that it is.
+    var composite: SQLComposite?
 }

@@ -7,8 +7,10 @@ import Foundation
 /// from the highest bit of the first byte. The order is that of rows which Apple's framework wrote; none of them was of an
 /// entity that inherits, for which the order is this project's choice.
 struct HistoryColumns {
-    /// The bits of each slot; none for what a store does not keep.
+    /// The bits of each slot; none for what a store does not keep. The elements of a composite attribute share its bit.
     let bits: [Range<Int>]
+    /// How many bits there are.
+    let count: Int
     let byteCount: Int
     /// The slots of the attributes whose values are preserved, by name. Values in files of their own go with their files.
     let preservedSlots: [Int]
@@ -16,15 +18,17 @@ struct HistoryColumns {
     init(_ layout: EntityLayout) {
         var bits = Array(repeating: 0..<0, count: layout.slots.count)
         var count = 0
-        let slots = layout.slots.sorted { $0.name < $1.name }.filter { !$0.isTransient }
+        let slots = layout.propertySlots.sorted { $0.name < $1.name }.filter { !$0.isTransient }
         func add(_ slot: PropertySlot, _ width: Int = 1) {
             bits[slot.index] = count..<count + width
+            for element in slot.composite?.slots ?? [] { bits[element] = bits[slot.index] }
             count += width
         }
         for slot in slots where slot.kind == .toOne { add(slot, slot.entityWord >= 0 ? 2 : 1) }
-        for slot in slots where slot.attribute != nil && slot.isStored { add(slot) }
+        for slot in slots where slot.attribute != nil && (slot.isStored || slot.composite != nil) { add(slot) }
         for slot in slots where slot.kind.isToMany { add(slot) }
         self.bits = bits
+        self.count = count
         byteCount = (count + 7) / 8
         preservedSlots = slots.filter {
             $0.isStored && $0.attribute?.preservesValueInHistoryOnDeletion == true

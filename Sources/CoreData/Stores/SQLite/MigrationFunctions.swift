@@ -37,6 +37,15 @@ final class MigrationFunctions {
                 }
             }
         }
+        add(SQLFunctionName.archivedElement, 2) { context, _, arguments in
+            guard let context, let archive = MigrationFunctions.data(arguments?[0]),
+                let path = sqlite3_value_text(arguments?[1])
+            else {
+                if let context { sqlite3_result_null(context) }
+                return
+            }
+            SQLiteFunctions.give(ArchivedComposite.value(at: String(cString: path), in: archive), to: context)
+        }
         add(SQLFunctionName.historyColumns, 2) { context, _, arguments in
             MigrationFunctions.answer(context) { functions in
                 guard let data = MigrationFunctions.data(arguments?[0]) else { return nil }
@@ -56,12 +65,11 @@ final class MigrationFunctions {
             let (now, former) = (HistoryColumns(target), HistoryColumns(source))
             var bits: [Int: Int] = [:]
             for slot in target.slots {
-                guard let name = member.sourceNames[slot.name], let index = source.slotByName[name] else { continue }
+                guard let name = member.sourceNames[slot.name], let index = source.slotByPath[name] else { continue }
                 // Where only one of the two has a bit for the destination's entity, it has no counterpart.
                 for (bit, formerBit) in zip(now.bits[slot.index], former.bits[index]) { bits[formerBit] = bit }
             }
-            let count = former.bits.reduce(0) { $0 + $1.count }
-            if bits.count < count || now.byteCount != former.byteCount || bits.contains(where: { $0.key != $0.value }) {
+            if bits.count < former.count || now.byteCount != former.byteCount || bits.contains(where: { $0.key != $0.value }) {
                 result[member.source.number] = ChangedBits(columns: now, bits: bits)
             }
         }

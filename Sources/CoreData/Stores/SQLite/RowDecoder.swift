@@ -48,9 +48,9 @@ final class RowDecoder {
             case .double, .float, .date: kind = .floating
             case .decimal: kind = .decimal
             case .string, .uri: kind = .text
-            case .data, .transformable, .composite, .uuid: kind = column.allowsExternalStorage ? .external : .bytes
+            case .data, .transformable, .uuid: kind = column.allowsExternalStorage ? .external : .bytes
             case .toOne: kind = slot.entityWord >= 0 ? .keyAndEntity : .key
-            case .toMany, .orderedToMany, .fetched, .undefined: continue
+            case .composite, .toMany, .orderedToMany, .fetched, .undefined: continue
             }
             var step = Step(kind: kind, column: index, slot: Int32(slot.index))
             if kind == .keyAndEntity {

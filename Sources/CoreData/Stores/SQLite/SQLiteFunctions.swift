@@ -40,13 +40,6 @@ enum SQLiteFunctions {
             let bits = UInt64(bitPattern: sqlite3_value_int64(arguments?[0]))
             sqlite3_result_double(context, Double(bitPattern: bits))
         }
-        add(SQLFunctionName.compositeElement, 2, pure) { context, _, arguments in
-            guard let context, let archive = arguments?[0], let path = SQLiteFunctions.string(arguments?[1]),
-                let bytes = sqlite3_value_blob(archive)
-            else { return sqlite3_result_null(context) }
-            let data = Data(bytes: bytes, count: Int(sqlite3_value_bytes(archive)))
-            SQLiteFunctions.give(CompositeElement.value(at: path, inArchive: data), to: context)
-        }
         // Called by the triggers of derived attributes: (table, entity number, key, attribute, value).
         for name in [
             "NSCoreDataDATriggerUpdatedAffectedObjectValue", "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
@@ -112,10 +105,12 @@ enum SQLiteFunctions {
     }
 
     /// Answers a call with a value in the store's form.
-    private static func give(_ value: PropertyValue, to context: OpaquePointer) {
+    /// Makes a value the result of a function; decimals as their text, which a column makes a number of.
+    static func give(_ value: PropertyValue, to context: OpaquePointer) {
         switch value {
         case .integer(let integer): sqlite3_result_int64(context, integer)
         case .double(let double): sqlite3_result_double(context, double)
+        case .decimal(let decimal): give(.string(decimal.description), to: context)
         case .string(var text):
             text.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) {

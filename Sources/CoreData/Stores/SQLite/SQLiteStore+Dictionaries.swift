@@ -13,6 +13,12 @@ extension SQLiteStore {
         var entityColumn: SQLText?
         /// Whether the value lies behind a leading byte, or in a file that the value names.
         var isExternal = false
+        /// The composite attribute whose value this is, and the columns of its elements in declared order.
+        var composite: CompositeLayout?
+        var elements: [ResultColumn] = []
+
+        /// What is selected for the entry.
+        var texts: [SQLText] { composite == nil ? [text] + [entityColumn].compactMap { $0 } : elements.map(\.text) }
     }
 
     func fetchDictionaries(_ plan: StoreFetch, _ backend: SQLiteBackend) throws -> [[String: Any]] {
@@ -22,7 +28,7 @@ extension SQLiteStore {
         let environment = SQLEnvironment(scope: scope)
         let properties: [Any] =
             plan.columns.map(\.properties).flatMap { $0.isEmpty ? nil : $0 }
-            ?? plan.entity.slots.filter { $0.isStored && $0.kind != .toOne }.map { $0.name }
+            ?? plan.entity.propertySlots.filter { $0.isFetched && $0.kind != .toOne }.map { $0.name }
         let isGrouped =
             plan.columns?.groupBy.isEmpty == false
             || properties.contains { ($0 as? NSExpressionDescription)?.expression?.holdsRowAggregate(of: plan.entity) == true }
@@ -39,15 +45,11 @@ extension SQLiteStore {
         let order = try generator.order(plan.sortDescriptors, in: scope) { name in
             columns.first { $0.name == name }.map { SQLTerm(text: $0.text, kind: $0.kind) }
         }
-        var selected: [SQLText] = []
-        for column in columns {
-            selected.append(column.text)
-            if let entityColumn = column.entityColumn { selected.append(entityColumn) }
-        }
+        let selected = columns.flatMap(\.texts)
         var query =
             "SELECT " + (plan.columns?.isDistinct == true ? "DISTINCT " : "") + SQLText.joined(selected, by: ", ")
             + generator.source(scope, where: [condition], includesSubentities: plan.includesSubentities)
-        if !groups.isEmpty { query = query + " GROUP BY " + SQLText.joined(groups.map(\.text), by: ", ") }
+        if !groups.isEmpty { query = query + " GROUP BY " + SQLText.joined(groups.flatMap(\.texts), by: ", ") }
         if let having { query = query + " HAVING " + having }
         query = query + order + Self.limits(plan)
 
@@ -58,7 +60,7 @@ extension SQLiteStore {
                 var index: Int32 = 0
                 for column in columns {
                     if let value = try self.value(of: column, row, index, backend) { result[column.name] = value }
-                    index += column.entityColumn == nil ? 1 : 2
+                    index += Int32(column.texts.count)
                 }
                 results.append(result)
             }
@@ -95,6 +97,11 @@ extension SQLiteStore {
         if name == "objectID" || name == "self" || name == "SELF" { return objectColumn(name, environment.scope) }
         let path = name.split(separator: ".").map(String.init)
         let row = try generator.term(path: path, in: environment.scope, name)
+        if let composite = row.composite {
+            return ResultColumn(
+                name: name, text: row.text, kind: nil, composite: composite.layout,
+                elements: composite.elements.map { ResultColumn(name: "", text: $0.text, kind: $0.kind) })
+        }
         let function =
             isGrouped ? NSExpression(forKeyPath: name).groupFunction(of: environment.scope.entity.layout) : nil
         let term = row.ofGroup(function)
@@ -125,6 +132,13 @@ extension SQLiteStore {
     private func value(of column: ResultColumn, _ row: SQLiteStatement, _ index: Int32, _ backend: SQLiteBackend)
         throws -> Any?
     {
+        if let composite = column.composite {
+            var places: [Int: Int] = [:]
+            for (place, slot) in composite.slots.enumerated() { places[slot] = place }
+            return try composite.dictionary { slot in
+                try places[slot].flatMap { try value(of: column.elements[$0], row, index + Int32($0), backend) }
+            }
+        }
         if row.isNull(index) { return nil }
         if column.isExternal {
             return try row.data(index).flatMap { try ExternalFiles.content(ofColumnValue: $0, in: backend.externalFiles) }
@@ -154,7 +168,7 @@ extension SQLiteStore {
         case .uuid?:
             return row.data(index).flatMap { data in data.withUnsafeBytes { UUID(bytes: $0.bindMemory(to: UInt8.self)) }
             }
-        case .data?, .composite?: return row.data(index)
+        case .data?: return row.data(index)
         case .transformable?: return row.data(index)
         default:
             switch sqlite3_column_type(row.handle, index) {

@@ -64,6 +64,7 @@ extension SQLiteStore {
         let source = try SQLMapping(layouts: migration.sourceModel.layout(), numbers: schema.entityNumbers) {
             names.contains($0.name)
         }
+        if migration.compositesAreArchived { source.archiveComposites() }
         source.adjust(to: schema.columns)
         let missing = source.missing(from: schema.columns)
         guard missing.isEmpty else {

@@ -316,7 +316,7 @@ final class SaveSession {
             if let entity = backend.mapping.entity(current) {
                 for names in current.entity.uniquenessConstraintNames {
                     if let columns = schema.columnNames(of: names, in: entity) {
-                        result.append(Constraint(names: names, columns: columns, layout: current))
+                        result.append(Constraint(names: current.constrainedPaths(names), columns: columns, layout: current))
                     }
                 }
             }
@@ -330,7 +330,7 @@ final class SaveSession {
         let table = SQLSchema.identifier(try backend.entity(change.layout).table.name)
         for constraint in constraints(of: change.layout) {
             let values = constraint.names.map { name -> PropertyValue in
-                guard let slot = change.layout.slotByName[name] else { return .null }
+                guard let slot = change.layout.slotByPath[name] else { return .null }
                 if let values = change.values, values.has(slot) { return values[slot] }
                 return change.base?.value(slot) ?? .null
             }

@@ -9,6 +9,7 @@ final class PropertySlot: @unchecked Sendable {
     // the layouts.
 
     let index: Int
+    /// The property's name; of an element of a composite attribute the path of names that leads to it.
     let name: String
     let kind: ValueKind
     let isOptional: Bool
@@ -28,8 +29,14 @@ final class PropertySlot: @unchecked Sendable {
     /// Whether the inverse relationship is to-many.
     let inverseIsToMany: Bool
     let deleteRule: NSDeleteRule
-    /// The description the slot was made from.
+    /// The description the slot was made from: the property's, or the element's.
     unowned(unsafe) let property: NSPropertyDescription
+    /// The entity's property that the slot belongs to: of an element the composite attribute.
+    unowned(unsafe) let declared: NSPropertyDescription
+    /// Slot of the composite attribute that this is an element of; -1 for a property of the entity.
+    let compositeSlot: Int
+    /// Where the elements lie, of a composite attribute that is stored.
+    fileprivate(set) var composite: CompositeLayout?
     /// The description, if it is a relationship's.
     unowned(unsafe) let relationship: NSRelationshipDescription?
     /// The description, if it is an attribute's.
@@ -38,18 +45,21 @@ final class PropertySlot: @unchecked Sendable {
     let rules: [ValidationRule]
     let isDerived: Bool
 
-    init(
-        index: Int, property: NSPropertyDescription, kind: ValueKind, entityWord: Int, destinationIndex: Int, inverseSlot: Int
+    fileprivate init(
+        index: Int, source: SlotSource, compositeSlot: Int, entityWord: Int, destinationIndex: Int, inverseSlot: Int
     ) {
+        let property = source.property
         self.index = index
-        self.kind = kind
+        self.compositeSlot = compositeSlot
+        declared = source.declared
+        kind = source.kind
         self.entityWord = entityWord
         self.destinationIndex = destinationIndex
         self.inverseSlot = inverseSlot
         self.property = property
-        name = property.name
+        name = source.name
         isOptional = property.isOptional
-        isTransient = property.isTransient
+        isTransient = source.declared.isTransient
         relationship = property as? NSRelationshipDescription
         attribute = property as? NSAttributeDescription
         inverseIsToMany = relationship?.inverseRelationship?.isToMany ?? false
@@ -59,10 +69,30 @@ final class PropertySlot: @unchecked Sendable {
     }
 
     /// Whether a row has a word for this property.
-    var isStored: Bool { !isTransient && kind != .fetched && kind != .undefined && !kind.isToMany }
+    var isStored: Bool { !isTransient && kind.hasWord }
+
+    /// Whether this is an element of a composite attribute, which users know as a part of that attribute only.
+    var isElement: Bool { compositeSlot >= 0 }
+
+    /// Whether a fetch reads values of the property: it has a word, or its elements have.
+    var isFetched: Bool { isStored || composite != nil }
+
+    /// What the slot's column is named after: elements are in the entity's table under their own names.
+    var columnName: String { property.name }
+
+    /// What tells one column of a table from another: an element may be part of several composites.
+    var identity: SlotIdentity { SlotIdentity(declared: ObjectIdentifier(declared), path: isElement ? name : "") }
+
+    /// Whether the property is in a set of slots: it or, of a composite attribute, one of its elements.
+    func isIn(_ slots: SlotMask) -> Bool {
+        slots.contains(index) || composite?.slots.contains { slots.contains($0) } ?? false
+    }
 
     /// Whether an object can be invalid because of this property.
     var needsValidation: Bool {
+        // Elements are checked with their composite.
+        if isElement { return false }
+        if composite != nil { return true }
         switch kind {
         case .fetched: return false
         case .toMany, .orderedToMany:
@@ -73,10 +103,52 @@ final class PropertySlot: @unchecked Sendable {
     }
 }
 
+/// Tells the slots of one property, or of one element of it, in an entity and its subentities from all others.
+struct SlotIdentity: Hashable {
+    fileprivate let declared: ObjectIdentifier
+    fileprivate let path: String
+}
+
+/// What a slot is made from.
+private struct SlotSource {
+    let name: String
+    let property: NSPropertyDescription
+    let declared: NSPropertyDescription
+    let kind: ValueKind
+
+    init(_ property: NSPropertyDescription) {
+        self.init(property, of: property, name: property.name)
+    }
+
+    private init(_ property: NSPropertyDescription, of declared: NSPropertyDescription, name: String) {
+        self.name = name
+        self.property = property
+        self.declared = declared
+        kind = ModelLayout.kind(of: property)
+    }
+
+    var isStored: Bool { !declared.isTransient && kind.hasWord }
+
+    /// What has a word in a row of a property: itself, its elements in declared order, or nothing.
+    static func stored(of property: NSPropertyDescription) -> [SlotSource] {
+        var result: [SlotSource] = []
+        func add(_ part: NSPropertyDescription, _ path: String) {
+            guard let composite = part as? NSCompositeAttributeDescription else {
+                result.append(SlotSource(part, of: property, name: path))
+                return
+            }
+            for element in composite.elements { add(element, path + "." + element.name) }
+        }
+        add(property, property.name)
+        return result.filter(\.isStored)
+    }
+}
+
 /// Where each property of one entity lies in rows and objects, fixed when the model is first used by a coordinator.
 ///
 /// Stored slots come first, `0..<storedCount`, so that a slot number is also a word number in a row; slots of transient
-/// properties, to-many relationships and fetched properties follow.
+/// properties, composite attributes, to-many relationships and fetched properties follow. The elements of composite attributes
+/// have stored slots, which only stores and key paths know of.
 final class EntityLayout: @unchecked Sendable {
     // Sendable: all properties are set before the layout is shared, except the accessor cache, which is atomic.
 
@@ -90,10 +162,18 @@ final class EntityLayout: @unchecked Sendable {
     let superIndex: Int
     let isAbstract: Bool
     let slots: [PropertySlot]
+    /// The slots of the entity's properties: all but those of elements.
+    let propertySlots: [PropertySlot]
+    /// The slots of the entity's properties by name.
     let slotByName: [String: Int]
+    /// The same with the elements of composite attributes by path.
+    let slotByPath: [String: Int]
     /// For each slot of the superentity the slot of the same property here; empty for a root entity.
     private let slotsOfSuperentity: [Int]
     let storedCount: Int
+    /// For each stored slot the place of its property among the entity's stored properties by name: the slot itself where there
+    /// are no composite attributes, whose elements have one place together.
+    let storedPlaces: [Int]
     /// Stored slots and hidden words.
     let wordCount: Int
     let bitmapWords: Int
@@ -131,21 +211,28 @@ final class EntityLayout: @unchecked Sendable {
         self.superIndex = superIndex
         isAbstract = entity.isAbstract
         self.slots = slots
-        slotByName = Dictionary(slots.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
+        let hasElements = slots.contains(where: \.isElement)
+        propertySlots = hasElements ? slots.filter { !$0.isElement } : slots
+        slotByName = Dictionary(propertySlots.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
+        slotByPath =
+            hasElements ? Dictionary(slots.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first }) : slotByName
         slotsOfSuperentity =
             superIndex < 0
-            ? [] : model.layouts[superIndex].slots.map { [slotByName] in slotByName[$0.name] ?? $0.index }
+            ? [] : model.layouts[superIndex].slots.map { [slotByPath] in slotByPath[$0.name] ?? $0.index }
         self.storedCount = storedCount
+        var places: [Int] = []
+        for slot in slots.prefix(storedCount) {
+            let isSame = slot.isElement && slots[max(0, slot.index - 1)].compositeSlot == slot.compositeSlot && slot.index > 0
+            places.append(isSame ? places[slot.index - 1] : (places.last ?? -1) + 1)
+        }
+        storedPlaces = places
         self.wordCount = wordCount
         bitmapWords = max(1, (storedCount + 63) / 64)
         rowStrideInWords = RowPointer.headerWords + wordCount + bitmapWords
         relationshipSlots = slots.filter { $0.kind == .toOne || $0.kind.isToMany }.map(\.index)
         validatedSlots = slots.filter(\.needsValidation).map(\.index)
-        convertedSlots = slots.prefix(storedCount).filter { [.toOne, .transformable, .composite].contains($0.kind) }.map(\.index)
-        defaultsBySlot = slots.map { slot in
-            guard let attribute = slot.attribute, let value = attribute.defaultValue else { return .null }
-            return PropertyConversion.value(from: value, kind: slot.kind) ?? .null
-        }
+        convertedSlots = slots.prefix(storedCount).filter { [.toOne, .transformable].contains($0.kind) }.map(\.index)
+        defaultsBySlot = Self.defaults(of: slots)
         hasDefaults = defaultsBySlot.contains { !$0.isNull }
         self.managedObjectClass = managedObjectClass
         classOverridesValidateValue = MethodOverride.ofValidateValue.exists(in: managedObjectClass)
@@ -156,6 +243,36 @@ final class EntityLayout: @unchecked Sendable {
         tableOfOtherClasses = AccessorTable(expectedCount: slots.count, hooks: .all)
         accessorTable.setOwner(self)
         tableOfOtherClasses.setOwner(self)
+    }
+
+    private static func defaults(of slots: [PropertySlot]) -> [PropertyValue] {
+        var defaults = slots.map { slot -> PropertyValue in
+            guard slot.composite == nil, let value = slot.attribute?.defaultValue else { return .null }
+            return PropertyConversion.value(from: value, kind: slot.kind) ?? .null
+        }
+        // A composite's own default goes before those of its elements.
+        for slot in slots {
+            guard let composite = slot.composite, let value = slot.attribute?.defaultValue,
+                let elements = try? composite.elements(of: value)
+            else { continue }
+            for (element, value) in elements {
+                defaults[element] = PropertyConversion.value(from: value, kind: slots[element].kind) ?? .null
+            }
+        }
+        return defaults
+    }
+
+    /// The properties of a uniqueness constraint, with the elements of a composite attribute in its place.
+    func constrainedPaths(_ names: [String]) -> [String] {
+        names.flatMap { name in
+            composite(at: name.split(separator: ".").map(String.init))?.slots.map { slots[$0].name } ?? [name]
+        }
+    }
+
+    /// The composite attribute, or the composite within one, that names lead to; nil for anything else.
+    func composite(at names: [String]) -> CompositeLayout? {
+        guard let first = names.first, let slot = slotByName[first] else { return nil }
+        return slots[slot].composite?.composite(at: names.dropFirst())
     }
 
     deinit {
@@ -243,17 +360,16 @@ final class ModelLayout: @unchecked Sendable {
         for (index, entity) in ordered.enumerated() { indexByName[entity.name ?? ""] = index }
 
         // Slot numbers of every entity first: an inverse may lie in an entity that comes later.
-        let sortedProperties = ordered.map(Self.propertiesInSlotOrder)
-        let slotNumbers = sortedProperties.map { properties in
-            Dictionary(properties.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        let sources = ordered.map(Self.sourcesInSlotOrder)
+        let slotNumbers = sources.map { sources in
+            Dictionary(sources.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         }
         for (index, entity) in ordered.enumerated() {
-            let properties = sortedProperties[index]
-            let storedCount = properties.prefix { Self.isStored($0) }.count
+            let storedCount = sources[index].prefix(while: \.isStored).count
             var nextWord = storedCount
             var slots: [PropertySlot] = []
-            for (slot, property) in properties.enumerated() {
-                let relationship = property as? NSRelationshipDescription
+            for (slot, source) in sources[index].enumerated() {
+                let relationship = source.property as? NSRelationshipDescription
                 let destination = relationship?.destinationEntity?.name.flatMap { indexByName[$0] } ?? -1
                 var entityWord = -1
                 if relationship != nil, slot < storedCount, destination >= 0, !ordered[destination].subentities.isEmpty {
@@ -261,11 +377,15 @@ final class ModelLayout: @unchecked Sendable {
                     nextWord += 1
                 }
                 let inverse = relationship?.inverseRelationship
-                slots.append(
-                    PropertySlot(
-                        index: slot, property: property, kind: Self.kind(of: property), entityWord: entityWord,
-                        destinationIndex: destination,
-                        inverseSlot: inverse.flatMap { destination >= 0 ? slotNumbers[destination][$0.name] : nil } ?? -1))
+                let isElement = source.property !== source.declared
+                let made = PropertySlot(
+                    index: slot, source: source, compositeSlot: isElement ? slotNumbers[index][source.declared.name] ?? -1 : -1,
+                    entityWord: entityWord, destinationIndex: destination,
+                    inverseSlot: inverse.flatMap { destination >= 0 ? slotNumbers[destination][$0.name] : nil } ?? -1)
+                if !source.declared.isTransient, let composite = source.property as? NSCompositeAttributeDescription {
+                    made.composite = CompositeLayout(composite, path: source.name) { slotNumbers[index][$0] }
+                }
+                slots.append(made)
             }
             var root = entity
             while let parent = root.superentity { root = parent }
@@ -286,16 +406,10 @@ final class ModelLayout: @unchecked Sendable {
         }
     }
 
-    private static func isStored(_ property: NSPropertyDescription) -> Bool {
-        if property.isTransient { return false }
-        let kind = kind(of: property)
-        return kind != .fetched && kind != .undefined && !kind.isToMany
-    }
-
-    /// Stored properties by name, then the others by name.
-    private static func propertiesInSlotOrder(_ entity: NSEntityDescription) -> [NSPropertyDescription] {
+    /// Stored properties by name, with the elements of a composite attribute in its place, then the others by name.
+    private static func sourcesInSlotOrder(_ entity: NSEntityDescription) -> [SlotSource] {
         let sorted = entity.propertiesByName.values.sorted { $0.name < $1.name }
-        return sorted.filter(isStored) + sorted.filter { !isStored($0) }
+        return sorted.flatMap(SlotSource.stored) + sorted.map(SlotSource.init).filter { !$0.isStored }
     }
 
     static func kind(of property: NSPropertyDescription) -> ValueKind {

@@ -1,7 +1,7 @@
 /// How one property's value is represented in a row snapshot and in pending changes.
 ///
 /// Scalars occupy the slot's 8-byte word itself; values of variable length keep a reference into the page's byte heap.
-/// `toMany`, `orderedToMany`, `fetched` and `undefined` properties have a slot but no word in a row.
+/// `composite`, `toMany`, `orderedToMany`, `fetched` and `undefined` properties have a slot but no word in a row.
 enum ValueKind: UInt8, Sendable {
     case int16
     case int32
@@ -50,8 +50,16 @@ enum ValueKind: UInt8, Sendable {
     /// Whether the word refers to bytes in the page's heap.
     var isVariableLength: Bool {
         switch self {
-        case .decimal, .string, .data, .uuid, .uri, .transformable, .composite: true
+        case .decimal, .string, .data, .uuid, .uri, .transformable: true
         default: false
+        }
+    }
+
+    /// Whether a row has a word for values of this kind, unless the property is transient.
+    var hasWord: Bool {
+        switch self {
+        case .composite, .toMany, .orderedToMany, .fetched, .undefined: false
+        default: true
         }
     }
 

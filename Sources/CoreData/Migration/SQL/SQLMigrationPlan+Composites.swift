@@ -1,0 +1,50 @@
+/// Composite attributes: their elements are copied column by column.
+extension SQLMigrationPlan {
+    /// The former value of an attribute or element.
+    ///
+    /// - Parameter path: its name or path in the source.
+    static func formerValue(_ path: String, _ source: SQLEntity) -> SQLRowCopy.Value? {
+        let layout = source.layout
+        guard let index = layout.slotByPath[path] else { return nil }
+        if let column = source.columns[index] { return .column(column.name) }
+        let slot = layout.slots[index]
+        guard slot.isElement, let archive = source.columns[slot.compositeSlot] else { return nil }
+        let names = path.split(separator: ".", maxSplits: 1)
+        guard names.count == 2 else { return nil }
+        return .sql(
+            SQLText(
+                "\(SQLFunctionName.archivedElement)(s.\(SQLSchema.identifier(archive.name)), ?)", [.string(String(names[1]))]))
+    }
+
+    /// What rows get for an element of a composite attribute.
+    ///
+    /// A composite attribute that is nil stays so, unless it is required now: then it is made of the defaults.
+    func element(_ slot: PropertySlot, _ column: SQLColumn, _ member: Member) throws -> SQLRowCopy.Value {
+        let layout = member.target.layout
+        let owner = layout.slots[slot.compositeSlot]
+        let elements = (owner.composite?.slots ?? []).map { layout.slots[$0] }
+        let formers = elements.compactMap { element in
+            member.sourceNames[element.name].flatMap { Self.formerValue($0, member.source) }
+        }
+        let formerPath = member.sourceNames[slot.name]
+        let value = formerPath.flatMap { Self.formerValue($0, member.source) }
+        guard let standard = try defaultValue(slot, column, layout) else { return value ?? .null }
+        let argument = SQLText("?", [standard])
+        if formers.isEmpty {
+            let isComplete = elements.allSatisfy { $0.isOptional || !layout.defaultsBySlot[$0.index].isNull }
+            return !owner.isOptional || isComplete ? .sql(argument) : .null
+        }
+        let isNil = "COALESCE(" + SQLText.joined(formers.map(\.text), by: ", ") + ", NULL) IS NULL"
+        func choice(_ whenNil: SQLText, _ otherwise: SQLText) -> SQLRowCopy.Value {
+            .sql("CASE WHEN " + isNil + " THEN " + whenNil + " ELSE " + otherwise + " END")
+        }
+        let whenNil = owner.isOptional ? SQLText("NULL") : argument
+        guard let value, let formerPath else { return choice(whenNil, argument) }
+        let former = member.source.layout.slotByPath[formerPath].map { member.source.layout.slots[$0] }
+        let formerOwner = former.flatMap { $0.isElement ? member.source.layout.slots[$0.compositeSlot] : $0 }
+        let mayLackElement = !slot.isOptional && former?.isOptional == true
+        let mayLackAll = !owner.isOptional && formerOwner?.isOptional == true
+        guard mayLackElement || mayLackAll else { return value }
+        return choice(whenNil, mayLackElement ? "IFNULL(" + value.text + ", " + argument + ")" : value.text)
+    }
+}

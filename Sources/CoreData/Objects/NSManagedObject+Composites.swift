@@ -1,0 +1,88 @@
+import Foundation
+
+// Composite attributes: dictionaries to users, the slots of their elements below.
+
+extension NSManagedObject {
+    /// The dictionary of a composite attribute's elements as they are now; fires the fault.
+    final func compositeValue(_ composite: CompositeLayout) -> [String: Any]? {
+        fireFaultIfNeeded(composite.slots.first ?? -1)
+        return composite.dictionary { objectValue($0) }
+    }
+
+    /// Sets every element of a composite attribute: those that the dictionary does not have become nil.
+    ///
+    /// - Parameter isTracked: whether the change is noticed.
+    final func setComposite(_ value: Any?, _ composite: CompositeLayout, isTracked: Bool = true) {
+        let elements: [(slot: Int, value: PropertyValue)]
+        do {
+            elements = try layout.elementValues(of: value, composite)
+        } catch {
+            preconditionFailure("Unacceptable value for \(layout.name).\(composite.path): \(error.reason).")
+        }
+        prepareForChange()
+        for (slot, value) in elements {
+            extras?.setDecoded(slot, nil)
+            store(value, slot: slot)
+            if isTracked { noteChange(slot) }
+        }
+    }
+
+    /// Sets the property at the end of a path of names, also an element of a composite attribute: `address.city`. Does nothing
+    /// when an object on the way is nil.
+    ///
+    /// A composite attribute that is nil gets its other elements as nil.
+    public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
+        var names = keyPath.split(separator: ".").map(String.init)
+        var object = self
+        while names.count > 1 {
+            if object.layout.composite(at: [names[0]]) != nil { return object.setElement(value, at: names, keyPath) }
+            guard let slot = object.layout.slotByName[names[0]], object.layout.slots[slot].kind == .toOne else { break }
+            guard let next = object.value(forKey: names.removeFirst()) as? NSManagedObject else { return }
+            object = next
+        }
+        KeyValue.setValue(value, forKeyPath: names.joined(separator: "."), of: object)
+    }
+
+    private func setElement(_ value: Any?, at names: [String], _ keyPath: String) {
+        if let slot = layout.slotByPath[names.joined(separator: ".")] { return setObjectValue(value, slot: slot) }
+        guard let composite = layout.composite(at: names) else {
+            preconditionFailure(
+                "The composite attribute \(layout.name).\(names[0]) has no element \"\(names.dropFirst().joined(separator: "."))\" "
+                    + "(\(keyPath)).")
+        }
+        setComposite(value, composite)
+    }
+}
+
+extension EntityLayout {
+    /// The values of a composite attribute's elements in a dictionary, as objects keep them.
+    func elementValues(
+        of value: Any?, _ composite: CompositeLayout
+    ) throws(CompositeProblem) -> [(slot: Int, value: PropertyValue)] {
+        var result: [(slot: Int, value: PropertyValue)] = []
+        for (slot, value) in try composite.elements(of: value) {
+            guard let converted = PropertyConversion.value(from: value, kind: slots[slot].kind) else {
+                throw .wrongType(
+                    slots[slot].name, expected: slots[slot].attribute?.attributeValueClassName ?? "another type",
+                    given: value.map { "\(type(of: $0))" } ?? "nil")
+            }
+            result.append((slot, converted))
+        }
+        return result
+    }
+}
+
+extension Snapshot {
+    /// The dictionary of a composite attribute's elements in the row.
+    func dictionary(_ composite: CompositeLayout) -> [String: Any]? {
+        composite.dictionary { object($0) }
+    }
+
+    /// The value of a stored attribute as users see it, a transformable decoded; nil for a reference.
+    func object(_ slot: Int) -> Any? {
+        let property = layout.slots[slot]
+        guard property.kind == .transformable else { return PropertyConversion.object(from: value(slot), kind: property.kind) }
+        if isNull(slot) { return nil }
+        return property.attribute.flatMap { Transformation.value(from: data(slot), attribute: $0) }
+    }
+}

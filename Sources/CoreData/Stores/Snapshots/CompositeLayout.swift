@@ -1,0 +1,126 @@
+import Foundation
+
+/// Where the elements of a composite attribute lie: the attribute itself has no value in a row, each of its elements has.
+///
+/// The value that users see is a dictionary of the elements' values, with a dictionary for each composite within. An element
+/// that is nil has no entry, and a composite of which every element is nil is nil.
+final class CompositeLayout: Sendable {
+    enum Part: Sendable {
+        case element(name: String, slot: Int)
+        case composite(name: String, CompositeLayout)
+    }
+
+    /// The names that lead to the composite, joined by dots.
+    let path: String
+    let parts: [Part]
+    /// The slots of all elements, also of those of composites within, in declared order.
+    let slots: [Int]
+    let isOptional: Bool
+    /// Whether the composite may be there with all its elements nil.
+    let mayBeEmpty: Bool
+
+    /// - Parameter slot: the slot of an element by its path.
+    init(_ composite: NSCompositeAttributeDescription, path: String, slot: (String) -> Int?) {
+        self.path = path
+        isOptional = composite.isOptional
+        parts = composite.elements.compactMap { element in
+            let elementPath = path + "." + element.name
+            if let inner = element as? NSCompositeAttributeDescription {
+                return .composite(name: element.name, CompositeLayout(inner, path: elementPath, slot: slot))
+            }
+            return slot(elementPath).map { .element(name: element.name, slot: $0) }
+        }
+        slots = parts.flatMap { part in
+            switch part {
+            case .element(_, let slot): [slot]
+            case .composite(_, let inner): inner.slots
+            }
+        }
+        // An enumeration always has one of its cases.
+        mayBeEmpty = !composite.isEnumeration && composite.elements.allSatisfy(\.isOptional)
+    }
+
+    /// The composite of this one's that names lead to; nil for an element and for an unknown name.
+    func composite(at names: ArraySlice<String>) -> CompositeLayout? {
+        guard let first = names.first else { return self }
+        for case .composite(name: first, let inner) in parts { return inner.composite(at: names.dropFirst()) }
+        return nil
+    }
+
+    // MARK: Values
+
+    /// The dictionary of the values that the elements have.
+    func dictionary(_ value: (Int) throws -> Any?) rethrows -> [String: Any]? {
+        var result: [String: Any] = [:]
+        for part in parts {
+            switch part {
+            case .element(let name, let slot): if let value = try value(slot) { result[name] = value }
+            case .composite(let name, let inner): if let value = try inner.dictionary(value) { result[name] = value }
+            }
+        }
+        return result.isEmpty ? nil : result
+    }
+
+    /// The values of the elements in a dictionary, in declared order; all of them nil for nil.
+    ///
+    /// - Throws: a problem for anything that is not a dictionary and for a name that no element has.
+    func elements(of value: Any?) throws(CompositeProblem) -> [(slot: Int, value: Any?)] {
+        guard let value = PropertyConversion.unwrapped(value), !(value is NSNull) else { return slots.map { ($0, nil) } }
+        guard let dictionary = Self.dictionary(value) else { throw .noDictionary(path) }
+        var result: [(slot: Int, value: Any?)] = []
+        var known = 0
+        for part in parts {
+            switch part {
+            case .element(let name, let slot):
+                let value = dictionary[name]
+                if value != nil { known += 1 }
+                result.append((slot, value))
+            case .composite(let name, let inner):
+                let value = dictionary[name]
+                if value != nil { known += 1 }
+                result += try inner.elements(of: value)
+            }
+        }
+        if known < dictionary.count {
+            let names = Set(parts.map(\.name))
+            throw .unknownElement(path, dictionary.keys.filter { !names.contains($0) }.min() ?? "")
+        }
+        return result
+    }
+
+    /// A dictionary by names, whatever its type says of its keys and values.
+    static func dictionary(_ value: Any) -> [String: Any]? {
+        if let dictionary = value as? [String: Any] { return dictionary }
+        guard let dictionary = value as? NSDictionary else { return nil }
+        var result: [String: Any] = [:]
+        for (key, value) in dictionary {
+            guard let name = key as? String else { return nil }
+            result[name] = value
+        }
+        return result
+    }
+}
+
+extension CompositeLayout.Part {
+    var name: String {
+        switch self {
+        case .element(let name, _), .composite(let name, _): name
+        }
+    }
+}
+
+/// Why a value cannot be that of a composite attribute.
+enum CompositeProblem: Error {
+    case noDictionary(String)
+    case unknownElement(String, String)
+    case wrongType(String, expected: String, given: String)
+
+    /// The reason as the end of a sentence.
+    var reason: String {
+        switch self {
+        case .noDictionary(let path): "'\(path)' takes a dictionary of its elements' values"
+        case .unknownElement(let path, let name): "'\(path)' has no element '\(name)'"
+        case .wrongType(let path, let expected, let given): "'\(path)' takes \(expected), not \(given)"
+        }
+    }
+}
