@@ -61,7 +61,12 @@ struct AttributeSamples {
         case .UUIDAttributeType: return [UUID()]
         case .URIAttributeType: return ["https://example.com/\(number)"].compactMap { URL(string: $0) }
         case .transformableAttributeType: return [["text \(number)"] as NSArray, "text \(number)", NSNumber(value: number)]
-        case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: return []
+        case .compositeAttributeType:
+            let elements = (attribute as? NSCompositeAttributeDescription)?.elements ?? []
+            var values: [String: Any] = [:]
+            for element in elements { values[element.name] = AttributeSamples(element, of: object).candidates(serial).first }
+            return [values]
+        case .undefinedAttributeType, .objectIDAttributeType: return []
         }
     }
 

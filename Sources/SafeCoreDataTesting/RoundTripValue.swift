@@ -16,8 +16,28 @@ enum RoundTripValue: Equatable, CustomStringConvertible {
         case let set as NSOrderedSet: self = .ordered(set.array.compactMap { ($0 as? NSManagedObject)?.objectID })
         case let set as NSSet where set.allObjects.allSatisfy({ $0 is NSManagedObject }):
             self = .objects(Set(set.allObjects.compactMap { ($0 as? NSManagedObject)?.objectID }))
+        case let elements as [String: Any]:
+            // The elements of a composite attribute, of which nil ones may be listed or not.
+            let texts = elements.compactMap { name, value -> String? in
+                let value = RoundTripValue(Self.number(value) ?? value)
+                return value == .null ? nil : "\(name): \(value)"
+            }
+            self = .other("(" + texts.sorted().joined(separator: ", ") + ")")
         case let value as AnyHashable: self = .value(value)
         case let value?: self = .other("\(value)")
+        }
+    }
+
+    /// A number as stores give it; nil for anything else.
+    private static func number(_ value: Any) -> NSNumber? {
+        switch value {
+        case let number as NSNumber: number
+        case let flag as Bool: NSNumber(value: flag)
+        case let integer as any BinaryInteger: NSNumber(value: Int64(truncatingIfNeeded: integer))
+        case let double as Double: NSNumber(value: double)
+        case let float as Float: NSNumber(value: float)
+        case let decimal as Decimal: NSDecimalNumber(decimal: decimal)
+        default: nil
         }
     }
 

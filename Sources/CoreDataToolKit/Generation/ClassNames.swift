@@ -27,6 +27,9 @@ struct ClassNames {
         }
     }
 
+    /// Whether a class has this name.
+    func isClass(_ name: String) -> Bool { names.values.contains(name) }
+
     /// The class of an entity of the model.
     func name(of entity: NSEntityDescription) -> String {
         names[ObjectIdentifier(entity)] ?? SwiftNames.typeName(from: entity.name ?? "")

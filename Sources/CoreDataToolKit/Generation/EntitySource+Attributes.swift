@@ -51,11 +51,14 @@ extension EntitySource {
             // Classes of the program's own may not be visible from here.
             let name = attribute.attributeValueClassName ?? ""
             return ["NSArray", "NSDictionary", "NSNumber", "NSSet", "NSString"].contains(name) ? name : "NSObject"
-        case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: return "Any"
+        case .compositeAttributeType:
+            return (attribute as? NSCompositeAttributeDescription).map { source(of: $0).typeName } ?? "Any"
+        case .undefinedAttributeType, .objectIDAttributeType: return "Any"
         }
     }
 
     private mutating func initialValue(of attribute: NSAttributeDescription) -> String? {
+        if let composite = attribute as? NSCompositeAttributeDescription { return source(of: composite).initialValue }
         guard let value = attribute.defaultValue, !(value is NSNull) else { return nil }
         if let literal = SwiftLiteral.defaultValue(of: attribute) { return literal }
         warn(attribute.name, "its default value cannot be written")

@@ -50,14 +50,25 @@ struct EntitySource {
         for case let relationship as NSRelationshipDescription in own where !left.contains(relationship.name) {
             members.append(declaration(of: relationship))
         }
-        for property in own where property.userInfo?.isEmpty == false {
+        for property in own where property.userInfo?.isEmpty == false && !Self.isMarkOfEnumeration(property) {
             warn(property.name, "its user information is not in the class")
         }
         let header = header(leaving: left)
         let superclass = entity.superentity.map { names.name(of: $0) } ?? "NSManagedObject"
         let kind = entity.subentities.isEmpty ? "final class" : "class"
         let start = "\(header)\n\(access)\(kind) \(className): \(superclass) {"
-        return members.isEmpty ? start + "}\n" : start + "\n" + members.joined(separator: "\n") + "\n}\n"
+        let composites = own.compactMap { $0 as? NSCompositeAttributeDescription }.filter { !left.contains($0.name) }
+        for composite in composites where CompositeSource.leavesRules(of: composite) {
+            warn(composite.name, "the class does not say the validation of its elements")
+        }
+        let text = members.isEmpty ? start + "}\n" : start + "\n" + members.joined(separator: "\n") + "\n}\n"
+        return text + types(of: composites)
+    }
+
+    /// Whether the user information says no more than that an attribute is an enumeration, with its cases.
+    private static func isMarkOfEnumeration(_ property: NSPropertyDescription) -> Bool {
+        let known: Set<AnyHashable> = [NSCompositeAttributeDescription.enumerationMark, "enum"]
+        return property is NSCompositeAttributeDescription && Set((property.userInfo ?? [:]).keys).isSubset(of: known)
     }
 
     /// Whether an entity without the property has another version hash.
@@ -70,10 +81,13 @@ struct EntitySource {
         switch property {
         case let attribute as NSAttributeDescription:
             switch attribute.attributeType {
-            case .compositeAttributeType: return "a composite attribute has no Swift type"
             case .objectIDAttributeType: return "an object ID is not stored"
             case .undefinedAttributeType where !attribute.isTransient: return "the attribute has no type"
             default: break
+            }
+            if let composite = attribute as? NSCompositeAttributeDescription {
+                if composite.isTransient { return "a transient composite attribute is not declared" }
+                if let problem = CompositeSource.problem(of: composite) { return problem }
             }
             if let derived = attribute as? NSDerivedAttributeDescription, derived.derivationText == nil {
                 return "the attribute's derivation cannot be written"

@@ -70,7 +70,9 @@ public struct EntityDeclaration {
         versionHashModifier: String? = nil
     ) {
         guard let attribute = kind.describe() as? NSAttributeDescription else { return }
-        if let value {
+        if let value, let composite = attribute as? NSCompositeAttributeDescription {
+            composite.setDefaults(kind.modelValue(value) as? [String: Any] ?? [:])
+        } else if let value {
             attribute.defaultValue = kind.modelValue(value)
             if attribute.isTransient, !(Kind.Value.self is any OptionalValue.Type) { attribute.isOptional = false }
         }
@@ -147,6 +149,7 @@ public struct EntityDeclaration {
         _ versionHashModifier: String?
     ) {
         property.name = name
+        (property as? NSCompositeAttributeDescription)?.takeName()
         if let originalName { property.renamingIdentifier = originalName }
         if let versionHashModifier { property.versionHashModifier = versionHashModifier }
         properties.append(property)

@@ -80,10 +80,22 @@ struct EntityDifferences {
         if declared.attributeType != found.attributeType {
             differences.append("the class declares \(name(declared)), the entity has \(name(found))")
         }
+        if let declared = declared as? NSCompositeAttributeDescription, let found = found as? NSCompositeAttributeDescription {
+            let (wanted, present) = (elements(declared), elements(found))
+            if wanted != present { differences.append("the class declares the elements \(wanted), the entity has \(present)") }
+        }
         if declared.isOptional != found.isOptional, !declared.isTransient {
             differences.append("the class says \(optional(declared)), the entity \(optional(found))")
         }
         return differences
+    }
+
+    /// The elements of a composite attribute with their types, by name.
+    private func elements(_ composite: NSCompositeAttributeDescription) -> String {
+        composite.elements.sorted { $0.name < $1.name }.map { element in
+            let inner = (element as? NSCompositeAttributeDescription).map { " (\(elements($0)))" } ?? ""
+            return "\(element.name) (\(name(element))\(element.isOptional ? ", optional" : ""))\(inner)"
+        }.joined(separator: ", ")
     }
 
     private func relationshipDifferences(

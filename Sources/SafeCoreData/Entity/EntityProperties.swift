@@ -40,6 +40,27 @@ public enum EntityProperties {
         OptionalCodedProperty<Value>.self
     }
 
+    @inlinable @inline(__always)
+    public static func of<Value: CompositeValue>(_ type: Value.Type) -> CompositeProperty<Value>.Type {
+        CompositeProperty<Value>.self
+    }
+
+    @inlinable @inline(__always)
+    public static func of<Value: CompositeValue>(_ type: Value?.Type) -> OptionalCompositeProperty<Value>.Type {
+        OptionalCompositeProperty<Value>.self
+    }
+
+    // A type with raw values that is to be a composite attribute all the same.
+    @inlinable @inline(__always)
+    public static func of<Value: CompositeEnumeration>(_ type: Value.Type) -> CompositeProperty<Value>.Type {
+        CompositeProperty<Value>.self
+    }
+
+    @inlinable @inline(__always)
+    public static func of<Value: CompositeEnumeration>(_ type: Value?.Type) -> OptionalCompositeProperty<Value>.Type {
+        OptionalCompositeProperty<Value>.self
+    }
+
     // MARK: Relationships
 
     @inlinable @inline(__always)

@@ -32,6 +32,14 @@ enum PropertySamples {
         }
     }
 
+    /// Values of composite attributes; empty when none could be made up. The element without a name is the one named like the
+    /// property.
+    static func composites<Value: CompositeValue>(_ type: Value.Type) -> [Any] {
+        (0..<4).compactMap { variant in
+            (try? SampleDecoder(variant: variant).value(Value.self)).map { CompositeElements.dictionary(of: $0, property: "") }
+        }
+    }
+
     /// Encoded values; empty when none could be made up.
     static func encoded<Value: Codable>(_ type: Value.Type) -> [Any] {
         (0..<4).compactMap { variant in
@@ -65,6 +73,11 @@ private struct SampleFinder: SnapshotVisitor {
     mutating func visit<Kind: SnapshotKind>(
         _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
     ) {
-        if name.description == self.name { samples = Kind._samples() }
+        guard name.description == self.name else { return }
+        samples = Kind._samples()?.map { sample in
+            guard var values = sample as? [String: Any], let value = values.removeValue(forKey: "") else { return sample }
+            values[self.name] = value
+            return values
+        }
     }
 }

@@ -52,6 +52,45 @@ import Testing
         #expect(names.allSatisfy { run.errors.contains("warning: Everything.\($0): ") })
     }
 
+    @Test func compositeAttributesMakeTheSameHashes() throws {
+        let folder = try ModelFolder(
+            """
+            <entity name="Place" representedClassName="Place"><attribute name="name" attributeType="String"/></entity>
+            <entity name="Order" representedClassName="Order">
+                <attribute name="author" attributeType="Composite">
+                    <attribute name="id" attributeType="String" defaultValueString="x"/>
+                    <attribute name="elements" optional="YES" attributeType="Integer 32" elementID="parts"/>
+                    <attribute name="default" attributeType="Date"/>
+                </attribute>
+                <attribute name="place" optional="YES" attributeType="Composite">
+                    <attribute name="x" attributeType="Double" versionHashModifier="2"/>
+                    <attribute name="inner" optional="YES" attributeType="Composite">
+                        <attribute name="code" optional="YES" attributeType="Binary" preserveAfterDeletion="YES"/>
+                    </attribute>
+                </attribute>
+                <attribute name="data" optional="YES" attributeType="Composite"><attribute name="size" attributeType="Integer 64"/></attribute>
+                <attribute name="status" attributeType="Composite">
+                    <attribute name="status" attributeType="String" defaultValueString="open"/>
+                    <userInfo><entry key="EnumType" value="1"/></userInfo>
+                </attribute>
+                <attribute name="kind" attributeType="Composite">
+                    <attribute name="fresh" optional="YES" attributeType="String"/>
+                    <attribute name="default" optional="YES" attributeType="String" defaultValueString="default"/>
+                    <userInfo><entry key="EnumType" value="1"/></userInfo>
+                </attribute>
+            </entity>
+            """)
+        let run = folder.generate("--access", "public")
+        #expect(run.status == 0)
+        let model = try folder.model()
+        let text = try textMadeOfClasses(run, in: folder.outputPath, model)
+        #expect(try read(text).entityVersionHashesByName == model.entityVersionHashesByName)
+        let order = try folder.text("Order.swift")
+        #expect(order.contains("enum Kind: CompositeCases") && order.contains("struct Status: CompositeEnumeration"))
+        #expect(order.contains("public var place: PlaceValue?") && order.contains("struct DataValue: CompositeValue"))
+        #expect(run.errors == "")
+    }
+
     private static let isDeep = ProcessInfo.processInfo.environment["OPENCOREDATA_DEEP_TESTS"] == "1"
 
     private static var fixtures: [String] {

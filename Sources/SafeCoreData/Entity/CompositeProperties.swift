@@ -1,0 +1,113 @@
+/// A required composite attribute.
+///
+/// Each read makes the value of its elements, each write takes it apart: O(number of elements).
+public enum CompositeProperty<Value: CompositeValue>: AttributeKind {
+    /// Elements that make no value of the type stop the program with a message, as there is nothing to return.
+    public static func get(_ object: NSManagedObject, _ name: StaticString) -> Value {
+        let values: [String: Any]? = object._managedValue(forSlotNamed: name)
+        do {
+            return try Value(CompositeElements(property: name.description, values ?? [:]))
+        } catch {
+            return PropertyPlaceholder.value(object, name, isMissing: values == nil, problem: values == nil ? "it is nil" : "\(error)")
+        }
+    }
+
+    public static func set(_ value: Value, _ object: NSManagedObject, _ name: StaticString) {
+        object._setManagedValue(
+            CompositeElements.dictionary(of: value, property: name.description) as [String: Any]?, forSlotNamed: name)
+    }
+
+    public static func describe() -> NSPropertyDescription { Value.compositeAttribute(isOptional: false) }
+
+    public static func modelValue(_ value: Value) -> Any? { CompositeElements.dictionary(of: value, property: "") }
+}
+
+/// An optional composite attribute; elements that make no value of the type read as nil.
+public enum OptionalCompositeProperty<Wrapped: CompositeValue>: AttributeKind {
+    public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
+        let values: [String: Any]? = object._managedValue(forSlotNamed: name)
+        return values.flatMap { try? Wrapped(CompositeElements(property: name.description, $0)) }
+    }
+
+    public static func set(_ value: Wrapped?, _ object: NSManagedObject, _ name: StaticString) {
+        object._setManagedValue(value.map { CompositeElements.dictionary(of: $0, property: name.description) }, forSlotNamed: name)
+    }
+
+    public static func describe() -> NSPropertyDescription { Wrapped.compositeAttribute(isOptional: true) }
+
+    public static func modelValue(_ value: Wrapped?) -> Any? {
+        value.map { CompositeElements.dictionary(of: $0, property: "") }
+    }
+}
+
+// A snapshot keeps the value as JSON, which is equal for equal values.
+extension CompositeProperty: SnapshotKind {
+    public static func _samples() -> [Any]? { PropertySamples.composites(Value.self) }
+
+    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data { CodedValue.encode(get(object, name)) }
+
+    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data {
+        (try? Value(CompositeElements(property: name.description, row._composite(name) ?? [:]))).map { CodedValue.encode($0) } ?? Data()
+    }
+
+    public static func _stored(_ value: Value) -> Data { CodedValue.encode(value) }
+
+    /// Bytes that are no value of the type stop the program with a message, as there is nothing to return.
+    public static func _value(_ stored: Data) -> Value {
+        do {
+            return try CodedValue.decode(Value.self, from: stored)
+        } catch {
+            preconditionFailure("The stored elements are no \(Value.self): \(error). Declare the property optional, or correct the store.")
+        }
+    }
+
+    public static func _encode(
+        _ stored: Data, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws {
+        try container.encode(CodedValue.decode(Value.self, from: stored), forKey: key)
+    }
+
+    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Data {
+        CodedValue.encode(try container.decode(Value.self, forKey: key))
+    }
+
+    public static func _assign(
+        _ stored: Data, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
+    ) throws {
+        set(try CodedValue.decode(Value.self, from: stored), object, name)
+    }
+}
+
+extension OptionalCompositeProperty: SnapshotKind {
+    public static func _samples() -> [Any]? { PropertySamples.composites(Wrapped.self) }
+
+    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data? {
+        get(object, name).map { CodedValue.encode($0) }
+    }
+
+    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data? {
+        row._composite(name).flatMap { try? Wrapped(CompositeElements(property: name.description, $0)) }.map { CodedValue.encode($0) }
+    }
+
+    public static func _stored(_ value: Wrapped?) -> Data? { value.map { CodedValue.encode($0) } }
+
+    public static func _value(_ stored: Data?) -> Wrapped? {
+        stored.flatMap { try? CodedValue.decode(Wrapped.self, from: $0) }
+    }
+
+    public static func _encode(
+        _ stored: Data?, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
+    ) throws {
+        try container.encode(stored.map { try CodedValue.decode(Wrapped.self, from: $0) }, forKey: key)
+    }
+
+    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Data? {
+        try container.decode(Wrapped?.self, forKey: key).map { CodedValue.encode($0) }
+    }
+
+    public static func _assign(
+        _ stored: Data?, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
+    ) throws {
+        set(try stored.map { try CodedValue.decode(Wrapped.self, from: $0) }, object, name)
+    }
+}
