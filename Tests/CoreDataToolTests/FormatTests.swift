@@ -33,6 +33,47 @@ import Testing
                 """)
     }
 
+    @Test func compositesAreJSONAndElementsHaveColumnsByPath() throws {
+        let size = NSCompositeAttributeDescription()
+        size.name = "size"
+        let width = NSAttributeDescription(), exact = NSAttributeDescription(), made = NSAttributeDescription()
+        (width.name, width.attributeType) = ("width", .integer64AttributeType)
+        (exact.name, exact.attributeType) = ("exact", .booleanAttributeType)
+        (made.name, made.attributeType) = ("made", .dateAttributeType)
+        size.elements = [width, exact, made]
+        let box = NSEntityDescription()
+        box.name = "Box"
+        box.properties = [size]
+        let model = NSManagedObjectModel()
+        model.entities = [box]
+        let url = workplace.folder.appendingPathComponent("Boxes.sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            for number in 1...2 {
+                NSEntityDescription.insertNewObject(forEntityName: "Box", into: context).setValue(
+                    ["width": number, "exact": true, "made": Date(timeIntervalSinceReferenceDate: 0)], forKey: "size")
+            }
+            _ = NSEntityDescription.insertNewObject(forEntityName: "Box", into: context)
+            try context.save()
+        }
+        try coordinator.remove(store)
+        let all = ToolRun(["query", url.path, "Box", "--columns", "size", "--format", "json"])
+        let value = "{\"width\": 2, \"exact\": true, \"made\": \"2001-01-01T00:00:00.000Z\"}"
+        #expect(all.lines.contains { $0.contains(value) } && all.lines.contains { $0.contains("null") }, "\(all.output)\(all.errors)")
+        let run = ToolRun(
+            [
+                "query", url.path, "Box", "--columns", "SIZE.Width,size.exact", "--where", "size.width > 1 AND size.made < '2002-01-01'",
+                "--format", "csv",
+            ])
+        #expect(run.output == "size.width,size.exact\r\n2,true\r\n", "\(run.errors)")
+        let unknown = ToolRun(["query", url.path, "Box", "--columns", "size.depth"])
+        #expect(unknown.status != 0 && unknown.errors.contains("no element 'depth'"), "\(unknown.errors)")
+        #expect(ToolRun(["info", url.path]).status == 0)
+    }
+
     @Test func csvQuotesWhatItMust() {
         let run = query("--columns", "name,image,added,maker", "--format", "csv")
         #expect(

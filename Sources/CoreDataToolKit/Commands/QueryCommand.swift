@@ -19,6 +19,7 @@ struct QueryCommand {
         ],
         notes: """
             Objects of subentities are included. To-one relationships are shown as Entity/p12, to-many ones as their count.
+            Composite attributes are shown as JSON; 'address.city' in predicates, --sort and --columns is an element of one.
             Dates are in UTC; in a predicate write them as "2026-01-31" or "2026-01-31T12:00:00Z", and objects as they are shown:
             SELF == "Item/p12", maker IN {"Maker/p1", "Maker/p2"}. A table that is too wide for the terminal becomes a block of
             lines for each object.
@@ -120,6 +121,10 @@ struct QueryCommand {
             throw ToolError(
                 "--sort \(key): '\(resolved.keyPath)' is a relationship. Sort by an attribute behind it: "
                     + "\(resolved.keyPath).NAME, or \(resolved.keyPath).@count for one to many objects.")
+        }
+        if let composite = resolved.property as? NSCompositeAttributeDescription {
+            let elements = composite.elements.map { "\(resolved.keyPath).\($0.name)" }.joined(separator: ", ")
+            throw ToolError("--sort \(key): '\(resolved.keyPath)' is a composite attribute. Sort by its elements: \(elements).")
         }
         return NSSortDescriptor(key: resolved.keyPath, ascending: ascending)
     }

@@ -31,6 +31,25 @@ enum CellValue: Equatable {
         }
     }
 
+    /// The dictionary of a composite attribute, its elements in declared order.
+    init(_ value: Any?, of composite: NSCompositeAttributeDescription, _ transformables: Set<ObjectIdentifier>) {
+        guard let values = value as? [String: Any] else {
+            self = .null
+            return
+        }
+        self = .structure(
+            .object(
+                composite.elements.compactMap { element in
+                    guard let value = values[element.name] else { return nil }
+                    if let inner = element as? NSCompositeAttributeDescription {
+                        return JSONValue.Member(element.name, CellValue(value, of: inner, transformables).json)
+                    }
+                    let isTransformable = transformables.contains(ObjectIdentifier(element))
+                    return JSONValue.Member(
+                        element.name, CellValue(value, type: element.attributeType, isTransformable: isTransformable).json)
+                }))
+    }
+
     /// The identity of an object: `Entity/p12`.
     init(_ objectID: NSManagedObjectID) {
         let parts = objectID.uriRepresentation().pathComponents.filter { $0 != "/" }

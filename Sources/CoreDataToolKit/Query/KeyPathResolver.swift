@@ -5,9 +5,15 @@ struct UnknownKey: Error {
     let key: String
     let keyPath: String
     let entity: NSEntityDescription
+    /// Whose element it should be.
+    var composite: NSCompositeAttributeDescription?
 
     /// What is wrong and what there is.
     var message: String {
+        if let composite {
+            return "The composite attribute '\(composite.name)' of '\(entity.name ?? "")' has no element '\(key)'. "
+                + NearNames.advice(for: key, among: composite.elements.map(\.name).sorted(), kind: "element")
+        }
         let names = entity.propertiesByName.keys.sorted()
         return "The entity '\(entity.name ?? "")' has no property '\(key)'. "
             + NearNames.advice(for: key, among: names, kind: "property")
@@ -19,7 +25,7 @@ enum KeyPathResolver {
     struct Resolved {
         /// With the properties' own spelling.
         let keyPath: String
-        /// The last property; nil when the path ends in something else, such as `@count` or `objectID`.
+        /// The last property, or element of a composite attribute; nil when the path ends in something else, such as `@count` or `objectID`.
         let property: NSPropertyDescription?
     }
 
@@ -31,9 +37,18 @@ enum KeyPathResolver {
     /// - Throws: `UnknownKey`.
     static func resolve(_ keyPath: String, from entity: NSEntityDescription) throws(UnknownKey) -> Resolved {
         var current: NSEntityDescription? = entity
+        var compositeOwner = entity
         var last: NSPropertyDescription?
         var keys: [String] = []
         for key in keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init) {
+            if let composite = last as? NSCompositeAttributeDescription, !key.hasPrefix("@") {
+                guard let element = element(key, of: composite) else {
+                    throw UnknownKey(key: key, keyPath: keyPath, entity: compositeOwner, composite: composite)
+                }
+                keys.append(element.name)
+                last = element
+                continue
+            }
             guard let owner = current, !key.hasPrefix("@") else {
                 keys.append(key)
                 if key.hasPrefix("@") { last = nil }
@@ -50,6 +65,7 @@ enum KeyPathResolver {
             }
             keys.append(property.name)
             last = property
+            compositeOwner = owner
             current = (property as? NSRelationshipDescription)?.destinationEntity
         }
         return Resolved(keyPath: keys.joined(separator: "."), property: last)
@@ -58,9 +74,17 @@ enum KeyPathResolver {
     /// The property of a name: spelled exactly so, or the only one that differs in case alone.
     static func property(_ name: String, of entity: NSEntityDescription) -> NSPropertyDescription? {
         let properties = entity.propertiesByName
-        if let exact = properties[name] { return exact }
+        return properties[name] ?? near(name, in: Array(properties.values))
+    }
+
+    /// The element of a name in a composite attribute, found in the same way.
+    private static func element(_ name: String, of composite: NSCompositeAttributeDescription) -> NSAttributeDescription? {
+        composite.elements.first { $0.name == name } ?? near(name, in: composite.elements)
+    }
+
+    private static func near<Property: NSPropertyDescription>(_ name: String, in properties: [Property]) -> Property? {
         let wanted = name.lowercased()
-        let near = properties.filter { $0.key.lowercased() == wanted }
-        return near.count == 1 ? near.first?.value : nil
+        let near = properties.filter { $0.name.lowercased() == wanted }
+        return near.count == 1 ? near.first : nil
     }
 }

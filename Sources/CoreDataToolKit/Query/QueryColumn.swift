@@ -6,6 +6,7 @@ struct QueryColumn {
         /// The object itself: `Entity/p12`.
         case object
         case attribute(NSAttributeType, isTransformable: Bool)
+        case composite(NSCompositeAttributeDescription, transformables: Set<ObjectIdentifier>)
         case toOne
         case toMany
     }
@@ -36,6 +37,8 @@ struct QueryColumn {
                     )
                 }
                 columns.append(column)
+            } else if let column = try element(at: name, of: entity, model) {
+                columns.append(column)
             } else if name.lowercased() == objectID.lowercased() {
                 columns.append(QueryColumn(name: objectID, source: .object))
             } else {
@@ -45,14 +48,37 @@ struct QueryColumn {
         return columns
     }
 
+    /// The column of an element of a composite attribute; nil for any other path.
+    ///
+    /// - Throws: `ToolError` for an element that does not exist.
+    private static func element(
+        at path: String, of entity: NSEntityDescription, _ model: StoreModel
+    ) throws(ToolError) -> QueryColumn? {
+        guard let first = path.split(separator: ".").first, path.contains("."),
+            KeyPathResolver.property(String(first), of: entity) is NSCompositeAttributeDescription
+        else { return nil }
+        do {
+            let resolved = try KeyPathResolver.resolve(path, from: entity)
+            guard let attribute = resolved.property as? NSAttributeDescription else { return nil }
+            return column(attribute, named: resolved.keyPath, model)
+        } catch {
+            throw ToolError(error.message)
+        }
+    }
+
+    private static func column(_ attribute: NSAttributeDescription, named name: String, _ model: StoreModel) -> QueryColumn {
+        if let composite = attribute as? NSCompositeAttributeDescription {
+            return QueryColumn(name: name, source: .composite(composite, transformables: model.transformables))
+        }
+        let isTransformable = model.transformables.contains(ObjectIdentifier(attribute))
+        return QueryColumn(name: name, source: .attribute(attribute.attributeType, isTransformable: isTransformable))
+    }
+
     /// nil for what is not stored.
     private static func column(_ property: NSPropertyDescription, _ model: StoreModel) -> QueryColumn? {
         if property.isTransient { return nil }
         switch property {
-        case let attribute as NSAttributeDescription:
-            let isTransformable = model.transformables.contains(ObjectIdentifier(attribute))
-            return QueryColumn(
-                name: attribute.name, source: .attribute(attribute.attributeType, isTransformable: isTransformable))
+        case let attribute as NSAttributeDescription: return column(attribute, named: attribute.name, model)
         case let relationship as NSRelationshipDescription:
             return QueryColumn(name: relationship.name, source: relationship.isToMany ? .toMany : .toOne)
         default: return nil
@@ -62,7 +88,7 @@ struct QueryColumn {
     private var isRelationship: Bool {
         switch source {
         case .toOne, .toMany: true
-        case .object, .attribute: false
+        case .object, .attribute, .composite: false
         }
     }
 
@@ -83,7 +109,7 @@ struct QueryColumn {
                 .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
                 .doubleAttributeType, .floatAttributeType,
             ].contains(type)
-        case .object, .toOne: false
+        case .object, .toOne, .composite: false
         }
     }
 }

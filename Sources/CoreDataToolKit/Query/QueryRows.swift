@@ -80,7 +80,9 @@ struct QueryRows {
         switch column.source {
         case .object: return CellValue(object.objectID)
         case .attribute(let type, let isTransformable):
-            return CellValue(object.value(forKey: column.name), type: type, isTransformable: isTransformable)
+            return CellValue(object.value(forKeyPath: column.name), type: type, isTransformable: isTransformable)
+        case .composite(let composite, let transformables):
+            return CellValue(object.value(forKeyPath: column.name), of: composite, transformables)
         case .toOne:
             guard let destination = object.value(forKey: column.name) as? NSManagedObject else { return .null }
             return CellValue(destination.objectID)

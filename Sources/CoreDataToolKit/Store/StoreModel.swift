@@ -92,16 +92,20 @@ struct StoreModel {
     /// Makes transformable attributes binary ones, because the classes of their values are not in this program.
     private static func readTransformablesAsData(in model: NSManagedObjectModel) -> Set<ObjectIdentifier> {
         var changed: Set<ObjectIdentifier> = []
-        for entity in model.entities {
-            for case let attribute as NSAttributeDescription in entity.properties
-            where attribute.attributeType == .transformableAttributeType {
-                attribute.defaultValue = nil
-                attribute.valueTransformerName = nil
-                attribute.attributeValueClassName = nil
-                attribute.attributeType = .binaryDataAttributeType
-                changed.insert(ObjectIdentifier(attribute))
+        func read(_ attributes: [NSAttributeDescription]) {
+            for attribute in attributes {
+                if let composite = attribute as? NSCompositeAttributeDescription {
+                    read(composite.elements)
+                } else if attribute.attributeType == .transformableAttributeType {
+                    attribute.defaultValue = nil
+                    attribute.valueTransformerName = nil
+                    attribute.attributeValueClassName = nil
+                    attribute.attributeType = .binaryDataAttributeType
+                    changed.insert(ObjectIdentifier(attribute))
+                }
             }
         }
+        for entity in model.entities { read(entity.properties.compactMap { $0 as? NSAttributeDescription }) }
         return changed
     }
 }
