@@ -27,7 +27,9 @@ final class SQLColumn {
     var name: String
     let type: SQLColumnType
     let kind: ValueKind
-    /// What the column is named after.
+    /// The property's name; the path of an element of a composite attribute.
+    let propertyName: String
+    /// What the column is named after: the name of the property or the element alone.
     let columnName: String
     /// Holds the destination's entity number, where that can vary.
     var entityColumn: String?
@@ -46,6 +48,7 @@ final class SQLColumn {
         self.name = name
         self.type = type
         kind = slot.kind
+        propertyName = slot.name
         columnName = slot.columnName
         property = slot.property
         allowsExternalStorage = slot.attribute?.allowsExternalBinaryDataStorage ?? false
@@ -57,6 +60,7 @@ final class SQLColumn {
         name = "Z\(ownerNumber)\(slot.name.uppercased())"
         type = .integer
         kind = .toOne
+        propertyName = slot.name
         columnName = slot.columnName
         property = slot.property
         allowsExternalStorage = false
