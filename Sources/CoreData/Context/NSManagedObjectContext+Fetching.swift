@@ -259,6 +259,7 @@ extension NSManagedObjectContext {
                     table.insert(.passUnretained(object), key: object.key)
                 }
             }
+            noteUse(of: objects.indices.lazy.filter { existing.isEmpty || existing[$0] == nil }.map { objects[$0] }, store: store)
             if retainsRegisteredObjects { retained.formUnion(objects) }
         }
         if !asFaults {

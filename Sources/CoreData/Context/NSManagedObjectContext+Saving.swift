@@ -650,6 +650,7 @@ extension NSManagedObjectContext {
             }
             start = end
         }
+        noteUse(of: objects, store: store.number)
         if retainsRegisteredObjects { retained.formUnion(objects) }
     }
 

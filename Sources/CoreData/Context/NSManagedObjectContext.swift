@@ -354,8 +354,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         object.key = key
         object.storeNumber = Int16(truncatingIfNeeded: store)
         registry.register(object)
+        noteUse(of: [object], store: store)
         if retainsRegisteredObjects { retained.insert(object) }
         return object
+    }
+
+    /// Tells a store of objects that were registered, if it wants to know.
+    @inline(__always)
+    func noteUse<Objects: Sequence<NSManagedObject>>(of objects: @autoclosure () -> Objects, store number: Int) {
+        guard coordinator?.tellsStoresOfUse.load(ordering: .relaxed) == true else { return }
+        registry.tellStore(use: objects(), registry.store(number: number))
     }
 
     /// The destination of a to-one relationship, in the store of `source`.

@@ -2,8 +2,10 @@ import Foundation
 
 // Notifications of coordinators, and the keys of their userInfo.
 extension NSNotification.Name {
-    /// On Apple's platforms posted when a service outside the program is about to exchange the stores, and not when the
-    /// program adds or removes one. There is no such service here: it is never posted.
+    /// Posted by a coordinator before its list of stores changes, with `NSAddedPersistentStoresKey` or
+    /// `NSRemovedPersistentStoresKey`. An added store is open then, but not among `persistentStores` yet.
+    ///
+    /// An observer must not wait for another thread that adds or removes stores of the coordinator.
     ///
     /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstorecoordinatorstoreswillchangenotification>
     public static let NSPersistentStoreCoordinatorStoresWillChange = NSNotification.Name(
@@ -41,5 +43,5 @@ public let NSUUIDChangedPersistentStoresKey = "changed"
 /// The URL of the store that changed.
 public let NSPersistentStoreURLKey = "storeURL"
 
-/// The history token of the change.
+/// The history token of the change. No notification has one yet.
 public let NSPersistentHistoryTokenKey = "historyToken"

@@ -25,7 +25,8 @@ extension NSPersistentStoreCoordinator {
 
     /// Opens a store, making it when there is none, and adds it.
     ///
-    /// - Parameter storeURL: where the store is; may be nil for a store in memory.
+    /// - Parameter storeURL: where the store is; may be nil for a store in memory or of a class of the program's own, which then
+    ///   get a URL that names no file.
     /// - Throws: see `addPersistentStore(type:configuration:at:options:)`.
     @discardableResult
     public func addPersistentStore(
@@ -94,6 +95,7 @@ extension NSPersistentStoreCoordinator {
         type: String, configuration: String?, at url: URL?, options: [AnyHashable: Any]?, progress: MigrationProgress
     ) throws -> NSPersistentStore {
         let storeClass = try StoreTypeRegistry.storeClass(for: type, at: url)
+        try UnsupportedOptions.check(options, type: type, url: url)
         let compatibility = StoreCompatibility(
             model: managedObjectModel, configuration: configuration, type: type, url: url, options: options)
         let entities = try compatibility.entities()
@@ -104,6 +106,7 @@ extension NSPersistentStoreCoordinator {
         let store = storeClass.init(
             persistentStoreCoordinator: self, configurationName: configuration, at: url, options: options)
         do {
+            store.registeredType = type
             store.modelLayout = modelLayout
             store.number = takeStoreNumber()
             try open(store, type: type, entities: entities, compatibility: compatibility, progress: progress)
@@ -111,6 +114,7 @@ extension NSPersistentStoreCoordinator {
             store.detach()
             throw error
         }
+        post(.NSPersistentStoreCoordinatorStoresWillChange, [NSAddedPersistentStoresKey: [store]])
         list(store, holding: entities)
         store.didAdd(to: self)
         return store
@@ -140,7 +144,7 @@ extension NSPersistentStoreCoordinator {
         }
         metadata = store.metadata ?? [:]
         if metadata[NSStoreTypeKey] == nil { metadata[NSStoreTypeKey] = store.type }
-        if metadata[NSStoreUUIDKey] == nil { metadata[NSStoreUUIDKey] = store.identifier ?? UUID().uuidString }
+        if metadata[NSStoreUUIDKey] == nil { metadata[NSStoreUUIDKey] = newIdentifier(of: store) }
         if StoreMetadataHashes.hashes(in: metadata) == nil {
             metadata[NSStoreModelVersionHashesKey] = Dictionary(
                 entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { first, _ in first })
@@ -148,6 +152,9 @@ extension NSPersistentStoreCoordinator {
         if metadata[NSStoreModelVersionIdentifiersKey] == nil {
             metadata[NSStoreModelVersionIdentifiersKey] =
                 managedObjectModel.versionIdentifiers.map { String(describing: $0) }.sorted()
+        }
+        if NSPersistentStore.flag(compatibility.options, NSIgnorePersistentStoreVersioningOption) {
+            compatibility.adopt(entities, in: &metadata)
         }
         store.metadata = metadata
         let identifier = metadata[NSStoreUUIDKey] as? String ?? UUID().uuidString
@@ -192,10 +199,15 @@ extension NSPersistentStoreCoordinator {
         return NSError(domain: error.domain, code: error.code, userInfo: userInfo)
     }
 
-    /// The URL for a store; one of its own for a store in memory that was given none.
+    private func newIdentifier(of store: NSPersistentStore) -> String {
+        store.identifier ?? Swift.type(of: store).newIdentifier(at: store.url ?? URL(fileURLWithPath: "/"))
+    }
+
+    /// The URL for a store; one of its own for a store that was given none and need not have a file.
     private func url(_ url: URL?, for storeClass: NSPersistentStore.Type, type: String) throws -> URL {
         if let url { return url }
-        if storeClass is InMemoryStore.Type, let url = URL(string: "memory://\(UUID().uuidString)") { return url }
+        let scheme = storeClass is InMemoryStore.Type ? "memory" : "store"
+        if !(storeClass is SQLiteStore.Type), let url = URL(string: "\(scheme)://\(UUID().uuidString)") { return url }
         throw CoreDataErrors.make(
             .persistentStoreOpen, "A store of the type '\(type)' needs a URL, and none was given.",
             recovery: "Set the URL of the store, or of its description.",
@@ -231,6 +243,7 @@ extension NSPersistentStoreCoordinator {
                 "The store \(StoreName.text(type: store.type, url: store.url)) cannot be removed: it does not belong to the "
                     + "coordinator.", userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
         }
+        post(.NSPersistentStoreCoordinatorStoresWillChange, [NSRemovedPersistentStoresKey: [store]])
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store, userInfo: nil)
         store.willRemove(from: self)
         unlist(store)

@@ -34,6 +34,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     // Guards the list of stores and the name.
     private let state = Mutex(State())
 
+    /// Whether a store wants to know which objects contexts use; stays set once there was one.
+    let tellsStoresOfUse = Atomic<Bool>(false)
+
     /// The contexts that work on the coordinator, which are told when a store goes.
     let contexts = ContextList()
 
@@ -123,6 +126,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         for entity in entities {
             if let layout = modelLayout.layoutByName[entity.name ?? ""] { holds[layout.index] = true }
         }
+        if store is NSIncrementalStore { tellsStoresOfUse.store(true, ordering: .relaxed) }
         state.withLock { $0.stores.append(AddedStore(store: store, holds: holds)) }
     }
 

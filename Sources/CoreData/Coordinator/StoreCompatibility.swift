@@ -12,7 +12,6 @@ struct StoreCompatibility {
     ///
     /// - Throws: `CocoaError.coreData` when the model has no such configuration.
     func entities() throws -> [NSEntityDescription] {
-        if let configuration, configuration == NSPersistentStore.defaultConfigurationName { return model.entities }
         if let entities = model.entities(forConfigurationName: configuration) { return entities }
         let known = model.configurations.map { "'\($0)'" }.joined(separator: ", ")
         throw CoreDataErrors.make(
@@ -59,6 +58,17 @@ struct StoreCompatibility {
         let found = SourceModelSearch.model(
             fitting: stored, metadata: metadata, destination: model, storedModel: storedModel)
         return try migration(from: found, difference, stored: stored, metadata: metadata, entities: entities)
+    }
+
+    /// Makes the metadata say that the store is of the model's version.
+    func adopt(_ entities: [NSEntityDescription], in metadata: inout [String: Any]) {
+        let current = Dictionary(entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { first, _ in first })
+        guard let stored = StoreMetadataHashes.hashes(in: metadata), stored != current else { return }
+        metadata[NSStoreModelVersionHashesKey] = current
+        metadata[NSStoreModelVersionIdentifiersKey] = model.versionIdentifiers.map { String(describing: $0) }.sorted()
+        // They are made from the hashes, and a store without them is as good.
+        metadata[NSPersistentStoreModelVersionChecksumKey] = nil
+        metadata["NSStoreModelVersionHashesDigest"] = nil
     }
 
     private func incompatible(

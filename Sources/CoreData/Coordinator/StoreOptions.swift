@@ -19,10 +19,11 @@ public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentSt
 /// True: where no mapping model is found for a migration, one is inferred.
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
 
-/// The staged migration manager that migrates the store.
+/// The staged migration manager that migrates the store. There are no staged migrations here: a store that is added with one is
+/// refused.
 public let NSPersistentStoreStagedMigrationManagerOptionKey = "NSPersistentStoreStagedMigrationManagerOptionKey"
 
-/// True: the costly parts of a lightweight migration may wait for `finishDeferredLightweightMigration()`.
+/// True: the costly parts of a lightweight migration may wait. Here they are never put off, and a message says so once.
 public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
     "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 
@@ -52,11 +53,12 @@ public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyO
 
 // MARK: For XML and binary stores
 
-/// True: an XML store is validated against its document type when it is added.
+/// True: an XML store is validated against its document type when it is added. There are no XML stores here: a message says so
+/// once when another store is given the option.
 public let NSValidateXMLStoreOption = "NSValidateXMLStoreOption"
 
-/// Classes that a binary store may decode besides the usual ones.
+/// Classes that a binary store may decode besides the usual ones. There are no binary stores here: as above.
 public let NSBinaryStoreSecureDecodingClasses = "NSBinaryStoreSecureDecodingClasses"
 
-/// True: a binary store may decode any class.
+/// True: a binary store may decode any class. There are no binary stores here: as above.
 public let NSBinaryStoreInsecureDecodingCompatibilityOption = "NSBinaryStoreInsecureDecodingCompatibilityOption"

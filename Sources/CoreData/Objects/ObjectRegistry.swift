@@ -140,7 +140,9 @@ final class ObjectRegistry: @unchecked Sendable {
             oldEntries.deallocate()
         }
 
-        mutating func remove(_ object: NSManagedObject) {
+        /// - Returns: whether the object was there.
+        @discardableResult
+        mutating func remove(_ object: NSManagedObject) -> Bool {
             let place = Int(object.registryPlace)
             // The place is compared: it would be that of another table if the object's entity had changed to one elsewhere.
             if place >= 0, place < waiting.count, waiting[place]?.toOpaque() == Unmanaged.passUnretained(object).toOpaque() {
@@ -148,14 +150,14 @@ final class ObjectRegistry: @unchecked Sendable {
                 object.registryPlace = -1
                 waitingCount -= 1
                 if waitingCount == 0 { waiting.removeAll(keepingCapacity: waiting.count <= 1024) }
-                return
+                return true
             }
             let address = Unmanaged.passUnretained(object).toOpaque()
             var index = start(object.key)
             while let entry = entries[index].object, entry.toOpaque() != address {
                 index = (index + 1) & mask
             }
-            guard entries[index].object != nil else { return }
+            guard entries[index].object != nil else { return false }
             entryCount -= 1
             var gap = index
             var next = (gap + 1) & mask
@@ -169,6 +171,7 @@ final class ObjectRegistry: @unchecked Sendable {
                 next = (next + 1) & mask
             }
             entries[gap] = Entry(key: 0, object: nil)
+            return true
         }
 
         /// All objects that can still be retained.
@@ -218,15 +221,18 @@ final class ObjectRegistry: @unchecked Sendable {
         }
 
         /// Takes an object out of its table.
-        mutating func remove(_ object: NSManagedObject) {
+        /// - Returns: whether it was there.
+        mutating func remove(_ object: NSManagedObject) -> Bool {
             let store = Int(object.storeNumber)
             let root = object.accessorTable.owner._withUnsafeGuaranteedRef { $0.rootIndex }
             if let recent, recent.store == store, recent.root == root {
-                recent.box._withUnsafeGuaranteedRef { $0.table.remove(object) }
-            } else if let box = existingBox(store: store, root: root) {
-                recent = (store, root, .passUnretained(box))
-                box.table.remove(object)
+                return recent.box._withUnsafeGuaranteedRef { $0.table.remove(object) }
             }
+            if let box = existingBox(store: store, root: root) {
+                recent = (store, root, .passUnretained(box))
+                return box.table.remove(object)
+            }
+            return false
         }
     }
 
@@ -318,8 +324,29 @@ final class ObjectRegistry: @unchecked Sendable {
         // In a damaged store the key may be anything, also 0.
         guard object.storeNumber >= 0 else { return }
         lock.lock()
-        defer { lock.unlock() }
-        state.remove(object)
+        let wasRegistered = state.remove(object)
+        lock.unlock()
+        guard wasRegistered, tellsStoresOfUse.load(ordering: .relaxed) else { return }
+        tellStore(endOfUse: [(object.key, object.layout)], object.storeNumber)
+    }
+
+    // MARK: - Stores that want to know which objects are used
+
+    /// Whether a store was told of any object.
+    private let tellsStoresOfUse = Atomic<Bool>(false)
+
+    /// Tells an incremental store that the context uses objects from now on.
+    func tellStore(use objects: some Sequence<NSManagedObject>, _ store: NSPersistentStore?) {
+        guard let store = store as? NSIncrementalStore else { return }
+        tellsStoresOfUse.store(true, ordering: .relaxed)
+        let ids = objects.map { NSManagedObjectID(key: $0.key, layout: $0.layout, store: store) }
+        if !ids.isEmpty { store.managedObjectContextDidRegisterObjects(with: ids) }
+    }
+
+    private func tellStore(endOfUse rows: [(key: Int64, layout: EntityLayout)], _ number: Int16) {
+        guard let store = store(number: Int(number)) as? NSIncrementalStore else { return }
+        store.managedObjectContextDidUnregisterObjects(
+            with: rows.map { NSManagedObjectID(key: $0.key, layout: $0.layout, store: store) })
     }
 
     /// Gives the block exclusive access to one table, for many look-ups and insertions at once.
@@ -342,6 +369,11 @@ final class ObjectRegistry: @unchecked Sendable {
     }
 
     func removeAll() {
+        if tellsStoresOfUse.load(ordering: .relaxed) {
+            for (number, objects) in Dictionary(grouping: allObjects(), by: \.storeNumber) {
+                tellStore(endOfUse: objects.map { ($0.key, $0.layout) }, number)
+            }
+        }
         let stores = coordinator?.persistentStores ?? []
         let formerTokens = coordinator?.formerStoreTokens ?? [:]
         lock.lock()

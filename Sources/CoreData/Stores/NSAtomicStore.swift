@@ -4,7 +4,7 @@ import Synchronization
 /// The base class of stores that read their whole content at once and write it at once.
 ///
 /// A subclass overrides `load()`, which makes a node for each record and hands them to `addCacheNodes(_:)`, and `save()`,
-/// which writes all of `cacheNodes()`; further `type`, `loadMetadata()`, and as needed the methods between.
+/// which writes all of `cacheNodes()`; further `loadMetadata()`, and as needed the methods between.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsatomicstore>
 open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {

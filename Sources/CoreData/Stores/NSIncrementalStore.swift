@@ -3,7 +3,7 @@ import Synchronization
 
 /// The base class of stores that read single records on demand: a web service, a database of another kind.
 ///
-/// A subclass overrides `type`, `loadMetadata()`, `execute(_:with:)`, `newValuesForObject(with:with:)`,
+/// A subclass overrides `loadMetadata()`, `execute(_:with:)`, `newValuesForObject(with:with:)`,
 /// `newValue(forRelationship:forObjectWith:with:)` and `obtainPermanentIDs(for:)`.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsincrementalstore>
@@ -14,10 +14,17 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     // Guards the rows, which are made once.
     private let storedRows = Mutex<IncrementalRows?>(nil)
 
-    /// A UUID for a store that is made at a URL.
+    /// An identifier that no other store has, for a store at a URL whose `loadMetadata()` sets no `NSStoreUUIDKey`.
+    ///
+    /// It stands in the URI of each of the store's objects; anything but a text is turned into its description.
     open class func identifierForNewStore(at storeURL: URL) -> Any { UUID().uuidString }
 
-    /// Sets `metadata`, at least `NSStoreTypeKey` and `NSStoreUUIDKey`, and checks that the store can be used.
+    override class func newIdentifier(at url: URL) -> String {
+        let identifier = identifierForNewStore(at: url)
+        return identifier as? String ?? "\(identifier)"
+    }
+
+    /// Sets `metadata`, at least `NSStoreTypeKey`, and checks that the store can be used.
     open override func loadMetadata() throws {
         throw CoreDataErrors.make(
             .persistentStoreOpen, "The store class \(Swift.type(of: self)) does not implement loadMetadata().",
@@ -73,10 +80,15 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    /// Called when a context begins to use objects, so that the store may keep their records at hand.
+    /// Called when a context begins to use objects, once for each context, so that the store may keep their records at hand.
+    ///
+    /// Called on the context's queue, also within `execute(_:with:)` when that makes the objects: it must not wait for a lock
+    /// that is held there.
     open func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
-    /// Called when a context uses objects no more.
+    /// Called when a context uses objects no more: they were deallocated, their deletion was saved, or the context was reset.
+    ///
+    /// May be called on any thread.
     open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
     // MARK: - Object IDs

@@ -15,6 +15,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         var identifier: String?
         var metadata: [String: Any] = [:]
         var isReadOnly = false
+        var registeredType = ""
         weak var coordinator: NSPersistentStoreCoordinator?
         var number = -1
         var modelLayout: ModelLayout?
@@ -72,8 +73,14 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         set { state.withLock { $0.identifier = newValue } }
     }
 
-    /// The store's type, for example `NSSQLiteStoreType`. Subclasses must override this.
-    open var type: String { "" }
+    /// The store's type, for example `NSSQLiteStoreType`: the one that it was added with, unless a subclass says another.
+    open var type: String { state.withLock { $0.registeredType } }
+
+    /// The type that the store was added with.
+    var registeredType: String {
+        get { state.withLock { $0.registeredType } }
+        set { state.withLock { $0.registeredType = newValue } }
+    }
 
     /// Whether saves of objects in this store are refused.
     open var isReadOnly: Bool {
@@ -116,6 +123,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     // MARK: - For the coordinator
+
+    /// The UUID of a store whose metadata has none.
+    class func newIdentifier(at url: URL) -> String { UUID().uuidString }
 
     /// What the class cannot keep of these entities, as parts of a sentence; empty when it can keep everything.
     class func unsupportedFeatures(of entities: [NSEntityDescription]) -> [String] { [] }

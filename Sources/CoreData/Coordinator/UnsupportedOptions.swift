@@ -1,0 +1,27 @@
+/// Options that programs may give a store although nothing here does what they ask for.
+enum UnsupportedOptions {
+    /// What is told of an option that can be passed over.
+    private static let harmless = [
+        NSPersistentStoreDeferredLightweightMigrationOptionKey: "migrations are never deferred: all of it is done when the store is added",
+        NSValidateXMLStoreOption: "there are no XML stores",
+        NSBinaryStoreSecureDecodingClasses: "there are no binary stores",
+        NSBinaryStoreInsecureDecodingCompatibilityOption: "there are no binary stores",
+    ]
+
+    /// - Throws: code 134060 for an option without which the store would not be what the program expects.
+    static func check(_ options: [AnyHashable: Any]?, type: String, url: URL?) throws {
+        guard let options, !options.isEmpty else { return }
+        if options[NSPersistentStoreStagedMigrationManagerOptionKey] != nil {
+            throw CoreDataErrors.make(
+                .coreData,
+                "The store \(StoreName.text(type: type, url: url)) was added with NSPersistentStoreStagedMigrationManagerOptionKey, but "
+                    + "there are no staged migrations.",
+                recovery: "Leave the option out, and migrate with NSMigratePersistentStoresAutomaticallyOption and "
+                    + "NSInferMappingModelAutomaticallyOption.",
+                userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+        }
+        for (option, reason) in harmless where NSPersistentStore.flag(options, option) || options[option] is [Any] {
+            Notice.print("The option \(option) has no effect: \(reason).")
+        }
+    }
+}
