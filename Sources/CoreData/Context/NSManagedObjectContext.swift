@@ -63,6 +63,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Makes a context that works on the main queue or on a private one.
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.rawValue) }
 
+    /// Makes a context as programs did before contexts had queues: it may be used where it was made, and on no two threads at once.
+    public convenience override init() {
+        // By its number: the type is deprecated.
+        self.init(concurrencyType: NSManagedObjectContextConcurrencyType(rawValue: 0) ?? .privateQueueConcurrencyType)
+    }
+
     deinit {
         coordinator?.contexts.remove(self)
         releaseObjects()

@@ -97,10 +97,27 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// Relationships to load together with the results, as key paths.
     open var relationshipKeyPathsForPrefetching: [String]?
     /// Properties of dictionary results: names or descriptions, attributes, to-one relationships and expressions.
-    open var propertiesToFetch: [Any]?
+    ///
+    /// The name of a property of the request's entity reads as its description once the entity is known.
+    open var propertiesToFetch: [Any]? {
+        get { described(givenPropertiesToFetch) }
+        set { givenPropertiesToFetch = newValue }
+    }
+    private var givenPropertiesToFetch: [Any]?
     /// Properties that dictionary results are grouped by. The other columns are then aggregates; one over a relationship, such as
-    /// `books.@count`, is that of all objects of the group (but for averages, which are refused).
-    open var propertiesToGroupBy: [Any]?
+    /// `books.@count`, is that of all objects of the group (but for averages, which are refused). Names read as descriptions, as in `propertiesToFetch`.
+    open var propertiesToGroupBy: [Any]? {
+        get { described(givenPropertiesToGroupBy) }
+        set { givenPropertiesToGroupBy = newValue }
+    }
+    private var givenPropertiesToGroupBy: [Any]?
+
+    /// Properties with descriptions in the place of names that the entity has.
+    private func described(_ properties: [Any]?) -> [Any]? {
+        guard let properties, !properties.isEmpty, let entity else { return properties }
+        return properties.map { ($0 as? String).flatMap { entity.propertiesByName[$0] } ?? $0 }
+    }
+
     /// Which groups to keep.
     open var havingPredicate: NSPredicate?
     /// Whether equal dictionaries are given once.
@@ -152,8 +169,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         copy.returnsObjectsAsFaults = returnsObjectsAsFaults
         copy.shouldRefreshRefetchedObjects = shouldRefreshRefetchedObjects
         copy.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
-        copy.propertiesToFetch = propertiesToFetch
-        copy.propertiesToGroupBy = propertiesToGroupBy
+        copy.propertiesToFetch = givenPropertiesToFetch
+        copy.propertiesToGroupBy = givenPropertiesToGroupBy
         copy.havingPredicate = havingPredicate
         copy.returnsDistinctResults = returnsDistinctResults
     }

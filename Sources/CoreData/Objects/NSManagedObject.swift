@@ -243,13 +243,16 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
 
     /// The entity that the class stands for, found in the models that coordinators use.
     ///
-    /// The class must stand for exactly one entity of exactly one model in use.
+    /// The class should stand for exactly one entity of exactly one model in use. Otherwise the result is an entity without a
+    /// name that belongs to no model, of which no object can be made, and a message says so.
     open class func entity() -> NSEntityDescription {
-        guard let entity = ModelRegistry.shared.entity(for: self) else {
-            preconditionFailure(
-                "No model in use has an entity whose class is \(self). Add the model to a persistent store coordinator "
-                    + "first, or name the entity with NSEntityDescription.entity(forEntityName:in:).")
-        }
+        if let entity = ModelRegistry.shared.entity(for: self) { return entity }
+        Notice.print(
+            "No model in use has exactly one entity whose class is \(self), so that \(self).entity() gives one without a name. Add the "
+                + "model to a persistent store coordinator first, or name the entity with "
+                + "NSEntityDescription.entity(forEntityName:in:).")
+        let entity = NSEntityDescription()
+        entity.managedObjectClassName = String(reflecting: self)
         return entity
     }
 

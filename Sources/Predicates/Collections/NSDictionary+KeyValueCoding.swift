@@ -1,11 +1,6 @@
 import Foundation
 
 extension NSDictionary {
-    /// The value under the key.
-    public func value(forKey key: String) -> Any? {
-        object(forKey: key as NSString)
-    }
-
     /// The value at a path of keys and collection operators.
     public func value(forKeyPath keyPath: String) -> Any? {
         KeyValue.value(forKeyPath: keyPath, of: self)

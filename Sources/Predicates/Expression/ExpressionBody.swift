@@ -40,6 +40,7 @@ enum ExpressionBody {
     /// The value, when the expression is a constant or an aggregate of nothing but constants.
     var constant: Any?? {
         switch self {
+        case .constant(_, .null): return .some(nil)
         case .constant(let value, _): return .some(value)
         case .aggregate(let elements):
             var values: [Any] = []

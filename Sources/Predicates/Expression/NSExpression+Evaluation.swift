@@ -34,7 +34,8 @@ extension NSExpression {
         switch body {
         case .constant(_, .object(let bound as BoundExpressions)):
             return bound.values(in: scope)
-        case .constant(let value, _):
+        case .constant(let value, let comparable):
+            if case .null = comparable { return nil }
             return value
         case .evaluatedObject:
             return scope.object

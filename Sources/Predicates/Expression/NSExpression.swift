@@ -32,14 +32,14 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
 
     // MARK: Making expressions
 
-    /// An expression that is always the given value. `NSNull` stands for `nil`.
+    /// An expression that is always the given value. `NSNull` is kept as ``constantValue``, and stands for `nil` in evaluation.
     public init(forConstantValue obj: Any?) {
         let value = KeyValue.unwrapped(obj)
         let comparable = ComparableValue(value)
         if case .collection = comparable, let bound = value as? [NSExpression], !bound.isEmpty {
             body = .constant(value, .object(BoundExpressions(expressions: bound)))
         } else {
-            body = .constant(value, comparable)
+            body = .constant(value ?? obj.flatMap { $0 as? NSNull }, comparable)
         }
         height = 1
     }

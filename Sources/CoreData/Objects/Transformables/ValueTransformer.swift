@@ -9,6 +9,16 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
 
     /// Archives with secure coding: what `NSSecureUnarchiveFromDataTransformer` does.
     public static let secureUnarchiveFromDataTransformerName = NSValueTransformerName("NSSecureUnarchiveFromData")
+    /// Archives; here with secure coding too.
+    public static let unarchiveFromDataTransformerName = NSValueTransformerName("NSUnarchiveFromData")
+    /// Archives; here with secure coding too.
+    public static let keyedUnarchiveFromDataTransformerName = NSValueTransformerName("NSKeyedUnarchiveFromData")
+    /// The other truth value.
+    public static let negateBooleanTransformerName = NSValueTransformerName("NSNegateBoolean")
+    /// Whether there is no value.
+    public static let isNilTransformerName = NSValueTransformerName("NSIsNil")
+    /// Whether there is a value.
+    public static let isNotNilTransformerName = NSValueTransformerName("NSIsNotNil")
 }
 
 /// Turns a value into another one and, if it can, back: how transformable attributes are stored.
@@ -39,6 +49,9 @@ open class ValueTransformer: NSObject, @unchecked Sendable {
         case "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformer", "NSKeyedUnarchiveFromData",
             "NSUnarchiveFromData":
             made = NSSecureUnarchiveFromDataTransformer()
+        case "NSNegateBoolean": made = NegateBooleanTransformer()
+        case "NSIsNil": made = IsNilTransformer()
+        case "NSIsNotNil": made = IsNotNilTransformer()
         default:
             guard case .found(let found) = ClassLookup.find(name.rawValue, inheritingFrom: ValueTransformer.self) else {
                 return nil

@@ -1,0 +1,45 @@
+import Foundation
+
+// Notifications as an asynchronous sequence, which Foundation on Linux lacks.
+extension NotificationCenter {
+    /// The notifications of a name, as they are posted from the time on that somebody begins to wait for them.
+    ///
+    /// - Parameter object: whose notifications; nil for everyone's.
+    public func notifications(named name: Notification.Name, object: AnyObject? = nil) -> Notifications {
+        Notifications(center: self, name: name, object: object)
+    }
+
+    /// Notifications of one name. Those that are posted while nobody waits are kept for the next turn of the loop.
+    public final class Notifications: AsyncSequence, @unchecked Sendable {
+        // Sendable: constants; the center may be used on any thread, and the object is only compared.
+        public typealias Element = Notification
+
+        private let center: NotificationCenter
+        private let name: Notification.Name
+        private let object: AnyObject?
+
+        fileprivate init(center: NotificationCenter, name: Notification.Name, object: AnyObject?) {
+            self.center = center
+            self.name = name
+            self.object = object
+        }
+
+        /// Observes the center as long as it lives.
+        public func makeAsyncIterator() -> Iterator {
+            let (stream, continuation) = AsyncStream<Unchecked<Notification>>.makeStream()
+            // A notification is handed from the thread that posts it to the one that waits.
+            let token = center.addObserver(forName: name, object: object, queue: nil) { continuation.yield(Unchecked($0)) }
+            let observation = Unchecked((center: center, token: token))
+            continuation.onTermination = { _ in observation.value.center.removeObserver(observation.value.token) }
+            return Iterator(base: stream.makeAsyncIterator())
+        }
+
+        /// Waits for one notification after the other.
+        public struct Iterator: AsyncIteratorProtocol {
+            fileprivate var base: AsyncStream<Unchecked<Notification>>.Iterator
+
+            /// The next notification; nil once the task was cancelled.
+            public mutating func next() async -> Notification? { await base.next()?.value }
+        }
+    }
+}
