@@ -46,6 +46,7 @@ extension NSManagedObjectContext {
         try policy.resolve(mergeConflicts: rowConflicts + constraintConflicts)
         for conflict in rowConflicts { conflict.settle(policy.mergeType) }
         for conflict in constraintConflicts { conflict.settle(policy.mergeType) }
+        if !pendingPropagation.isEmpty { processPendingChanges() }
     }
 
     /// What a merge policy is told about a row.
@@ -146,6 +147,11 @@ extension NSManagedObjectContext {
                 object.flags.remove([.deleted, .propagated])
             }
             adoptCommitted(current, object)
+            if objectWins {
+                // What others related to the object meanwhile must not keep a way to it.
+                object.flags.remove(.propagated)
+                pendingPropagation.append(object)
+            }
         case .insert, .update:
             mergeRow(current, former, object, type)
         }
@@ -212,9 +218,16 @@ extension NSManagedObjectContext {
     /// A value that a row had, or nil for a destination whose own row is gone since: it must not be written again.
     private func existing(_ value: PropertyValue, _ object: NSManagedObject) -> PropertyValue {
         guard case .reference(let reference) = value, let modelLayout, modelLayout.layouts.indices.contains(reference.layoutIndex),
-            let store = registry.store(number: Int(object.storeNumber))?.snapshotStore,
-            let rows = try? store.readRows([reference.key], of: modelLayout.layouts[reference.layoutIndex])
+            let store = registry.store(number: Int(object.storeNumber)), let snapshotStore = store.snapshotStore
         else { return value }
+        let layout = modelLayout.layouts[reference.layoutIndex]
+        if let destination = registry.object(store: store.number, root: layout.rootIndex, key: reference.key),
+            !destination.flags.isDisjoint(with: [.inserted, .updated])
+        {
+            // The same save writes it, again if need be.
+            return value
+        }
+        guard let rows = try? snapshotStore.readRows([reference.key], of: layout) else { return value }
         return rows.rows.isEmpty ? .null : value
     }
 

@@ -175,4 +175,22 @@ import Testing
         try library.context.save()
         #expect(try library.newContext().authors().map(\.born) == [3])
     }
+
+    @Test(arguments: StoreKind.allCases)
+    func aDeletionThatWinsAlsoReachesWhatWasRelatedMeanwhile(kind: StoreKind) throws {
+        let library = try Library(kind)
+        let deleting = library.newContext()
+        library.context.author("Author")
+        try library.context.save()
+        let author = try #require(try deleting.authors().first)
+        #expect(author.books.isEmpty)
+        library.context.book("Book", by: try library.context.authors().first)
+        try library.context.save()
+        deleting.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        deleting.delete(author)
+        try deleting.save()
+        let found = try #require(try library.newContext().books().first)
+        #expect(found.author == nil)
+        if kind == .sqlite { #expect(library.file.column("SELECT ZAUTHOR FROM ZBOOK") == [nil]) }
+    }
 }
