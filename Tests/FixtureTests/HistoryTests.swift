@@ -9,8 +9,8 @@ extension FixtureTests {
 
         init() throws { folder = try TemporaryFolder() }
 
-        private static let withHistory = StoreAndModel.oneOfEachStore.filter {
-            ["SampleModel2", "CartKit", "FreezeRay"].contains { name in $0.store.path.contains(name) }
+        private static let withHistory = StoreAndModel.oneOfEachStore.filter { fixture in
+            ["SampleModel2", "CartKit", "FreezeRay"].contains { fixture.store.path.contains($0) }
         }
 
         /// What each bit of `ZCOLUMNS` stands for, from the highest bit of the first byte on.

@@ -198,20 +198,23 @@ import Testing
     }
 
     @Test func aCountOfItIsDerived() throws {
-        let item = entity("Item", text("name"))
-        let box = entity("Box", text("name"), NSRelationshipDescription("items", to: item, toMany: true))
-        let count = NSDerivedAttributeDescription()
-        count.name = "itemCount"
-        count.attributeType = .integer64AttributeType
-        count.derivationExpression = NSExpression(format: "items.@count")
-        box.properties += [count]
-        try store.open(model(box, item)) { context in
+        func counted() -> NSManagedObjectModel {
+            let item = entity("Item", text("name"))
+            let box = entity("Box", text("name"), NSRelationshipDescription("items", to: item, toMany: true))
+            let count = NSDerivedAttributeDescription()
+            count.name = "itemCount"
+            count.attributeType = .integer64AttributeType
+            count.derivationExpression = NSExpression(format: "items.@count")
+            box.properties += [count]
+            return model(box, item)
+        }
+        try store.open(counted()) { context in
             let items = ["A", "B"].map { context.insert("Item", ["name": $0]) }
             context.insert("Box", ["name": "one", "items": Set(items)])
             context.insert("Box", ["name": "two"])
         }
         #expect(store.file.rows("SELECT ZNAME, ZITEMCOUNT FROM ZBOX ORDER BY 1") == [["one", "2"], ["two", "0"]])
-        try store.open(model(box, item)) { context in
+        try store.open(counted()) { context in
             let both = try context.objects("Box", by: "name")
             both[1].mutableSetValue(forKey: "items").add(try context.objects("Item", by: "name")[0])
         }
