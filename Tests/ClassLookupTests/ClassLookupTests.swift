@@ -23,6 +23,23 @@ struct ClassLookupTests {
         return type
     }
 
+    @Test func theSubclassesOfAClassAreFoundWhereverTheyAreDeclared() {
+        let found = ClassLookup.subclasses(of: FixtureBase.self)
+        let expected: [AnyClass] = [
+            Plain.self, SharedName.self, FilePrivate.self, Outer.Inner.self, Outer.Deeper.Innermost.self, Outer.InExtension.self,
+            OuterFixture.InForeignType.self,
+        ]
+        for type in expected { #expect(found.filter { $0 == type }.count == 1, "\(type)") }
+        #expect(!found.contains { $0 == FixtureBase.self || $0 == Unrelated.self })
+        #expect(found.allSatisfy { $0 is FixtureBase.Type })
+        #expect(ClassLookup.subclasses(of: Plain.self).isEmpty)
+    }
+
+    @Test func aSubclassIsFoundByItsNameAmongThoseOfItsBase() {
+        #expect(ClassLookup.subclass(named: "Plain", of: FixtureBase.self) == Plain.self)
+        #expect(ClassLookup.subclass(named: "Unrelated", of: FixtureBase.self) == nil)
+    }
+
     @Test(arguments: ["ClassLookupTests.Plain", "Plain", ".Plain"])
     func aClassIsFoundWithAndWithoutItsModule(name: String) {
         #expect(find(name) == Plain.self)

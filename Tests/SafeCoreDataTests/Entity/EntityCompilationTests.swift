@@ -220,5 +220,6 @@ struct EntityCompilationTests {
         let run = try CompilerRun(texts)
         #expect(run.missing == [], "\(run.output)")
         #expect(run.unexpected == [], "\(run.output)")
+        #expect(run.expectedCount == 34)
     }
 }
