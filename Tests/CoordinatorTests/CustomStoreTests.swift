@@ -154,7 +154,7 @@ struct CustomStoreTests {
             #expect(try SampleStacks.names(context, "Tag") == ["old"])
             let new = try SampleStacks.insert("Tag", ["name": "new"], into: context)
             try context.save()
-            #expect(store.takeCalls() == ["reference new", "node new", "save"])
+            #expect(store.takeCalls().filter { !$0.hasPrefix("update") } == ["reference new", "node new", "save"])
             #expect(store.referenceObject(for: new.objectID) as? String == "tag-new")
             #expect(store.objectID(for: new.entity, withReferenceObject: "tag-new") == new.objectID)
             #expect(store.cacheNode(for: new.objectID)?.value(forKey: "name") as? String == "new")

@@ -303,7 +303,7 @@ struct ModelDescriptionTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             NSCompositeAttributeDescription().elements = [SampleModels.attribute("x", .undefinedAttributeType)]
         }
-        #expect(Complaint(result?.standardErrorContent).lacks("'x'", "undefined") == [])
+        #expect(Complaint(result?.standardErrorContent).lacks("'x' has no type", "composite attribute") == [])
     }
 
     @Test func relationshipsForADestinationAreThoseThatCanHoldIt() throws {

@@ -56,7 +56,7 @@ import Testing
         let other = try store.query("Thing", "--where", "shelf == 'Book/p\(book)'")
         #expect(other.status == 1)
         #expect(other.errors.contains("'Book/p\(book)' is an object of 'Book', but what it is compared with is of 'Shelf'."))
-        #expect(other.errors.split(separator: "\n").last == "         ^")
+        #expect(other.errors.split(separator: "\n").last == "          ^")
     }
 
     @Test func textsThatNameNoObjectAreMarked() throws {

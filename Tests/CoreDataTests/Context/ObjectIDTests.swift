@@ -101,11 +101,14 @@ import Testing
                 NSManagedObjectContext.didSaveObjectsNotification, NSManagedObjectContext.didSaveObjectIDsNotification,
             ], from: library.context)
         /// Whether the IDs were temporary when they were posted.
-        final class Seen { var temporary: [Bool] = [] }
+        final class Seen: @unchecked Sendable {
+            // Sendable: the notification is posted on the thread that saves.
+            var temporary: [Bool] = []
+        }
         let seen = Seen()
         let token = NotificationCenter.default.addObserver(
             forName: NSManagedObjectContext.didSaveObjectsNotification, object: library.context, queue: nil
-        ) { [unowned seen] notification in
+        ) { notification in
             let objects = notification.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject>
             seen.temporary = (objects ?? []).map(\.objectID.isTemporaryID)
         }

@@ -339,7 +339,8 @@ import Testing
         /// What the blocks did, in order; only the coordinator's queue keeps them apart.
         final class Log: @unchecked Sendable { var entries: [Int] = [] }
         let log = Log()
-        for number in 0..<500 { coordinator.perform { log.entries.append(number) } }
+        func enqueue(_ number: Int) { coordinator.perform { log.entries.append(number) } }
+        for number in 0..<500 { enqueue(number) }
         let entries = coordinator.performAndWait { log.entries }
         #expect(entries == Array(0..<500))
     }
