@@ -159,6 +159,6 @@ final class CompositeItem: NSManagedObject {
             let item = NSEntityDescription("Item", class: "NSManagedObject", [size])
             _ = try TestStack([item])
         }
-        #expect(Complaint(result?.standardErrorContent).lacks("size", "other", "object") == [])
+        #expect(Complaint(result?.standardErrorContent).lacks("'other'", "object ID", "composite attribute") == [])
     }
 }
