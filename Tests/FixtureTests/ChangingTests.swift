@@ -146,7 +146,7 @@ extension FixtureTests {
             #expect(found[0] == Set(changes.inserted))
             #expect(found[1, default: []].isSuperset(of: changes.updated))
             #expect(found[1, default: []].isDisjoint(with: changes.inserted))
-            #expect(found[2] == changes.deleted)
+            #expect(found[2, default: []] == changes.deleted)
             // Whatever changed has a bit.
             for place in changes.updated {
                 let row = try #require(after.row(place))

@@ -96,7 +96,7 @@ struct QueryColumn {
     var isIdentity: Bool {
         switch source {
         case .object, .toOne: true
-        case .attribute, .toMany: false
+        case .attribute, .composite, .toMany: false
         }
     }
 

@@ -68,7 +68,8 @@ struct StopMessageTests {
             precondition(CommandLine.argc > 1, "called with \\(CommandLine.argc)")
             """
         try Data(text.utf8).write(to: main)
-        let source = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../../Sources/Predicates/Preconditions.swift").standardized
+        let package = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../..").standardized
+        let source = package.appendingPathComponent("Sources/Predicates/Preconditions.swift")
         let build = try ProgramRun.swiftc(["-O", "-package-name", "p", source.path, main.path, "-o", program.path])
         #expect(build.status == 0, "\(build.output)")
         let run = try ProgramRun(program, [])

@@ -124,7 +124,8 @@ private struct RandomFetches {
             return Filter(predicate: NSPredicate(format: "rating >= 2 AND pages < %d", number)) { $0.rating >= 2 && $0.pages < pages }
         case 2: return Filter(predicate: NSPredicate(format: "title BEGINSWITH %@", "b1")) { $0.title.hasPrefix("b1") }
         case 3: return Filter(predicate: NSPredicate(format: "author.name == %@", "A")) { $0.author == "A" }
-        case 4: return Filter(predicate: NSPredicate(format: "author == nil OR pages == %d", number)) { $0.author == nil || $0.pages == pages }
+        case 4:
+            return Filter(predicate: NSPredicate(format: "author == nil OR pages == %d", number)) { $0.author == nil || $0.pages == pages }
         default: return Filter(predicate: nil) { _ in true }
         }
     }

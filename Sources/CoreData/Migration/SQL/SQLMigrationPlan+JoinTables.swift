@@ -26,8 +26,15 @@ extension SQLMigrationPlan {
         guard let relationship = key.slot.relationship, let former = formerPairs(of: relationship),
             !liesInRows(of: key.destination.table, former.storage)
         else { return nil }
+        let wasAlone: Bool
+        if case .relationship(let source)? = inference.links[ObjectIdentifier(relationship)] {
+            wasAlone = source.isToMany && source.inverseRelationship == nil
+        } else {
+            wasAlone = false
+        }
         return SQLHiddenKeyCopy(
-            target: key.destination.table.name, key: key.column.name, position: key.column.orderColumn,
+            "\(relationship.entity.name ?? "").\(relationship.name)", mayLoseOwners: wasAlone, target: key.destination.table.name,
+            key: key.column.name, position: key.column.orderColumn,
             source: former.storage.table, owner: former.storage.owner, destination: former.storage.destination,
             formerPosition: former.storage.position, condition: former.all)
     }

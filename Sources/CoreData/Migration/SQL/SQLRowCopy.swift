@@ -105,6 +105,10 @@ struct SQLRowCopy {
 ///
 /// A row keeps one owner. Where several had it, it stays with the one of the lowest key.
 struct SQLHiddenKeyCopy {
+    /// The relationship, as `Entity.name`.
+    let relationship: String
+    /// Whether rows may lose owners: of a relationship without an inverse, whose rows should have had one owner before.
+    let mayLoseOwners: Bool
     let target: String
     let key: String
     let position: String?
@@ -118,9 +122,11 @@ struct SQLHiddenKeyCopy {
     private var name: (String) -> String = { $0 }
 
     init(
-        target: String, key: String, position: String?, source: String, owner: String, destination: String,
-        formerPosition: String?, condition: SQLText?
+        _ relationship: String, mayLoseOwners: Bool, target: String, key: String, position: String?, source: String,
+        owner: String, destination: String, formerPosition: String?, condition: SQLText?
     ) {
+        self.relationship = relationship
+        self.mayLoseOwners = mayLoseOwners
         self.target = target
         self.key = key
         self.position = position
@@ -136,6 +142,16 @@ struct SQLHiddenKeyCopy {
         var copy = self
         copy.name = name
         return copy
+    }
+
+    /// Counts the rows that have several owners.
+    var sharedRows: SQLText {
+        let column = SQLSchema.identifier
+        var text = SQLText("SELECT count(*) FROM (SELECT 1 FROM \(column(name(source))) s")
+        if let condition { text = text + " WHERE " + condition }
+        text = text + " GROUP BY s.\(column(destination)) HAVING count(DISTINCT s.\(column(owner))) > 1)"
+        text.sql = SQLRowCopy.resolved(text.sql, name)
+        return text
     }
 
     var statement: SQLText {

@@ -34,6 +34,20 @@ extension SQLiteMigration {
         return nil
     }
 
+    /// A to-many relationship without an inverse is kept as one key in each destination's row.
+    ///
+    /// - Throws: when destinations have several owners, all but one of which would be lost.
+    func requireOneOwner(_ copy: SQLHiddenKeyCopy) throws {
+        if copy.mayLoseOwners { return }
+        let count = try connection.integer(copy.sharedRows.sql, copy.sharedRows.arguments)
+        guard let count, count > 0 else { return }
+        let names = copy.relationship.split(separator: ".", maxSplits: 1).map(String.init)
+        throw invalid(
+            names.first ?? "", names.last, count,
+            "The to-many relationship has no inverse now, so that an object can be in it for one owner only, and objects have several",
+            "Give the relationship a to-many inverse.")
+    }
+
     func requireNoAbstractObjects() throws {
         for member in plan.members.values.sorted(by: { $0.target.number < $1.target.number })
         where member.target.layout.isAbstract && !member.source.layout.isAbstract {

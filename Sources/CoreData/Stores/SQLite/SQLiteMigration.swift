@@ -30,7 +30,10 @@ struct SQLiteMigration {
         }
         for statement in plan.createdTables { try connection.execute(statement) }
         try copyRows()
-        for copy in plan.hiddenKeys { try connection.run(copy.statement.sql, copy.statement.arguments) }
+        for copy in plan.hiddenKeys {
+            try requireOneOwner(copy)
+            try connection.run(copy.statement.sql, copy.statement.arguments)
+        }
         for statement in plan.positions.flatMap(\.statements) { try connection.execute(statement) }
         try noteUnusedFiles()
         for table in plan.droppedTables {
