@@ -95,7 +95,9 @@ extension NSManagedObject {
         case .orderedToMany: return NSOrderedSet(array: toManyMembers(slot).objects.map { $0 })
         case .fetched: return fetchedPropertyValue(slot)
         case .transformable: return transformedValue(slot)
-        case .composite: return property.composite.map(compositeValue) ?? transformedValue(slot)
+        case .composite:
+            if let composite = property.composite { return compositeValue(composite) }
+            return transformedValue(slot)
         default:
             fireFaultIfNeeded(slot)
             return PropertyConversion.object(from: currentValue(slot), kind: property.kind)

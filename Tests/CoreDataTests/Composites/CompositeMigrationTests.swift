@@ -125,7 +125,7 @@ import Testing
         try store.migrate(to: model)
         #expect(
             store.file.rows("SELECT ZNAME, ZWIDTH, ZPRICE, ZMADE, ZSYMBOL FROM ZITEM ORDER BY Z_PK") == [
-                ["a", "4", "1.25", "100.0", "m"], ["b", nil, nil, nil, nil],
+                ["a", "4", "1.25", "100", "m"], ["b", nil, nil, nil, nil],
             ])
         try store.open(item(Self.sizes())) { context in
             let symbols = try context.objects("Item", by: "name").map { $0.value(forKeyPath: "size.unit.symbol") as? String }

@@ -20,6 +20,11 @@ final class CreationPlain: NSManagedObject {
     @Managed var name: String?
 }
 
+/// In one model only: of several models with an entity of a class the newest counts, and tests make models side by side.
+final class CreationAlone: NSManagedObject {
+    @Managed var name: String?
+}
+
 final class CreationShared: NSManagedObject {
     @Managed var name: String?
 }
@@ -106,12 +111,13 @@ final class CreationShared: NSManagedObject {
 
     @Test("28: a class that stands for one entity knows its entity and fetches it")
     func aClassOfOneEntityKnowsItsEntity() throws {
-        let plain = CreationPlain(context: stack.context)
-        #expect(plain.entity.name == "Plain")
-        #expect(CreationPlain.entity() === stack.entity("Plain"))
-        let request = CreationPlain.fetchRequest()
-        #expect(request.entity === stack.entity("Plain"))
-        #expect(try stack.context.fetch(request) as? [CreationPlain] == [plain])
+        let stack = try TestStack([NSEntityDescription("Alone", class: "CreationAlone", [.init("name", .stringAttributeType)])])
+        let alone = CreationAlone(context: stack.context)
+        #expect(alone.entity.name == "Alone")
+        #expect(CreationAlone.entity() === stack.entity("Alone"))
+        let request = CreationAlone.fetchRequest()
+        #expect(request.entity === stack.entity("Alone"))
+        #expect(try stack.context.fetch(request) as? [CreationAlone] == [alone])
     }
 
     @Test("28: a class that stands for several entities cannot be made by context alone")
