@@ -21,7 +21,7 @@ enum UnsupportedOptions {
                 userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
         }
         for (option, reason) in harmless where NSPersistentStore.flag(options, option) || options[option] is [Any] {
-            Notice.print("The option \(option) has no effect: \(reason).")
+            Warnings.sayOnce(about: "option \(option)") { "The option \(option) has no effect: \(reason)." }
         }
     }
 }

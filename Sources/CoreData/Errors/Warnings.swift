@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// Sentences about stored data that cannot be used, for places where the API has no error to throw. Each is written to standard
-/// error once in the life of the program.
+/// Sentences about what a program should know where the API has no error to throw: stored data that cannot be used, options without
+/// effect. Each is written to standard error once in the life of the program.
 package enum Warnings {
     /// What has been said, by subject.
     private static let said = Mutex<[String: String]>([:])
 
     /// Says a sentence, unless one about the same subject was said before.
     ///
-    /// - Parameter subject: what it is about: names of the model, of which there is a limited number.
+    /// - Parameter subject: what it is about: names of the model, of classes or options, of which there is a limited number.
     static func sayOnce(about subject: String, _ sentence: () -> String) {
         let new: String? = said.withLock { said in
             guard said[subject] == nil else { return nil }

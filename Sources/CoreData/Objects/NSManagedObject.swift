@@ -247,10 +247,11 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
     /// name that belongs to no model, of which no object can be made, and a message says so.
     open class func entity() -> NSEntityDescription {
         if let entity = ModelRegistry.shared.entity(for: self) { return entity }
-        Notice.print(
+        Warnings.sayOnce(about: "entity of \(String(reflecting: self))") {
             "No model in use has exactly one entity whose class is \(self), so that \(self).entity() gives one without a name. Add the "
                 + "model to a persistent store coordinator first, or name the entity with "
-                + "NSEntityDescription.entity(forEntityName:in:).")
+                + "NSEntityDescription.entity(forEntityName:in:)."
+        }
         let entity = NSEntityDescription()
         entity.managedObjectClassName = String(reflecting: self)
         return entity

@@ -171,9 +171,6 @@ final class EntityLayout: @unchecked Sendable {
     /// For each slot of the superentity the slot of the same property here; empty for a root entity.
     private let slotsOfSuperentity: [Int]
     let storedCount: Int
-    /// For each stored slot the place of its property among the entity's stored properties by name: the slot itself where there
-    /// are no composite attributes, whose elements have one place together.
-    let storedPlaces: [Int]
     /// Stored slots and hidden words.
     let wordCount: Int
     let bitmapWords: Int
@@ -220,12 +217,6 @@ final class EntityLayout: @unchecked Sendable {
             superIndex < 0
             ? [] : model.layouts[superIndex].slots.map { [slotByPath] in slotByPath[$0.name] ?? $0.index }
         self.storedCount = storedCount
-        var places: [Int] = []
-        for slot in slots.prefix(storedCount) {
-            let isSame = slot.isElement && slots[max(0, slot.index - 1)].compositeSlot == slot.compositeSlot && slot.index > 0
-            places.append(isSame ? places[slot.index - 1] : (places.last ?? -1) + 1)
-        }
-        storedPlaces = places
         self.wordCount = wordCount
         bitmapWords = max(1, (storedCount + 63) / 64)
         rowStrideInWords = RowPointer.headerWords + wordCount + bitmapWords
