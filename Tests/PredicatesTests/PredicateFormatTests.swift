@@ -115,7 +115,7 @@ import Testing
         ("a UNION b == c", "a UNION b == c"),
         ("(a MINUS b) INTERSECT c == d", "(a MINUS b) INTERSECT c == d"),
         ("ANYKEY == 'x'", "ANYKEY == \"x\""),
-        ("bitwiseAnd:with:(a, 4) != 0", "bitwiseAnd:with:(a, 4) != 0"),
+        ("bitwiseAnd:with:(a, 4) != 0", "a & 4 != 0"),
         ("first == 1 AND size == 2 AND last == 3", "first == 1 AND size == 2 AND last == 3"),
         ("größe == 1", "größe == 1"),
     ]

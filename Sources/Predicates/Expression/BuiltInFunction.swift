@@ -76,17 +76,40 @@ enum BuiltInFunction: String, CaseIterable {
         }
     }
 
-    /// The sign of a function that is written between its arguments.
-    var infix: (symbol: String, precedence: Int)? {
+    /// The sign of a function that is written between its arguments, with the precedence that C gives it.
+    var infix: InfixSign? {
         switch self {
-        case .add: ("+", 1)
-        case .subtract: ("-", 1)
-        case .multiply: ("*", 2)
-        case .divide: ("/", 2)
-        case .raise: ("**", 3)
+        case .bitwiseOr: InfixSign(symbol: "|", precedence: 1)
+        case .bitwiseXor: InfixSign(symbol: "^", precedence: 2)
+        case .bitwiseAnd: InfixSign(symbol: "&", precedence: 3)
+        case .leftShift: InfixSign(symbol: "<<", precedence: 4)
+        case .rightShift: InfixSign(symbol: ">>", precedence: 4)
+        case .add: InfixSign(symbol: "+", precedence: 5)
+        case .subtract: InfixSign(symbol: "-", precedence: 5)
+        case .multiply: InfixSign(symbol: "*", precedence: 6)
+        case .divide: InfixSign(symbol: "/", precedence: 6)
+        case .raise: InfixSign(symbol: "**", precedence: InfixSign.power)
         default: nil
         }
     }
+
+    /// The functions whose signs stand between two operands and group from the left.
+    static let leftAssociative: [String: BuiltInFunction] = {
+        var table: [String: BuiltInFunction] = [:]
+        for function in allCases {
+            if let sign = function.infix, sign.precedence < InfixSign.power { table[sign.symbol] = function }
+        }
+        return table
+    }()
+}
+
+/// A sign between two operands; a higher precedence binds tighter.
+struct InfixSign {
+    let symbol: String
+    let precedence: Int
+
+    /// The precedence of `**`, the one sign that groups from the right.
+    static let power = 7
 }
 
 /// Which element `collection[...]` means when it is not a number.

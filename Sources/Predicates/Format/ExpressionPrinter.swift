@@ -49,6 +49,7 @@ enum ExpressionPrinter {
         if let sign = builtIn.infix, call.arguments.count == 2 {
             return infix(sign, call.arguments[0], call.arguments[1])
         }
+        if isComplement(call) { return complement(call.arguments[0]) }
         if builtIn == .cast, call.arguments.count == 2 { return "CAST(\(list(call.arguments)))" }
         if builtIn == .objectAtIndex, call.arguments.count == 2 {
             return "\(atom(call.arguments[0]))[\(call.arguments[1].text)]"
@@ -56,27 +57,43 @@ enum ExpressionPrinter {
         return "\(call.name)(\(list(call.arguments)))"
     }
 
-    private static func infix(
-        _ sign: (symbol: String, precedence: Int), _ left: NSExpression, _ right: NSExpression
-    ) -> String {
+    private static func infix(_ sign: InfixSign, _ left: NSExpression, _ right: NSExpression) -> String {
+        let isPower = sign.precedence == InfixSign.power
         func operand(_ expression: NSExpression, isRight: Bool) -> String {
             var needsParentheses = false
             switch expression.body {
             case .set:
                 needsParentheses = true
+            case .function(let call) where isComplement(call):
+                needsParentheses = isPower && !isRight
             case .function(let call):
                 if call.target == nil, call.arguments.count == 2, let inner = call.builtIn?.infix {
-                    let associates = (sign.precedence == 3) == isRight
+                    let associates = isPower == isRight
                     needsParentheses =
                         inner.precedence < sign.precedence || (inner.precedence == sign.precedence && !associates)
                 }
             case .constant:
-                needsParentheses = sign.precedence == 3 && !isRight && expression.text.hasPrefix("-")
+                needsParentheses = isPower && !isRight && expression.text.hasPrefix("-")
             default: break
             }
             return needsParentheses ? "(\(expression.text))" : expression.text
         }
         return "\(operand(left, isRight: false)) \(sign.symbol) \(operand(right, isRight: true))"
+    }
+
+    private static func isComplement(_ call: FunctionCall) -> Bool {
+        call.target == nil && call.builtIn == .onesComplement && call.arguments.count == 1
+    }
+
+    /// `~x`; the sign belongs to the whole power behind it.
+    private static func complement(_ operand: NSExpression) -> String {
+        if case .function(let call) = operand.body, call.target == nil, call.arguments.count == 2,
+            let sign = call.builtIn?.infix, sign.precedence < InfixSign.power
+        {
+            return "~(\(operand.text))"
+        }
+        if case .set = operand.body { return "~(\(operand.text))" }
+        return "~" + operand.text
     }
 
     /// In front of a point or a bracket, and beside a set operator, everything written with signs needs parentheses.
@@ -85,6 +102,8 @@ enum ExpressionPrinter {
         case .set:
             return "(\(expression.text))"
         case .function(let call) where call.target == nil && call.builtIn?.infix != nil && call.arguments.count == 2:
+            return "(\(expression.text))"
+        case .function(let call) where isComplement(call):
             return "(\(expression.text))"
         case .constant where expression.text.first.map { $0.isNumber || $0 == "-" || $0 == "." } ?? false:
             return "(\(expression.text))"

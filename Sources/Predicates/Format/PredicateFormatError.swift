@@ -1,7 +1,7 @@
 /// Says why a text is not a predicate or an expression, and where.
 ///
-///     price >> 10
-///            ^ an expression was expected, not ">"
+///     price > > 10
+///             ^ an expression was expected, not ">"
 public struct PredicateFormatError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong, as a sentence without its full stop.
     public let message: String

@@ -112,15 +112,15 @@ struct PredicateLexer {
 
     private static func isPair(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> Bool {
         switch (first, second) {
-        case ("=", "="), ("=", ">"), (">", "="), ("=", "<"), ("<", "="), ("!", "="), ("<", ">"), ("&", "&"), ("|", "|"), ("*", "*"):
-            true
+        case ("=", "="), ("=", ">"), (">", "="), ("=", "<"), ("<", "="), ("!", "="), ("<", ">"): true
+        case ("&", "&"), ("|", "|"), ("*", "*"), ("<", "<"), (">", ">"): true
         default: false
         }
     }
 
     private static func isSign(_ character: Unicode.Scalar) -> Bool {
         switch character {
-        case "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",", ".", "+", "-", "*", "/": true
+        case "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",", ".", "+", "-", "*", "/", "&", "|", "^", "~": true
         default: false
         }
     }

@@ -1,13 +1,13 @@
 import Foundation
 
 extension PredicateParser {
-    /// Loosest first: sets, sums, products, signs, powers, steps of key paths.
+    /// Loosest first: sets, operators with a sign, signs in front, powers, steps of key paths.
     mutating func expression() throws(PredicateFormatError) -> NSExpression {
         try nested { parser throws(PredicateFormatError) in
-            var left = try parser.sum()
+            var left = try parser.operation()
             while let operation = parser.setOperation() {
                 parser.advance()
-                left = try parser.checked(NSExpression(body: .set(operation, left, try parser.sum())))
+                left = try parser.checked(NSExpression(body: .set(operation, left, try parser.operation())))
             }
             return left
         }
@@ -18,39 +18,25 @@ extension PredicateParser {
         return ExpressionBody.SetOperation(rawValue: word.uppercased())
     }
 
-    private mutating func sum() throws(PredicateFormatError) -> NSExpression {
-        var left = try product()
-        while true {
-            let function: BuiltInFunction
-            if take(symbol: "+") {
-                function = .add
-            } else if take(symbol: "-") {
-                function = .subtract
-            } else {
-                return left
-            }
-            left = try call(function, [left, try product()])
-        }
-    }
-
-    private mutating func product() throws(PredicateFormatError) -> NSExpression {
+    /// Operators that group from the left, down to a precedence.
+    private mutating func operation(minimum: Int = 1) throws(PredicateFormatError) -> NSExpression {
         var left = try signed()
-        while true {
-            let function: BuiltInFunction
-            if take(symbol: "*") {
-                function = .multiply
-            } else if take(symbol: "/") {
-                function = .divide
-            } else {
-                return left
-            }
-            left = try call(function, [left, try signed()])
+        while case .symbol(let symbol) = token.kind, let function = BuiltInFunction.leftAssociative[symbol],
+            let sign = function.infix, sign.precedence >= minimum
+        {
+            advance()
+            left = try call(function, [left, try operation(minimum: sign.precedence + 1)])
         }
+        return left
     }
 
-    /// `-x` is `0 - x`; the minus of a literal belongs to the literal.
+    /// `-x` is `0 - x`; the minus of a literal belongs to the literal. `~x` is the complement of its bits.
     private mutating func signed() throws(PredicateFormatError) -> NSExpression {
         if take(symbol: "+") { return try nested { parser throws(PredicateFormatError) in try parser.signed() } }
+        if take(symbol: "~") {
+            let operand = try nested { parser throws(PredicateFormatError) in try parser.signed() }
+            return try call(.onesComplement, [operand])
+        }
         guard take(symbol: "-") else { return try power() }
         if case .number(let number) = token.kind, !nextIsSymbol("**") {
             advance()
@@ -86,7 +72,10 @@ extension PredicateParser {
         var value = try primary()
         while true {
             if take(symbol: ".") {
-                value = try checked(appending(try key(), to: value))
+                // Together: appending them one by one takes a time that grows with the square of their number.
+                var keys = [try key()]
+                while take(symbol: ".") { keys.append(try key()) }
+                value = try checked(appending(keys.count == 1 ? keys[0] : keys.joined(separator: "."), to: value))
             } else if take(symbol: "[") {
                 let index = try index()
                 try expect(symbol: "]")
@@ -110,14 +99,14 @@ extension PredicateParser {
         }
     }
 
-    private func appending(_ key: String, to value: NSExpression) -> NSExpression {
+    private func appending(_ keys: String, to value: NSExpression) -> NSExpression {
         switch value.body {
         case .evaluatedObject:
-            return NSExpression(forKeyPath: key)
+            return NSExpression(forKeyPath: keys)
         case .keyPath(let operand, let path):
-            return NSExpression(body: .keyPath(operand: operand, ParsedKeyPath(path.text + "." + key)))
+            return NSExpression(body: .keyPath(operand: operand, ParsedKeyPath(path.text + "." + keys)))
         default:
-            return NSExpression(body: .keyPath(operand: value, ParsedKeyPath(key)))
+            return NSExpression(body: .keyPath(operand: value, ParsedKeyPath(keys)))
         }
     }
 
