@@ -20,6 +20,17 @@ struct RowAggregate {
             }
         }
 
+        /// What stands for it in a key path.
+        var collectionOperator: String {
+            switch self {
+            case .count: "@count"
+            case .sum: "@sum"
+            case .min: "@min"
+            case .max: "@max"
+            case .average: "@avg"
+            }
+        }
+
         /// The function of some values, as in memory.
         func value(of values: [Any]) -> Any? {
             NSExpression(forFunction: rawValue, arguments: [NSExpression(forConstantValue: values)]).expressionValue(

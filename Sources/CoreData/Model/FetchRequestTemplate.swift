@@ -18,16 +18,10 @@ struct FetchRequestTemplate {
     var returnsObjectsAsFaults = true
     var returnsDistinctResults = false
 
-    /// The template with every variable of its predicate replaced; `NSNull` stands for nil.
-    ///
-    /// - Precondition: every variable has a value.
+    /// The template with the variables of its predicate replaced; `NSNull` stands for nil. A variable without a value stays,
+    /// and a fetch with it throws an error.
     func substituting(_ variables: [String: Any]) -> FetchRequestTemplate {
         guard let predicate else { return self }
-        let missing = PredicateVariables.unbound(in: predicate).subtracting(variables.keys)
-        precondition(
-            missing.isEmpty,
-            "a fetch request template for '\(entityName)' is given no value for \(missing.sorted()); use NSNull for nil"
-        )
         var template = self
         template.predicate = predicate.withSubstitutionVariables(variables)
         return template

@@ -17,19 +17,29 @@ struct EvaluationScope {
     private(set) var variables: [String: Any]
     /// The caller's dictionary, for block expressions and variables.
     let context: NSMutableDictionary?
+    /// The evaluation of many objects that this one belongs to; nil where a mistake has to stop the program.
+    let run: PredicateRun?
 
-    init(object: Any?, variables: [String: Any], context: NSMutableDictionary?) {
+    init(object: Any?, variables: [String: Any], context: NSMutableDictionary?, run: PredicateRun? = nil) {
         self.object = object
+        self.run = run
         keyValueObject = object as? any KeyValueCoding
         self.variables = variables
         self.context = context
     }
 
-    /// The value of `$name`. A variable without a value is a programmer's mistake.
+    /// The value of `$name`; nil, and a failure, for a variable without a value.
     func value(of name: String) -> Any? {
         if let value = variables[name] { return KeyValue.unwrapped(value) }
         if let value = context?.object(forKey: name as NSString) { return KeyValue.unwrapped(value) }
-        preconditionFailure("The variable $\(name) has no value; pass one in substitutionVariables.")
+        fail(.unboundVariable(name))
+        return nil
+    }
+
+    /// Notes a mistake that makes every answer meaningless; without anybody to tell it to, it ends the program.
+    func fail(_ error: PredicateEvaluationError) {
+        guard let run else { preconditionFailure("\(error)") }
+        run.fail(error)
     }
 
     func binding(_ name: String, to value: Any) -> EvaluationScope {

@@ -23,17 +23,17 @@ enum ExpressionBody {
         case minus = "MINUS"
     }
 
+    /// The height of the tallest part.
     var height: Int {
         switch self {
-        case .constant, .evaluatedObject, .variable, .anyKey: 1
-        case .keyPath(let operand, _): 1 + (operand?.height ?? 0)
+        case .constant, .evaluatedObject, .variable, .anyKey: 0
+        case .keyPath(let operand, _): operand?.height ?? 0
         case .function(let call):
-            1 + max(call.target?.height ?? 0, call.arguments.map(\.height).max() ?? 0)
-        case .set(_, let left, let right): 1 + max(left.height, right.height)
-        case .subquery(let collection, _, let predicate): 1 + max(collection.height, predicate.height)
-        case .aggregate(let elements), .block(_, let elements), .operation(_, let elements): 1 + (elements.map(\.height).max() ?? 0)
-        case .conditional(let predicate, let first, let second):
-            1 + max(predicate.height, first.height, second.height)
+            max(call.target?.height ?? 0, call.arguments.map(\.height).max() ?? 0)
+        case .set(_, let left, let right): max(left.height, right.height)
+        case .subquery(let collection, _, let predicate): max(collection.height, predicate.height)
+        case .aggregate(let elements), .block(_, let elements), .operation(_, let elements): elements.map(\.height).max() ?? 0
+        case .conditional(let predicate, let first, let second): max(predicate.height, first.height, second.height)
         }
     }
 

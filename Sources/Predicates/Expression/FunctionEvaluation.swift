@@ -1,19 +1,33 @@
 import Foundation
 
 /// Runs the functions of predicates. What makes no sense for the values given is `nil`.
-enum FunctionEvaluation {
+package enum FunctionEvaluation {
     static func value(of call: FunctionCall, in scope: EvaluationScope) -> Any? {
         let values = call.arguments.map { KeyValue.unwrapped($0.value(in: scope)) }
         guard let function = call.builtIn else {
             return method(call.name, of: call.target?.value(in: scope), values)
         }
+        return value(of: function, values)
+    }
+
+    /// A function of values that are no Optionals.
+    private static func value(of function: BuiltInFunction, _ values: [Any?]) -> Any? {
         if function.takesManyValues { return statistic(function, elements(values)) }
+        let result: Any?
         switch values.count {
-        case 0: return plain(function)
-        case 1: return unary(function, values[0])
-        case 2: return binary(function, values[0], values[1])
-        default: return nil
+        case 0: result = plain(function)
+        case 1: result = unary(function, values[0])
+        case 2: result = binary(function, values[0], values[1])
+        default: result = nil
         }
+        // What is not a number is no value, as in SQL.
+        if let number = result as? Double, number.isNaN { return nil }
+        return result
+    }
+
+    /// The function of that name of some values, for stores that cannot say it in their own language. `nil` for an unknown name.
+    package static func value(ofFunctionNamed name: String, _ values: [Any?]) -> Any? {
+        BuiltInFunction(name: name).flatMap { value(of: $0, values.map(KeyValue.unwrapped)) }
     }
 
     /// One collection, or the values themselves.

@@ -9,7 +9,22 @@ extension NSExpression {
     /// - Returns: `nil` also for what has no value, such as a division by zero or a sum of text and number. A number is an
     ///   `NSNumber`.
     public func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
-        NumberBoxing.boxed(value(in: EvaluationScope(object: object, variables: [:], context: context)))
+        NumberBoxing.boxed(rootValue(in: EvaluationScope(object: object, variables: [:], context: context)))
+    }
+
+    /// The value, as ``expressionValue(with:context:)`` gives it.
+    ///
+    /// - Parameter run: Takes the errors of the evaluation; after one, the values mean nothing.
+    package func expressionValue(with object: Any?, run: PredicateRun) -> Any? {
+        NumberBoxing.boxed(rootValue(in: EvaluationScope(object: object, variables: [:], context: nil, run: run)))
+    }
+
+    private func rootValue(in scope: EvaluationScope) -> Any? {
+        guard height <= PredicateDepth.limit else {
+            scope.fail(.tooDeep)
+            return nil
+        }
+        return value(in: scope)
     }
 
     /// The value ready for comparing. That of a constant was made with the expression.
@@ -57,7 +72,8 @@ extension NSExpression {
         case .aggregate(let elements):
             return elements.map { $0.value(in: scope) ?? NSNull() }
         case .anyKey:
-            preconditionFailure("ANYKEY has a meaning for Spotlight only; it cannot be evaluated.")
+            scope.fail(.anyKey)
+            return nil
         case .block(let block, let arguments):
             return block(scope.object, arguments.map { $0.value(in: scope) ?? NSNull() }, scope.context)
         case .operation(let operation, let arguments):

@@ -19,15 +19,19 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     let height: Int
 
     init(body: ExpressionBody) {
-        self.body = body
-        height = body.height
+        let below = body.height
+        // What is too tall holds nothing, as freeing it recurses too.
+        self.body = below > PredicateDepth.limit ? .constant(nil, .null) : body
+        height = PredicateDepth.above(below)
     }
 
     /// For expressions that another module adds: the result of an operation on the arguments' values, whatever the evaluated
     /// object.
     package init(operation: @escaping ([Any]) -> Any?, arguments: [NSExpression]) {
-        body = .operation(operation, arguments)
-        height = body.height
+        let body = ExpressionBody.operation(operation, arguments)
+        let below = body.height
+        self.body = below > PredicateDepth.limit ? .constant(nil, .null) : body
+        height = PredicateDepth.above(below)
     }
 
     // MARK: Making expressions

@@ -89,3 +89,8 @@ extension NSComparisonPredicate {
         }
     }
 }
+
+extension NSComparisonPredicate.Options {
+    /// Whether strings are compared code point by code point: with no options, and with `[n]` whatever else there is.
+    package var comparesLiterally: Bool { StringComparison.Options(self).isLiteral }
+}

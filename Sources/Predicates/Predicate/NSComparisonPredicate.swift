@@ -29,6 +29,8 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
         leftExpression: NSExpression, rightExpression: NSExpression, modifier: Modifier, type: Operator,
         options: Options = []
     ) {
+        let below = max(leftExpression.height, rightExpression.height)
+        let (leftExpression, rightExpression) = Self.kept(leftExpression, rightExpression, below)
         self.leftExpression = leftExpression
         self.rightExpression = rightExpression
         comparisonPredicateModifier = modifier
@@ -39,7 +41,7 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
             operation: type, options: StringComparison.Options(options),
             constantRight: rightExpression.body.constant ?? nil)
         constantRight = rightExpression.constantComparableValue
-        levels = 1 + max(leftExpression.height, rightExpression.height)
+        levels = PredicateDepth.above(below)
         super.init(body: .subclass)
     }
 
@@ -48,6 +50,8 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     /// There is no dispatch by selector here: the left value's class decides through ``PredicateFunctionTarget``. A SQL
     /// store refuses such a predicate.
     public init(leftExpression: NSExpression, rightExpression: NSExpression, customSelector selector: Selector) {
+        let below = max(leftExpression.height, rightExpression.height)
+        let (leftExpression, rightExpression) = Self.kept(leftExpression, rightExpression, below)
         self.leftExpression = leftExpression
         self.rightExpression = rightExpression
         comparisonPredicateModifier = .direct
@@ -56,7 +60,7 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
         customSelector = selector
         comparison = ValueComparison(operation: .customSelector, options: [], selector: selector)
         constantRight = rightExpression.constantComparableValue
-        levels = 1 + max(leftExpression.height, rightExpression.height)
+        levels = PredicateDepth.above(below)
         super.init(body: .subclass)
     }
 
@@ -74,9 +78,16 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
         super.init(body: .subclass)
     }
 
-    override var height: Int { levels }
+    /// The sides, or nothing in their place when they are too tall, as freeing them recurses too.
+    private static func kept(_ left: NSExpression, _ right: NSExpression, _ height: Int) -> (NSExpression, NSExpression) {
+        if height <= PredicateDepth.limit { return (left, right) }
+        return (NSExpression(forConstantValue: nil), NSExpression(forConstantValue: nil))
+    }
+
+    package override var height: Int { levels }
 
     open override var predicateFormat: String {
+        if isTooDeep { return PredicateEvaluationError.tooDeep.description }
         var text = ""
         switch comparisonPredicateModifier {
         case .direct: break
@@ -92,11 +103,25 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
         let right = constantRight ?? rightExpression.comparableValue(in: scope)
         switch comparisonPredicateModifier {
         case .direct:
-            return comparison.holds(leftExpression.comparableValue(in: scope), right)
+            let left = leftExpression.comparableValue(in: scope)
+            if case .collection(let collection) = left, comparesElements(with: right) {
+                return CollectionElements.flattened(collection).contains { comparison.holds(ComparableValue($0), right, in: scope) }
+            }
+            return comparison.holds(left, right, in: scope)
         case .any:
-            return elements(in: scope).contains { comparison.holds(ComparableValue($0), right) }
+            return elements(in: scope).contains { comparison.holds(ComparableValue($0), right, in: scope) }
         case .all:
-            return elements(in: scope).allSatisfy { comparison.holds(ComparableValue($0), right) }
+            return elements(in: scope).allSatisfy { comparison.holds(ComparableValue($0), right, in: scope) }
+        }
+    }
+
+    /// Whether a key path that leads to a collection means its elements, as in a store: `tags.name == "x"` is true for any tag.
+    private func comparesElements(with right: ComparableValue) -> Bool {
+        guard case .keyPath = leftExpression.body else { return false }
+        switch predicateOperatorType {
+        case .contains: return false
+        case .in, .between: return true
+        default: return !right.isCollection
         }
     }
 

@@ -23,13 +23,49 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     private let levels: Int
 
     /// Joins predicates. `NOT` takes exactly one.
+    ///
+    /// `AND` in `AND` and `OR` in `OR`, nested more than 64 levels deep, become one list of parts, which means the same. Other
+    /// nesting has a limit of 512 levels: what is deeper forgets its parts, and a fetch with it throws an error.
     public init(type: LogicalType, subpredicates: [NSPredicate]) {
         precondition(
             type != .not || subpredicates.count == 1, "NOT takes one predicate, not \(subpredicates.count).")
         compoundPredicateType = type
-        operands = subpredicates
-        levels = 1 + (subpredicates.map(\.height).max() ?? 0)
+        var parts = subpredicates
+        var below = Self.height(of: parts)
+        if below >= PredicateDepth.flattening {
+            parts = Self.flattened(parts, type)
+            below = Self.height(of: parts)
+        }
+        operands = below > PredicateDepth.limit ? [] : parts
+        levels = PredicateDepth.above(below)
         super.init(body: .subclass)
+    }
+
+    private static func height(of predicates: [NSPredicate]) -> Int {
+        predicates.reduce(0) { max($0, $1.height) }
+    }
+
+    /// The parts with those of parts of the same type in their place.
+    private static func flattened(_ predicates: [NSPredicate], _ type: LogicalType) -> [NSPredicate] {
+        var result: [NSPredicate] = []
+        for predicate in predicates {
+            // Classes of others may mean anything.
+            guard Swift.type(of: predicate) == NSCompoundPredicate.self, let compound = predicate as? NSCompoundPredicate,
+                compound.compoundPredicateType == type, !compound.isTooDeep
+            else {
+                result.append(predicate)
+                continue
+            }
+            if type != .not {
+                result += flattened(compound.operands, type)
+            } else if let inner = compound.operands[0] as? NSCompoundPredicate, inner.compoundPredicateType == .not, !inner.isTooDeep {
+                // NOT NOT NOT x is NOT x.
+                result.append(inner.operands[0])
+            } else {
+                result.append(predicate)
+            }
+        }
+        return result
     }
 
     /// True when every part is true.
@@ -58,9 +94,10 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     /// The parts, each an ``NSPredicate``.
     public var subpredicates: [Any] { operands }
 
-    override var height: Int { levels }
+    package override var height: Int { levels }
 
     open override var predicateFormat: String {
+        if isTooDeep { return PredicateEvaluationError.tooDeep.description }
         switch compoundPredicateType {
         case .not:
             let operand = operands[0]

@@ -56,7 +56,10 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     open override var description: String { predicateFormat }
 
     /// How many levels of predicates and expressions lie below, this one included.
-    var height: Int { 1 }
+    package var height: Int { 1 }
+
+    /// Whether the predicate was made of more levels than can be used. It has forgotten them.
+    package var isTooDeep: Bool { height > PredicateDepth.limit }
 
     // MARK: Evaluation
 
@@ -69,9 +72,41 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
 
     /// Whether the object meets the condition, with values for the predicate's `$VARIABLES`.
     ///
-    /// A variable without a value is a programmer's mistake and ends the program.
+    /// A variable without a value is a programmer's mistake and ends the program, as does a predicate of more than 512 levels. A
+    /// regular expression that takes too long is taken not to match. ``result(for:substitutionVariables:)`` throws errors instead.
     open func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
-        evaluate(in: EvaluationScope(object: object, variables: bindings ?? [:], context: nil))
+        let scope = EvaluationScope(object: object, variables: bindings ?? [:], context: nil)
+        if isTooDeep { scope.fail(.tooDeep) }
+        return evaluate(in: scope)
+    }
+
+    /// Whether the object meets the condition, with values for the predicate's `$VARIABLES`.
+    ///
+    /// - Throws: ``PredicateEvaluationError`` for a variable without a value, a regular expression that takes too long, and nesting
+    ///   deeper than 512 levels.
+    public func result(for object: Any?, substitutionVariables bindings: [String: Any]? = nil) throws(PredicateEvaluationError) -> Bool {
+        try evaluate(with: object, substitutionVariables: bindings ?? [:], run: PredicateRun())
+    }
+
+    /// Whether an object meets the condition, for one of many.
+    ///
+    /// - Throws: ``PredicateEvaluationError``, as ``result(for:substitutionVariables:)``.
+    package func evaluate(
+        with object: Any?, substitutionVariables variables: [String: Any] = [:], run: PredicateRun
+    ) throws(PredicateEvaluationError) -> Bool {
+        if isTooDeep { throw .tooDeep }
+        guard isOfThisModule else {
+            // Somebody's subclass: what it overrides counts.
+            return evaluate(with: object, substitutionVariables: variables.isEmpty ? nil : variables)
+        }
+        let result = evaluate(in: EvaluationScope(object: object, variables: variables, context: nil, run: run))
+        if let failure = run.failure { throw failure }
+        return result
+    }
+
+    private var isOfThisModule: Bool {
+        let type = type(of: self)
+        return type == NSComparisonPredicate.self || type == NSCompoundPredicate.self || type == NSPredicate.self
     }
 
     /// The evaluation that compounds, subqueries and conditionals go through.

@@ -3,41 +3,22 @@ import Foundation
 /// Keeps compiled patterns, so that a predicate with the same pattern for every row compiles it once.
 enum PatternCache {
     private struct Key: Hashable {
-        let pattern: String
+        let pattern: LiteralText
         let options: StringComparison.Options
     }
 
     private static let wildcardPatterns = BoundedCache<Key, WildcardPattern>()
-    private static let regularExpressions = BoundedCache<Key, CompiledExpression>()
-
     /// A pattern that is not a regular expression is remembered as such.
-    //
-    // Unchecked Sendable: NSRegularExpression is immutable and documented as safe for use from several threads.
-    private struct CompiledExpression: @unchecked Sendable {
-        let expression: NSRegularExpression?
-    }
+    private static let regularExpressions = BoundedCache<Key, RegularExpression?>()
 
     static func wildcards(_ pattern: String, _ options: StringComparison.Options) -> WildcardPattern {
-        wildcardPatterns.value(for: Key(pattern: pattern, options: options)) {
+        wildcardPatterns.value(for: Key(pattern: LiteralText(text: pattern), options: options)) {
             WildcardPattern(pattern, options: options)
         }
     }
 
-    static func regularExpression(_ pattern: String, _ options: StringComparison.Options) -> NSRegularExpression? {
-        regularExpressions.value(for: Key(pattern: pattern, options: options)) {
-            var expressionOptions: NSRegularExpression.Options = []
-            if options.contains(.caseInsensitive), !options.contains(.normalized) {
-                expressionOptions.insert(.caseInsensitive)
-            }
-            var text = pattern
-            if options.contains(.diacriticInsensitive), !options.contains(.normalized) {
-                text = text.folding(options: .diacriticInsensitive, locale: nil)
-            }
-            // Compiled alone first: "a)|(b" is no expression, though it would be one between the parentheses.
-            guard (try? NSRegularExpression(pattern: text)) != nil else { return CompiledExpression(expression: nil) }
-            return CompiledExpression(
-                expression: try? NSRegularExpression(pattern: "\\A(?:\(text))\\z", options: expressionOptions))
-        }.expression
+    static func regularExpression(_ pattern: String, _ options: StringComparison.Options) -> RegularExpression? {
+        regularExpressions.value(for: Key(pattern: LiteralText(text: pattern), options: options)) { RegularExpression(pattern, options) }
     }
 }
 

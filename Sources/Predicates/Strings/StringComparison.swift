@@ -47,36 +47,31 @@ public enum StringComparison {
         if options.folds, let part = ASCIIText(rhs), let text = ASCIIText(lhs) {
             return text.contains(part, ignoringCase: options.contains(.caseInsensitive))
         }
-        let (text, part) = prepared(lhs, rhs, options)
-        return ASCIIText.bytes(of: text) { text in ASCIIText.bytes(of: part) { ASCIIText.contains(text, $0) } }
+        return ASCIIText.bytes(of: composed(lhs, options)) { text in
+            ASCIIText.bytes(of: composed(rhs, options)) { ASCIIText.contains(text, $0) }
+        }
     }
 
     /// Whether `lhs` starts with `rhs`.
     public static func beginsWith(_ lhs: String, _ rhs: String, options: Options = []) -> Bool {
-        let (text, part) = prepared(lhs, rhs, options)
-        return text.utf8.starts(with: part.utf8)
+        composed(lhs, options).utf8.starts(with: composed(rhs, options).utf8)
     }
 
     /// Whether `lhs` ends with `rhs`.
     public static func endsWith(_ lhs: String, _ rhs: String, options: Options = []) -> Bool {
-        let (text, part) = prepared(lhs, rhs, options)
-        return text.utf8.reversed().starts(with: part.utf8.reversed())
+        composed(lhs, options).utf8.reversed().starts(with: composed(rhs, options).utf8.reversed())
     }
 
-    /// Whether the whole of `lhs` fits the pattern: `?` stands for one character, `*` for any number, and a backslash
-    /// takes the next character literally. Compiled patterns are kept for the next call.
+    /// Whether the whole of `lhs` fits the pattern: `?` stands for one code point, `*` for any number, and a backslash
+    /// takes the next character literally. Where options fold, letters and the marks above them are composed first. Compiled patterns are kept for the next call.
     public static func like(_ lhs: String, _ pattern: String, options: Options = []) -> Bool {
         PatternCache.wildcards(pattern, options).matches(lhs)
     }
 
-    /// Whether the whole of `lhs` matches the regular expression (ICU syntax). False when the pattern is not one; see
-    /// ``isValidPattern(_:)``. Compiled patterns are kept for the next call.
+    /// Whether the whole of `lhs` matches the regular expression (ICU syntax). False when the pattern is not one (see
+    /// ``isValidPattern(_:)``), and when it takes too long. Compiled patterns are kept for the next call.
     public static func matches(_ lhs: String, _ pattern: String, options: Options = []) -> Bool {
-        guard let expression = PatternCache.regularExpression(pattern, options) else { return false }
-        let text =
-            options.contains(.diacriticInsensitive) && !options.contains(.normalized)
-            ? lhs.folding(options: .diacriticInsensitive, locale: nil) : lhs
-        return expression.firstMatch(in: text, range: NSRange(location: 0, length: text.utf16.count)) != nil
+        PatternCache.regularExpression(pattern, options)?.matches(lhs, PatternBudget()) ?? false
     }
 
     /// Whether the text is a regular expression that ``matches(_:_:options:)`` understands.
@@ -113,6 +108,13 @@ public enum StringComparison {
             return options.contains(.caseInsensitive) ? text.lowercased() : text
         }
         return text.folding(options: foundationOptions(options), locale: nil).decomposedStringWithCanonicalMapping
+    }
+
+    /// The folded string for searches of parts: composed, so that `é` does not have `e` as a part unless diacritics are left out.
+    static func composed(_ text: String, _ options: Options) -> String {
+        guard options.folds else { return text }
+        let folded = folded(text, options)
+        return folded.utf8.allSatisfy { $0 < 0x80 } ? folded : folded.precomposedStringWithCanonicalMapping
     }
 
     private static func prepared(_ lhs: String, _ rhs: String, _ options: Options) -> (String, String) {

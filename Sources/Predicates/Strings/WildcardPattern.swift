@@ -3,9 +3,9 @@ import Foundation
 /// A compiled `LIKE` pattern.
 struct WildcardPattern: Sendable {
     private enum Step: Equatable, Sendable {
-        case character(Character)
-        case anyCharacter
-        case anyCharacters
+        case scalar(Unicode.Scalar)
+        case anyScalar
+        case anyScalars
     }
 
     private let steps: [Step]
@@ -14,41 +14,41 @@ struct WildcardPattern: Sendable {
     init(_ pattern: String, options: StringComparison.Options) {
         var steps: [Step] = []
         var isEscaped = false
-        for character in pattern {
+        for scalar in WildcardPattern.prepared(pattern, options) {
             if isEscaped {
-                steps += WildcardPattern.literal(character, options)
+                steps.append(.scalar(scalar))
                 isEscaped = false
-            } else if character == "\\" {
+            } else if scalar == "\\" {
                 isEscaped = true
-            } else if character == "?" {
-                steps.append(.anyCharacter)
-            } else if character == "*" {
-                if steps.last != .anyCharacters { steps.append(.anyCharacters) }
+            } else if scalar == "?" {
+                steps.append(.anyScalar)
+            } else if scalar == "*" {
+                if steps.last != .anyScalars { steps.append(.anyScalars) }
             } else {
-                steps += WildcardPattern.literal(character, options)
+                steps.append(.scalar(scalar))
             }
         }
-        if isEscaped { steps.append(.character("\\")) }
+        if isEscaped { steps.append(.scalar("\\")) }
         self.steps = steps
         self.options = options
     }
 
-    /// Folding may turn one character into several.
-    private static func literal(_ character: Character, _ options: StringComparison.Options) -> [Step] {
-        StringComparison.folded(String(character), options).map { Step.character($0) }
+    /// Folded text is composed, so that a letter with an accent is one code point where there is one for it.
+    private static func prepared(_ text: String, _ options: StringComparison.Options) -> [Unicode.Scalar] {
+        Array(StringComparison.composed(text, options).unicodeScalars)
     }
 
     /// Whether the whole text fits. The time is at worst proportional to the product of the lengths.
     func matches(_ text: String) -> Bool {
-        let characters = Array(StringComparison.folded(text, options))
+        let scalars = WildcardPattern.prepared(text, options)
         var place = 0
         var step = 0
         var retry: (step: Int, place: Int)?
-        while place < characters.count {
-            if step < steps.count, fits(steps[step], characters[place]) {
+        while place < scalars.count {
+            if step < steps.count, fits(steps[step], scalars[place]) {
                 place += 1
                 step += 1
-            } else if step < steps.count, steps[step] == .anyCharacters {
+            } else if step < steps.count, steps[step] == .anyScalars {
                 step += 1
                 retry = (step, place)
             } else if let last = retry {
@@ -60,14 +60,14 @@ struct WildcardPattern: Sendable {
                 return false
             }
         }
-        return steps[step...].allSatisfy { $0 == .anyCharacters }
+        return steps[step...].allSatisfy { $0 == .anyScalars }
     }
 
-    private func fits(_ step: Step, _ character: Character) -> Bool {
+    private func fits(_ step: Step, _ scalar: Unicode.Scalar) -> Bool {
         switch step {
-        case .character(let expected): expected == character
-        case .anyCharacter: true
-        case .anyCharacters: false
+        case .scalar(let expected): expected == scalar
+        case .anyScalar: true
+        case .anyScalars: false
         }
     }
 }

@@ -12,15 +12,17 @@ extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
 
 extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        let value = try translation.expression(wrapped)
+        let cast = wrapped as? any CastExpression
+        // What is cast is the object itself where it is of the class, and nothing elsewhere.
+        let value = try translation.expression(cast?.value ?? wrapped)
         translation.bind(variable.key, to: value)
-        let isPresent = value.compared(.notEqualTo, nil)
+        let isPresent = try cast?.typeCheck(with: &translation) ?? value.compared(.notEqualTo, nil)
         switch try translation.part(transform) {
         case .predicate(let condition): return .optional(isPresent: isPresent, condition)
         case .optional(let isInnerPresent, let condition): return .optional(isPresent: isInnerPresent, condition)
         case .expression(let result):
             // A path from nil is nil by itself; a count or a constant is not.
-            return .expression(result.isPlainPath ? result : result.where(isPresent))
+            return .expression(result.isPlainPath && cast == nil ? result : result.where(isPresent))
         }
     }
 

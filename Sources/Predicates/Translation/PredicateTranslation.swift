@@ -181,7 +181,7 @@ extension NSPredicate {
 
 extension NSExpression {
     /// The value at a key path that starts from this one.
-    func appending(_ path: String) -> NSExpression {
+    package func appending(_ path: String) -> NSExpression {
         switch body {
         case .evaluatedObject: NSExpression(forKeyPath: path)
         case .keyPath(let operand, let start):

@@ -12,16 +12,24 @@ extension ComparableValue {
     func isEqual(to other: ComparableValue, options: StringComparison.Options = []) -> Bool {
         switch (self, other) {
         case (.null, .null): return true
-        case (.null, .object), (.object, .null), (.null, _), (_, .null): return false
+        case (.null, _), (_, .null): return false
         case (.string(let mine), .string(let theirs)): return StringComparison.equal(mine, theirs, options: options)
         case (.integer(let mine), .integer(let theirs)): return mine == theirs
         case (.date(let mine), .date(let theirs)): return mine == theirs
         case (.collection(let mine), .collection(let theirs)):
             return ComparableValue.collections(mine, theirs, options: options)
-        case (.object(let mine), .object(let theirs)): return ComparableValue.objects(mine, theirs)
+        case (.object(let mine), .object(let theirs)):
+            if let mine = mine as? URL, let theirs = theirs as? URL {
+                return StringComparison.equal(mine.absoluteString, theirs.absoluteString, options: options)
+            }
+            return ComparableValue.objects(mine, theirs)
         case (.object(let mine as any PredicateComparable), .collection(let theirs)):
             return mine.isEqualInPredicate(to: theirs)
-        case (.integer, _), (.double, _), (.decimal, _): return numericOrder(to: other) == .orderedSame
+        case (.object(let mine), .string(let text)), (.string(let text), .object(let mine)):
+            if let id = mine as? UUID { return UUID(uuidString: text) == id }
+            return (mine as? URL).map { StringComparison.equal($0.absoluteString, text, options: options) } ?? false
+        case (.string, _), (_, .string), (.integer, _), (.double, _), (.decimal, _), (.date, _):
+            return numericOrder(to: other) == .orderedSame
         default: return false
         }
     }
@@ -30,29 +38,56 @@ extension ComparableValue {
     func order(to other: ComparableValue, options: StringComparison.Options = []) -> ComparisonResult? {
         switch (self, other) {
         case (.string(let mine), .string(let theirs)): return StringComparison.compare(mine, theirs, options: options)
+        case (.object(let mine as URL), .object(let theirs as URL)):
+            return StringComparison.compare(mine.absoluteString, theirs.absoluteString, options: options)
+        case (.object(let mine as URL), .string(let text)): return StringComparison.compare(mine.absoluteString, text, options: options)
+        case (.string(let text), .object(let theirs as URL)):
+            return StringComparison.compare(text, theirs.absoluteString, options: options)
         case (.date(let mine), .date(let theirs)): return ComparableValue.order(mine, theirs)
-        case (.integer, _), (.double, _), (.decimal, _): return numericOrder(to: other)
+        case (.integer, _), (.double, _), (.decimal, _), (.date, _), (.string, _): return numericOrder(to: other)
         case (.object(let mine as any Comparable), .object(let theirs)): return ComparableValue.order(mine, theirs)
         case (.object(let mine as Data), .object(let theirs as Data)):
             if mine == theirs { return .orderedSame }
             return mine.lexicographicallyPrecedes(theirs) ? .orderedAscending : .orderedDescending
         case (.object(let mine as UUID), .object(let theirs as UUID)):
             return ComparableValue.order(mine.uuidString, theirs.uuidString)
-        case (.object(let mine as URL), .object(let theirs as URL)):
-            return ComparableValue.order(mine.absoluteString, theirs.absoluteString)
         default: return nil
         }
     }
 
-    private func numericOrder(to other: ComparableValue) -> ComparisonResult? {
+    /// The value as a number, beside another value: a text as the number it reads as, a date as its seconds beside a number.
+    private func number(beside other: ComparableValue) -> ComparableValue? {
         switch (self, other) {
+        case (.integer, _), (.double, _), (.decimal, _): return self
+        case (.date(let seconds), .integer), (.date(let seconds), .double), (.date(let seconds), .decimal): return .double(seconds)
+        case (.string(let text), .integer), (.string(let text), .double), (.string(let text), .decimal):
+            return ComparableValue.number(in: text)
+        default: return nil
+        }
+    }
+
+    /// The number that a text reads as; `nil` for any other text. Beside its digits, sign, point and exponent it may have nothing.
+    package static func number(in text: String) -> ComparableValue? {
+        if let integer = Int64(text) { return .integer(integer) }
+        guard text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 || "+-.eE".utf8.contains($0) }), let double = Double(text),
+            double.isFinite
+        else { return nil }
+        return .double(double)
+    }
+
+    private func numericOrder(to other: ComparableValue) -> ComparisonResult? {
+        guard let left = number(beside: other), let right = other.number(beside: self) else { return nil }
+        switch (left, right) {
         case (.integer(let mine), .integer(let theirs)): return ComparableValue.order(mine, theirs)
         case (.double(let mine), .double(let theirs)): return ComparableValue.order(mine, theirs)
         case (.integer(let mine), .double(let theirs)): return ComparableValue.order(mine, theirs)
         case (.double(let mine), .integer(let theirs)): return ComparableValue.order(theirs, mine)?.opposite
+        case (.double, .decimal(let decimal)) where decimal.exponent < 0, (.decimal(let decimal), .double) where decimal.exponent < 0:
+            // A store keeps decimals that are not whole as the doubles that are nearest to them.
+            guard let mine = left.doubleValue, let theirs = right.doubleValue else { return nil }
+            return ComparableValue.order(mine, theirs)
         default:
-            if let mine = decimalValue, let theirs = other.decimalValue { return ComparableValue.order(mine, theirs) }
-            guard let mine = doubleValue, let theirs = other.doubleValue else { return nil }
+            guard let mine = left.decimalValue, let theirs = right.decimalValue else { return nil }
             return ComparableValue.order(mine, theirs)
         }
     }

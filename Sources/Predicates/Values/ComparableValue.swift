@@ -1,7 +1,7 @@
 import Foundation
 
 /// A value as comparisons see it: Swift's and Foundation's types for the same thing made one.
-enum ComparableValue {
+package enum ComparableValue {
     case null
     case integer(Int64)
     case double(Double)
@@ -13,7 +13,7 @@ enum ComparableValue {
     case collection(Any)
     case object(Any)
 
-    init(_ value: Any?) {
+    package init(_ value: Any?) {
         guard let value else {
             self = .null
             return
@@ -90,6 +90,11 @@ enum ComparableValue {
         return false
     }
 
+    var isCollection: Bool {
+        if case .collection = self { return true }
+        return false
+    }
+
     /// The number, when the value is one.
     var doubleValue: Double? {
         switch self {
@@ -112,7 +117,7 @@ enum ComparableValue {
     }
 
     /// The text for string operators: strings, and numbers as they print.
-    var stringValue: String? {
+    package var stringValue: String? {
         switch self {
         case .string(let text): text
         case .integer(let number): String(number)

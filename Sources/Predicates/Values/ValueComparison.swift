@@ -14,6 +14,8 @@ struct ValueComparison {
     let selector: Selector?
     /// For `IN` a constant collection: its elements, so that a test takes the same time for any number of them.
     private let members: Set<ValueKey>?
+    /// What kind of value all the members are.
+    private let memberKind: ValueKey.Kind?
 
     /// - Parameter constantRight: The right side, where it is a constant.
     init(
@@ -23,22 +25,26 @@ struct ValueComparison {
         self.operation = operation
         self.options = options
         self.selector = selector
-        members = operation == .in && options.isLiteral ? ValueComparison.keys(of: constantRight) : nil
+        let members = operation == .in && options.isLiteral ? ValueComparison.keys(of: constantRight) : nil
+        self.members = members?.keys
+        memberKind = members?.kind
     }
 
-    /// `nil` unless every element has a key.
-    private static func keys(of value: Any?) -> Set<ValueKey>? {
+    /// `nil` unless every element has a key, and all are of one kind: a number may be equal to a text, which no key tells.
+    private static func keys(of value: Any?) -> (keys: Set<ValueKey>, kind: ValueKey.Kind)? {
         guard let value = KeyValue.unwrapped(value), let elements = CollectionElements.of(value) else { return nil }
         var keys = Set<ValueKey>(minimumCapacity: elements.count)
+        var kind: ValueKey.Kind?
         for element in elements {
-            guard let key = ComparableValue(element).key else { return nil }
+            guard let key = ComparableValue(element).key, let own = key.kind, kind == nil || kind == own else { return nil }
+            kind = own
             keys.insert(key)
         }
-        return keys
+        return kind.map { (keys, $0) }
     }
 
     /// Whether the comparison is true. Ordering, string and collection operators are false when a side is `nil`.
-    func holds(_ left: ComparableValue, _ right: ComparableValue) -> Bool {
+    func holds(_ left: ComparableValue, _ right: ComparableValue, in scope: EvaluationScope) -> Bool {
         switch operation {
         case .equalTo: return left.isEqual(to: right, options: options)
         case .notEqualTo: return !left.isEqual(to: right, options: options)
@@ -52,20 +58,25 @@ struct ValueComparison {
         case .in:
             guard let members else { return contains(right, left) }
             if left.isNull { return false }
-            return left.key.map { members.contains($0) } ?? contains(right, left)
+            guard let key = left.key, key.kind == memberKind else { return contains(right, left) }
+            return members.contains(key)
         case .contains: return contains(left, right)
-        case .beginsWith, .endsWith, .like, .matches: return compareStrings(left, right)
+        case .beginsWith, .endsWith, .like, .matches: return compareStrings(left, right, in: scope)
         case .customSelector: return isCustom(left, right)
         }
     }
 
-    private func compareStrings(_ left: ComparableValue, _ right: ComparableValue) -> Bool {
+    private func compareStrings(_ left: ComparableValue, _ right: ComparableValue, in scope: EvaluationScope) -> Bool {
         guard let left = left.stringValue, let right = right.stringValue else { return false }
         switch operation {
         case .beginsWith: return StringComparison.beginsWith(left, right, options: options)
         case .endsWith: return StringComparison.endsWith(left, right, options: options)
         case .like: return StringComparison.like(left, right, options: options)
-        default: return StringComparison.matches(left, right, options: options)
+        default:
+            guard let expression = PatternCache.regularExpression(right, options) else { return false }
+            if let result = expression.matches(left, scope.run?.patterns ?? PatternBudget()) { return result }
+            scope.run?.fail(.exhaustedPattern(right))
+            return false
         }
     }
 
@@ -82,6 +93,7 @@ struct ValueComparison {
         }
     }
 
+    /// Both bounds are included; a bound that has no order with the value makes it false.
     private func isBetween(_ value: ComparableValue, _ bounds: ComparableValue) -> Bool {
         guard case .collection(let collection) = bounds, let elements = CollectionElements.of(collection),
             elements.count == 2,
@@ -100,7 +112,7 @@ struct ValueComparison {
 
 extension ComparableValue {
     /// The value as Swift's own type.
-    var value: Any? {
+    package var value: Any? {
         switch self {
         case .null: nil
         case .integer(let number): Int(number)

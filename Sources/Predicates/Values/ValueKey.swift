@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value in a form that hashes: two keys are equal exactly when a predicate takes the values for equal.
+/// A value in a form that hashes: two keys of one kind are equal exactly when a predicate takes the values for equal.
 enum ValueKey: Hashable {
     case integer(Int64)
     case double(Double)
@@ -9,6 +9,22 @@ enum ValueKey: Hashable {
     case string(LiteralText)
     case date(Double)
     case other(AnyHashable)
+
+    /// What a key stands for.
+    enum Kind {
+        case number, text, date, id, data
+    }
+
+    /// `nil` for a decimal that is equal to a double without having its key, and for objects.
+    var kind: Kind? {
+        switch self {
+        case .integer, .double: .number
+        case .decimal: nil
+        case .string: .text
+        case .date: .date
+        case .other(let value): value.base is UUID ? .id : value.base is Data ? .data : nil
+        }
+    }
 }
 
 /// Text that is equal to the same code points only, unlike `String`, for which two ways to compose a letter are alike.
@@ -33,7 +49,7 @@ extension ComparableValue {
         case .date(let seconds): .date(seconds)
         case .object(let id as UUID): .other(id)
         case .object(let data as Data): .other(data)
-        case .object(let url as URL): .other(url)
+        case .object(let url as URL): .string(LiteralText(text: url.absoluteString))
         default: nil
         }
     }

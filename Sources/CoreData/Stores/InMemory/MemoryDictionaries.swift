@@ -19,18 +19,18 @@ struct MemoryDictionaries {
         var kind: ValueKind?
     }
 
-    func run(over rows: [Snapshot]) -> [[String: Any]] {
+    func run(over rows: [Snapshot]) throws -> [[String: Any]] {
         let shown = columns.properties.compactMap(column)
         let groupColumns = columns.groupBy.compactMap(column)
         let isGrouped = !groupColumns.isEmpty || shown.contains { $0.aggregate != nil }
-        if isGrouped { return MemoryFetch.cut(groupResults(groups(of: rows, by: groupColumns), shown, groupColumns), plan) }
+        if isGrouped { return MemoryFetch.cut(try groupResults(groups(of: rows, by: groupColumns), shown, groupColumns), plan) }
         var results = MemorySort(plan.sortDescriptors, tables: tables, store: store).sorted(rows).map { dictionary(of: [$0], shown) }
         if columns.isDistinct { results = results.distinct { key(of: $0, shown) } }
         return MemoryFetch.cut(results, plan)
     }
 
     /// The dictionaries of the groups that the condition keeps, in order.
-    private func groupResults(_ groups: [[Snapshot]], _ shown: [Column], _ groupColumns: [Column]) -> [[String: Any]] {
+    private func groupResults(_ groups: [[Snapshot]], _ shown: [Column], _ groupColumns: [Column]) throws -> [[String: Any]] {
         var looked = LookedColumns(known: shown + groupColumns.filter { group in !shown.contains { $0.name == group.name } })
         // A result column is named by a key path or by a variable.
         let having = columns.having.map { condition in
@@ -42,7 +42,12 @@ struct MemoryDictionaries {
                 result: dictionary(of: rows, shown), looked: dictionary(of: rows, looked.columns),
                 rows: rows.map { RowView(row: $0, tables: tables, store: store) })
         }
-        if let having { views = views.filter { having.evaluate(with: $0, substitutionVariables: $0.result) } }
+        if let having {
+            let run = PredicateRun()
+            do {
+                views = try views.filter { try having.evaluate(with: $0, substitutionVariables: $0.result, run: run) }
+            } catch let error as PredicateEvaluationError { throw CoreDataErrors.make(having, error) }
+        }
         if columns.isDistinct { views = views.distinct { key(of: $0.result, shown) } }
         if !descriptors.isEmpty { views = descriptors.order(of: views).map { views[$0] } }
         return views.map(\.result)

@@ -9,14 +9,14 @@ struct MemoryFetch {
     func run() throws -> StoreFetchResult {
         if case .dictionaries = plan.shape, let columns = plan.columns {
             return .dictionaries(
-                MemoryDictionaries(columns: columns, plan: plan, tables: tables, store: store).run(over: matching()))
+                try MemoryDictionaries(columns: columns, plan: plan, tables: tables, store: store).run(over: matching()))
         }
         if case .count = plan.shape {
-            let count = max(0, (plan.predicate == nil ? rowCount : matching().count) - max(0, plan.offset))
+            let count = max(0, (plan.predicate == nil ? rowCount : try matching().count) - max(0, plan.offset))
             return .count(plan.limit > 0 ? min(count, plan.limit) : count)
         }
         let rows = MemoryFetch.cut(
-            MemorySort(plan.sortDescriptors, tables: tables, store: store).sorted(matching()), plan)
+            MemorySort(plan.sortDescriptors, tables: tables, store: store).sorted(try matching()), plan)
         if case .references = plan.shape {
             return .references(rows.map { RowReference(key: $0.key, layoutIndex: $0.layout.index) })
         }
@@ -33,7 +33,9 @@ struct MemoryFetch {
     }
 
     /// The rows that satisfy the predicate, entity by entity in order of insertion.
-    private func matching() -> [Snapshot] {
+    ///
+    /// - Throws: what the evaluation throws, code 134060.
+    private func matching() throws -> [Snapshot] {
         var found: [Snapshot] = []
         guard let predicate = plan.predicate else {
             found.reserveCapacity(rowCount)
@@ -43,13 +45,18 @@ struct MemoryFetch {
             return found
         }
         var view: RowView?
+        let run = PredicateRun()
         for index in layoutIndexes {
             for case let row? in tables.tables[index].rows where !isExcluded(row) {
                 // One view for all rows: evaluation keeps nothing of it.
                 let shown = view ?? RowView(row: row, tables: tables, store: store)
                 view = shown
                 shown.show(row)
-                if predicate.evaluate(with: shown) { found.append(row) }
+                do {
+                    if try predicate.evaluate(with: shown, run: run) { found.append(row) }
+                } catch {
+                    throw CoreDataErrors.make(predicate, error)
+                }
             }
         }
         return found

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Checks that a fetch names only properties that the model has, as a SQL store does, before rows are looked at: in
-/// memory an unknown key would just read as nil.
+/// memory an unknown key would just read as nil. Variables must have values.
 struct MemoryKeys {
     let layouts: ModelLayout
 
@@ -42,7 +42,7 @@ struct MemoryKeys {
         _ expression: NSExpression, of entity: EntityLayout, _ variables: [String: EntityLayout?], _ context: String
     ) throws {
         switch expression.expressionType {
-        case .keyPath: _ = try destination(of: expression, entity, variables, context)
+        case .keyPath, .variable: _ = try destination(of: expression, entity, variables, context)
         case .function:
             for argument in expression.arguments ?? [] { try check(argument, of: entity, variables, context) }
         case .aggregate:
@@ -71,7 +71,15 @@ struct MemoryKeys {
     ) throws -> EntityLayout? {
         switch expression.expressionType {
         case .evaluatedObject: return entity
-        case .variable: return variables[expression.variable] ?? nil
+        case .variable:
+            guard let entity = variables[expression.variable] else {
+                throw CoreDataErrors.make(
+                    .coreData,
+                    "The store in memory cannot evaluate '\(context)': the variable $\(expression.variable) has no value. Give it one "
+                        + "with withSubstitutionVariables(_:).",
+                    userInfo: ["NSPredicateFormat": context])
+            }
+            return entity
         case .keyPath:
             let operand = expression.operand
             if operand === expression { return try check(expression.keyPath, of: entity, context) }
@@ -111,7 +119,8 @@ struct MemoryKeys {
     private func check(_ keyPath: String, of entity: EntityLayout, _ context: String) throws -> EntityLayout? {
         var entity = entity
         for name in keyPath.split(separator: ".").map(String.init) {
-            if name.hasPrefix("@") || ["self", "SELF", "objectID", "entity"].contains(name) { continue }
+            if name.hasPrefix("@") || ["self", "SELF", "objectID"].contains(name) { continue }
+            if name == "entity", entity.slotByName[name] == nil { return nil }
             guard let slot = slot(name, of: entity) else {
                 throw CoreDataErrors.make(
                     .coreData,

@@ -1,11 +1,25 @@
 /// The names under which a store's connection must offer functions and collations that SQL itself has not.
 enum SQLFunctionName {
-    /// `(operation, options, value, pattern)`: 1, 0 or NULL. See `SQLStringOperation`.
+    /// `(operator, options, value, pattern)`: 1, 0 or NULL. The first two are raw values of `NSComparisonPredicate`.
     static let matchString = "NSCoreDataStringSearch"
     /// The string without upper case and diacritics.
     static let canonical = "NSCoreDataStringCanonical"
     static let uppercase = "NSCoreDataStringUppercase"
     static let lowercase = "NSCoreDataStringLowercase"
+    /// `(function, kinds, values…)`: a function of predicates that SQL has not, or has with other rules. The kinds are the raw
+    /// values of the arguments' `ValueKind`, a byte each.
+    static let calculate = "NSCoreDataCalculate"
+    /// The number that a text reads as; NULL for other texts.
+    static let number = "NSCoreDataNumber"
+    /// The value itself, which SQLite does not take for a constant then.
+    static let value = "NSCoreDataValue"
+    /// `(kind, value)`: a number or UUID as the text that predicates take it for.
+    static let text = "NSCoreDataText"
+    /// The bytes of an attribute with external storage, from the row or the file that the row names.
+    static let externalBytes = "NSCoreDataExternalBytes"
+    /// Sum and average of decimals.
+    static let decimalSum = "NSCoreDataDecimalSum"
+    static let decimalAverage = "NSCoreDataDecimalAverage"
     /// The bytes that hexadecimal text stands for.
     static let bytes = "NSCoreDataBytes"
     /// The double whose bit pattern is an integer.
@@ -24,18 +38,4 @@ enum SQLFunctionName {
     static let collateLocalized = "NSCollateLocalized"
     static let collateLocalizedCaseInsensitive = "NSCollateLocalizedCaseInsensitive"
     static let collateLocalizedStandard = "NSCollateFinderlike"
-}
-
-/// The first argument of `SQLFunctionName.matchString`.
-enum SQLStringOperation: Int64 {
-    case equal = 0
-    case beginsWith = 1
-    case endsWith = 2
-    case contains = 3
-    case like = 4
-    case matches = 5
-    case lessThan = 6
-    case lessThanOrEqual = 7
-    case greaterThan = 8
-    case greaterThanOrEqual = 9
 }

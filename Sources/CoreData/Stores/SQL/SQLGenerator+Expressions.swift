@@ -8,16 +8,31 @@ extension SQLGenerator {
         let isAggregate = path.contains { $0.hasPrefix("@") }
         switch try resolve(path, in: scope, context) {
         case .column(let alias, let column, let slot):
-            return SQLTerm(
-                text: SQLText("\(alias).\(SQLSchema.identifier(column.name))"), kind: slot.kind, slot: slot,
-                isColumn: true)
+            let text = SQLText("\(alias).\(SQLSchema.identifier(column.name))")
+            if column.type == .blob, column.allowsExternalStorage {
+                // The cell holds a marker, and the value behind it or in a file.
+                return SQLTerm(text: "\(SQLFunctionName.externalBytes)(" + text + ")", kind: slot.kind, slot: slot, stored: text)
+            }
+            return SQLTerm(text: text, kind: slot.kind, slot: slot, isColumn: true, rootIndex: rootIndex(ofDestination: slot))
         case .composite(let alias, let composite, let entity):
             return SQLTerm(composite: SQLComposite(alias: alias, layout: composite, entity: entity))
-        case .row(let alias, _):
+        case .row(let alias, let entity):
             return SQLTerm(
-                text: SQLText("\(alias).Z_PK"), kind: .toOne, isColumn: true, canBeNull: alias != scope.alias)
+                text: SQLText("\(alias).Z_PK"), kind: .toOne, isColumn: true, canBeNull: alias != scope.alias,
+                rootIndex: entity.layout.rootIndex)
+        case .entity(let alias, let entity, let isName):
+            let canBeNull = alias != scope.alias
+            guard isName else { return SQLTerm(text: SQLText("\(alias).Z_ENT"), canBeNull: canBeNull, isEntity: true) }
+            var text = SQLText("CASE \(alias).Z_ENT")
+            for index in entity.layout.familyIndexes {
+                guard let member = mapping.entities[index] else { continue }
+                text.append(SQLText(" WHEN \(member.number) THEN ?", [.string(member.layout.name)]))
+            }
+            text.append(" END")
+            return SQLTerm(text: text, kind: .string, canBeNull: canBeNull)
         case .length(let alias, let column):
-            return SQLTerm(text: SQLText("length(\(alias).\(SQLSchema.identifier(column.name)))"), kind: .int64)
+            let text = SQLTerm(text: SQLText("\(alias).\(SQLSchema.identifier(column.name))"), kind: .string)
+            return calculation("length:", [text], kind: .int64)
         case .toMany(let key, _, let slot, let mapping, let rest):
             if isAggregate { return try aggregate(ownerKey: key, mapping, slot: slot, rest: rest, context) }
             throw refuse(
@@ -25,6 +40,16 @@ extension SQLGenerator {
                 "'\(slot.name)' is a to-many relationship within another one, or stands where one value is needed; "
                     + "use SUBQUERY, ANY or @count")
         }
+    }
+
+    private func rootIndex(ofDestination slot: PropertySlot) -> Int? {
+        slot.kind == .toOne && slot.destinationIndex >= 0 ? mapping.layouts.layouts[slot.destinationIndex].rootIndex : nil
+    }
+
+    private func row(_ scope: SQLScope) -> SQLTerm {
+        SQLTerm(
+            text: SQLText("\(scope.alias).Z_PK"), kind: .toOne, isColumn: true, canBeNull: false,
+            rootIndex: scope.entity.layout.rootIndex)
     }
 
     /// An expression as a value.
@@ -35,27 +60,27 @@ extension SQLGenerator {
     ) throws -> SQLTerm {
         switch expression.expressionType {
         case .constantValue:
-            let value = try constant(expression.constantValue, like: other, context)
+            let (value, kind) = try constant(expression.constantValue, like: other, context)
             othersOfConstants.append(other)
             return SQLTerm(
-                text: SQLText("?", [value]), isNull: value.isNull, canBeNull: value.isNull)
-        case .evaluatedObject:
-            return SQLTerm(
-                text: SQLText("\(environment.scope.alias).Z_PK"), kind: .toOne, isColumn: true, canBeNull: false)
+                text: SQLText(isOfManyConstants ? "\(SQLFunctionName.value)(?)" : "?", [value]), kind: kind, isConstant: true,
+                isNull: value.isNull, canBeNull: value.isNull,
+                isEntity: expression.constantValue is NSEntityDescription)
+        case .evaluatedObject: return row(environment.scope)
         case .variable:
             guard let scope = environment.variables[expression.variable] else {
                 // A condition on groups may name a result column as a variable.
                 if let column = resultColumn?(expression.variable) { return column }
                 throw refuse(context, "the variable $\(expression.variable) has no value")
             }
-            return SQLTerm(text: SQLText("\(scope.alias).Z_PK"), kind: .toOne, isColumn: true, canBeNull: false)
+            return row(scope)
         case .keyPath:
             if expression.operand.expressionType == .subquery, expression.operand !== expression {
                 guard expression.keyPath == "@count" else {
                     throw refuse(context, "only @count can be taken of a subquery")
                 }
                 let rows = try subqueryRows(expression.operand, in: environment)
-                return SQLTerm(text: "(SELECT COUNT(*)" + rows + ")", kind: .int64, canBeNull: false)
+                return SQLTerm(text: "(SELECT COUNT(*)" + rows.text + ")", kind: .int64, canBeNull: false)
             }
             let (scope, path) = try scopeAndPath(of: expression, in: environment)
             return try term(path: path, in: scope, context)
@@ -65,7 +90,9 @@ extension SQLGenerator {
             let first = try single(term(expression.true, in: environment, like: other, context), context)
             let second = try single(term(expression.false, in: environment, like: other, context), context)
             return SQLTerm(
-                text: "CASE WHEN " + test + " THEN " + first.text + " ELSE " + second.text + " END", kind: first.kind)
+                text: "CASE WHEN " + test + " THEN " + first.text + " ELSE " + second.text + " END",
+                kind: try commonKind(first, second, context), canBeNull: first.canBeNull || second.canBeNull,
+                rootIndex: first.rootIndex == second.rootIndex || second.isNull ? first.rootIndex : nil)
         case .fetchRequest:
             guard let value = expression.expressionValue(with: nil, context: nil), SQLList.elements(of: value) == nil else {
                 throw refuse(context, "a fetch request gives one value if it only counts; use IN")
@@ -80,129 +107,59 @@ extension SQLGenerator {
         }
     }
 
-    // MARK: Functions
-
-    private static let binaryFunctions: [String: String] = [
-        "add:to:": "+", "from:subtract:": "-", "multiply:by:": "*", "divide:by:": "/", "modulus:by:": "%",
-        "bitwiseand:with:": "&", "bitwiseor:with:": "|", "leftshift:by:": "<<", "rightshift:by:": ">>",
-    ]
-
-    private static let unaryFunctions: [String: String] = [
-        "abs:": "abs", "length:": "length", "sqrt:": "sqrt", "floor:": "floor", "ceiling:": "ceil", "trunc:": "trunc",
-        "exp:": "exp", "ln:": "ln", "log:": "log10", "lowercase:": SQLFunctionName.lowercase,
-        "uppercase:": SQLFunctionName.uppercase, "canonical:": SQLFunctionName.canonical,
-    ]
-
-    private static let relationshipAggregates: [String: String] = [
-        "count:": "@count", "sum:": "@sum", "min:": "@min", "max:": "@max", "average:": "@avg",
-    ]
-
-    private func function(
-        _ expression: NSExpression, in environment: SQLEnvironment, like other: SQLTerm?, _ context: String
-    ) throws -> SQLTerm {
-        let name = expression.function.lowercased()
-        let arguments = expression.arguments ?? []
-        if let symbol = Self.binaryFunctions[name], arguments.count == 2 {
-            let left = try operand(arguments[0], in: environment, context)
-            let right = try operand(arguments[1], in: environment, context)
-            let kind: ValueKind? = left.kind == .date || right.kind == .date ? .date : left.kind ?? right.kind
-            return SQLTerm(text: "(" + left.text + " \(symbol) " + right.text + ")", kind: kind)
+    /// The kind of a value that is one of two.
+    private func commonKind(_ first: SQLTerm, _ second: SQLTerm, _ context: String) throws -> ValueKind? {
+        if first.isNull { return second.kind }
+        if second.isNull || first.kind == second.kind { return first.kind }
+        guard let kinds = first.kind.flatMap({ one in second.kind.map { (one, $0) } }) else { return nil }
+        switch kinds {
+        case (.string, .uri), (.uri, .string): return .string
+        case (let one, let other) where one.isInteger && other.isInteger: return .int64
+        case (let one, let other) where one.isNumber && other.isNumber && one != .decimal && other != .decimal: return .double
+        case (let one, let other) where one.isNumber && other.isNumber: return .decimal
+        default: throw refuse(context, "the two values of a condition are of different kinds")
         }
-        if name == "raise:topower:", arguments.count == 2 {
-            let left = try operand(arguments[0], in: environment, context)
-            let right = try operand(arguments[1], in: environment, context)
-            return SQLTerm(text: "pow(" + left.text + ", " + right.text + ")", kind: .double)
-        }
-        if name == "bitwisexor:with:", arguments.count == 2 {
-            let left = try operand(arguments[0], in: environment, context).text
-            let right = try operand(arguments[1], in: environment, context).text
-            return SQLTerm(
-                text: "((" + left + " | " + right + ") - (" + left + " & " + right + "))", kind: .int64)
-        }
-        if name == "onescomplement:", let argument = arguments.first {
-            return SQLTerm(text: "(~" + (try operand(argument, in: environment, context)).text + ")", kind: .int64)
-        }
-        if name == "now" || name == "now:" {
-            return SQLTerm(text: SQLText("?", [.double(Date().timeIntervalSinceReferenceDate)]), kind: .date)
-        }
-        if name == "noindex:", let argument = arguments.first {
-            let term = try operand(argument, in: environment, context)
-            return SQLTerm(text: "+" + term.text, kind: term.kind)
-        }
-        if resultColumn != nil, Self.relationshipAggregates[name] != nil,
-            let first = arguments.first, first.expressionType == .keyPath || first.expressionType == .evaluatedObject,
-            !first.isToManyPath(of: environment.scope.entity)
-        {
-            return try resultTerm(expression, in: environment)
-        }
-        if let function = Self.relationshipAggregates[name], let argument = arguments.first {
-            if argument.expressionType == .subquery, name == "count:" {
-                let rows = try subqueryRows(argument, in: environment)
-                return SQLTerm(text: "(SELECT COUNT(*)" + rows + ")", kind: .int64, canBeNull: false)
-            }
-            guard argument.expressionType == .keyPath else {
-                throw refuse(context, "'\(expression.function)' needs a key path through a to-many relationship")
-            }
-            let (scope, path) = try scopeAndPath(of: argument, in: environment)
-            return try term(path: path + [function], in: scope, context)
-        }
-        if let function = Self.unaryFunctions[name], let argument = arguments.first {
-            let term = try operand(argument, in: environment, context)
-            let kind: ValueKind? =
-                switch name {
-                case "length:": .int64
-                case "abs:", "floor:", "ceiling:", "trunc:": term.kind
-                case "lowercase:", "uppercase:", "canonical:": .string
-                default: .double
-                }
-            return SQLTerm(text: "\(function)(" + term.text + ")", kind: kind)
-        }
-        throw refuse(context, "the function '\(expression.function)' has no equivalent in SQL")
-    }
-
-    /// An operand of a computation: numbers are bound as numbers.
-    private func operand(_ expression: NSExpression, in environment: SQLEnvironment, _ context: String) throws
-        -> SQLTerm
-    {
-        try single(term(expression, in: environment, like: nil, context), context)
     }
 
     // MARK: Constants
 
-    /// A constant in the form it has in the column that it is compared with.
-    func constant(_ value: Any?, like other: SQLTerm?, _ context: String) throws -> PropertyValue {
-        guard let value = PropertyConversion.unwrapped(value), !(value is NSNull) else { return .null }
+    /// A constant in the form it has in the column that it is compared with, and its kind in that form.
+    func constant(_ value: Any?, like other: SQLTerm?, _ context: String) throws -> (PropertyValue, ValueKind?) {
+        guard let value = PropertyConversion.unwrapped(value), !(value is NSNull) else { return (.null, nil) }
         if let identity = value as? any RowIdentity {
-            // An object that this store does not know equals no row.
-            return .integer(identity.rowReference(in: store)?.key ?? -1)
+            let reference = identity.rowReference(in: store)
+            // An object that this store does not know, and one of another kind, equals no row.
+            if let reference, let root = other?.rootIndex, mapping.layouts.layouts[reference.layoutIndex].rootIndex != root {
+                return (.integer(-1), .toOne)
+            }
+            return (.integer(reference?.key ?? -1), .toOne)
         }
         if other?.kind == .transformable {
             if let attribute = other?.slot?.attribute {
-                return .data(try Transformation.data(from: value, attribute: attribute))
+                return (.data(try Transformation.data(from: value, attribute: attribute)), other?.kind)
             }
         }
-        let decimalColumn = other?.kind == .decimal && other?.isColumn == true
+        if let entity = value as? NSEntityDescription { return (.integer(number(of: entity)), nil) }
+        let isForDecimals = other?.kind == .decimal && other?.isColumn == true
         switch value {
-        case let string as String:
-            if other?.kind == .uuid { return UUID(uuidString: string).map(PropertyValue.uuid) ?? .string(string) }
-            return .string(string)
-        case let date as Date: return .double(date.timeIntervalSinceReferenceDate)
-        case let uuid as UUID: return .uuid(uuid)
-        case let data as Data: return .data(data)
-        case let url as URL: return .string(url.absoluteString)
-        case let bool as Bool where type(of: value) == Bool.self: return .integer(bool ? 1 : 0)
-        case let decimal as Decimal: return number(decimal, decimalColumn)
-        case let decimal as NSDecimalNumber: return number(decimal.decimalValue, decimalColumn)
+        case let string as String: return text(string, like: other)
+        case let date as Date: return (.double(date.timeIntervalSinceReferenceDate), .date)
+        case let uuid as UUID: return (.uuid(uuid), .uuid)
+        case let data as Data: return (.data(data), .data)
+        case let url as URL: return (.string(url.absoluteString), .uri)
+        case let bool as Bool where type(of: value) == Bool.self: return (.integer(bool ? 1 : 0), .boolean)
+        case let decimal as Decimal: return (number(decimal, isForDecimals), .decimal)
+        case let decimal as NSDecimalNumber: return (number(decimal.decimalValue, isForDecimals), .decimal)
         case let integer as any BinaryInteger:
-            return Int64(exactly: integer).map(PropertyValue.integer) ?? .double(Double(integer))
-        case let double as Double where type(of: value) == Double.self: return .double(double)
-        case let float as Float where type(of: value) == Float.self: return .double(Double(float))
+            return Int64(exactly: integer).map { (.integer($0), .int64) } ?? (.double(Double(integer)), .double)
+        case let double as Double where type(of: value) == Double.self: return (.double(double), .double)
+        case let float as Float where type(of: value) == Float.self: return (.double(Double(float)), .double)
         case let number as NSNumber:
             switch UInt8(bitPattern: number.objCType.pointee) {
-            case UInt8(ascii: "d"), UInt8(ascii: "f"): return .double(number.doubleValue)
+            case UInt8(ascii: "d"), UInt8(ascii: "f"): return (.double(number.doubleValue), .double)
             case UInt8(ascii: "Q"):
-                return Int64(exactly: number.uint64Value).map(PropertyValue.integer) ?? .double(number.doubleValue)
-            default: return .integer(number.int64Value)
+                return Int64(exactly: number.uint64Value).map { (.integer($0), .int64) } ?? (.double(number.doubleValue), .double)
+            default: return (.integer(number.int64Value), .int64)
             }
         case let boxed as any RawRepresentable: return try constant(boxed.rawValue, like: other, context)
         default:
@@ -210,11 +167,32 @@ extension SQLGenerator {
         }
     }
 
+    /// The number that rows of an entity have; one that no row has for an entity of another model.
+    private func number(of entity: NSEntityDescription) -> Int64 {
+        let layout = mapping.layouts.layouts.first { $0.entity === entity } ?? mapping.layouts.layouts.first { $0.name == entity.name }
+        return layout.flatMap { mapping.entities[$0.index]?.number }.map(Int64.init) ?? -1
+    }
+
+    /// A text, which stands for a UUID or a number where it is compared with one and reads as one.
+    private func text(_ string: String, like other: SQLTerm?) -> (PropertyValue, ValueKind) {
+        switch other?.valueClass {
+        case .id:
+            if let uuid = UUID(uuidString: string) { return (.uuid(uuid), .uuid) }
+        case .number:
+            switch ComparableValue.number(in: string) {
+            case .integer(let integer): return (.integer(integer), .int64)
+            case .double(let double): return (.double(double), .double)
+            default: break
+            }
+        default: break
+        }
+        return (.string(string), .string)
+    }
+
     private func number(_ decimal: Decimal, _ forDecimalColumn: Bool) -> PropertyValue {
         if forDecimalColumn { return .decimal(decimal) }
-        let double = NSDecimalNumber(decimal: decimal).doubleValue
-        if let integer = Int64(exactly: double) { return .integer(integer) }
-        return .double(double)
+        let text = "\(decimal)"
+        return Int64(text).map(PropertyValue.integer) ?? .double(Double(text) ?? .nan)
     }
 
     // MARK: Sorting
@@ -258,15 +236,5 @@ extension SQLGenerator {
                     + "localizedCaseInsensitiveCompare: and localizedStandardCompare: have")
         }
         return isText ? " COLLATE \(collation)" : ""
-    }
-}
-
-extension NSExpression {
-    /// Whether it is a key path that starts with a to-many relationship of an entity.
-    fileprivate func isToManyPath(of entity: SQLEntity) -> Bool {
-        guard expressionType == .keyPath, let first = keyPath.split(separator: ".").first,
-            let slot = entity.layout.slotByName[String(first)]
-        else { return false }
-        return entity.toMany[slot] != nil
     }
 }

@@ -1,6 +1,14 @@
 import Foundation
 
 extension SQLGenerator {
+    /// Rows of a to-many relationship.
+    struct RelatedRowSource {
+        /// The FROM and WHERE of a subquery.
+        let text: SQLText
+        /// What the destination's table is called in it.
+        let alias: String
+    }
+
     /// Rows of a to-many relationship as the FROM and WHERE of a subquery.
     ///
     /// - Parameter body: makes the conditions on the destination, whose joins it may extend.
@@ -8,6 +16,13 @@ extension SQLGenerator {
         ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, _ context: String,
         _ body: (SQLScope) throws -> [SQLText]
     ) throws -> SQLText {
+        try rowSource(ownerKey: ownerKey, toMany, slot: slot, context, body).text
+    }
+
+    private func rowSource(
+        ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, _ context: String,
+        _ body: (SQLScope) throws -> [SQLText]
+    ) throws -> RelatedRowSource {
         guard let destination = mapping.entities[slot.destinationIndex] else {
             throw refuse(context, "the destination of '\(slot.name)' is not kept in this store")
         }
@@ -17,7 +32,7 @@ extension SQLGenerator {
             let conditions = try body(scope)
             let link = SQLText("\(scope.alias).\(SQLSchema.identifier(column.name)) = \(ownerKey)")
             let from = " FROM \(SQLSchema.identifier(destination.table.name)) \(scope.alias)\(scope.joins) WHERE "
-            return from + SQLText.joined([link] + conditions, by: " AND ")
+            return RelatedRowSource(text: from + SQLText.joined([link] + conditions, by: " AND "), alias: scope.alias)
         case .join(let join, let isFirst):
             let alias = newAlias()
             let conditions = try body(scope)
@@ -27,7 +42,7 @@ extension SQLGenerator {
                 " FROM \(SQLSchema.identifier(join.name)) \(alias) JOIN \(SQLSchema.identifier(destination.table.name)) "
                 + "\(scope.alias) ON \(alias).\(SQLSchema.identifier(join.destinationColumn(isFirst: isFirst))) = "
                 + "\(scope.alias).Z_PK\(scope.joins) WHERE "
-            return from + SQLText.joined([link] + conditions, by: " AND ")
+            return RelatedRowSource(text: from + SQLText.joined([link] + conditions, by: " AND "), alias: scope.alias)
         }
     }
 
@@ -41,21 +56,11 @@ extension SQLGenerator {
         }
         let name = rest[operatorIndex]
         let path = rest.filter { !$0.hasPrefix("@") }
-        if name == "@count" {
-            // `items.price.@count` counts the different prices; `items.@count.price` counts the items.
-            guard operatorIndex > 0 else {
-                return SQLTerm(
-                    text: try count(ownerKey: ownerKey, toMany, slot: slot, context), kind: .int64, canBeNull: false)
-            }
-            var value = SQLText("")
-            let from = try relatedRows(ownerKey: ownerKey, toMany, slot: slot, context) { scope in
-                value = try self.single(self.term(path: path, in: scope, context), context).text
-                return []
-            }
-            return SQLTerm(text: "(SELECT COUNT(DISTINCT " + value + ")" + from + ")", kind: .int64, canBeNull: false)
+        // `items.price.@count` counts the different prices; `items.@count.price` counts the items.
+        if name == "@count", operatorIndex == 0 {
+            return SQLTerm(text: try count(ownerKey: ownerKey, toMany, slot: slot, context), kind: .int64, canBeNull: false)
         }
-        let functions = ["@sum": "SUM", "@min": "MIN", "@max": "MAX", "@avg": "AVG"]
-        guard let function = functions[name], !path.isEmpty else {
+        guard name == "@count" || Self.aggregateFunctions[name] != nil, !path.isEmpty else {
             throw refuse(context, "the collection operator '\(name)' has no equivalent in SQL")
         }
         var value = SQLTerm(text: SQLText(""))
@@ -63,9 +68,43 @@ extension SQLGenerator {
             value = try self.single(self.term(path: path, in: scope, context), context)
             return []
         }
+        if name == "@count" {
+            return SQLTerm(text: "(SELECT COUNT(DISTINCT " + value.text + ")" + from + ")", kind: .int64, canBeNull: false)
+        }
+        let function = try aggregateFunction(name, of: value, context)
         let call = "\(function)(" + value.text + ")"
         let text = "(SELECT " + (name == "@sum" ? "IFNULL(" + call + ", 0)" : call) + from + ")"
-        return SQLTerm(text: text, kind: name == "@avg" ? .double : value.kind, canBeNull: name != "@sum")
+        return SQLTerm(text: text, kind: aggregateKind(name, of: value), canBeNull: name != "@sum", rootIndex: value.rootIndex)
+    }
+
+    private static let aggregateFunctions = ["@sum": "SUM", "@min": "MIN", "@max": "MAX", "@avg": "AVG"]
+
+    /// The SQL function behind a collection operator.
+    ///
+    /// - Throws: for values that the operator makes no sense of.
+    func aggregateFunction(_ name: String, of value: SQLTerm, _ context: String) throws -> String {
+        switch (name, value.valueClass) {
+        case ("@sum", .number) where value.kind == .decimal: return SQLFunctionName.decimalSum
+        case ("@avg", .number) where value.kind == .decimal: return SQLFunctionName.decimalAverage
+        case ("@sum", .number), ("@avg", .number), ("@sum", .unknown), ("@avg", .unknown): break
+        case ("@sum", _), ("@avg", _): throw refuse(context, "\(name) needs numbers")
+        case (_, .object), (_, .archived), (_, .entity): throw refuse(context, "\(name) needs values that have an order")
+        default: break
+        }
+        guard let function = Self.aggregateFunctions[name] else {
+            throw refuse(context, "the collection operator '\(name)' has no equivalent in SQL")
+        }
+        return function
+    }
+
+    /// The kind of what a collection operator gives.
+    func aggregateKind(_ name: String, of value: SQLTerm) -> ValueKind? {
+        switch name {
+        case "@avg": value.kind == .decimal ? .decimal : .double
+        case "@sum" where value.kind?.isInteger == true: .int64
+        case "@sum" where value.kind == .float: .double
+        default: value.kind
+        }
     }
 
     private func count(ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, _ context: String) throws -> SQLText {
@@ -82,7 +121,7 @@ extension SQLGenerator {
     }
 
     /// The rows of `SUBQUERY(collection, $x, condition)`.
-    func subqueryRows(_ expression: NSExpression, in environment: SQLEnvironment) throws -> SQLText {
+    func subqueryRows(_ expression: NSExpression, in environment: SQLEnvironment) throws -> RelatedRowSource {
         let context = "\(expression)"
         guard let collection = expression.collection as? NSExpression, collection.expressionType == .keyPath else {
             throw refuse(context, "a subquery must range over a to-many relationship")
@@ -91,7 +130,7 @@ extension SQLGenerator {
         guard case .toMany(let key, _, let slot, let toMany, let rest) = try resolve(path, in: scope, context),
             rest.isEmpty
         else { throw refuse(context, "a subquery must range over a to-many relationship") }
-        return try relatedRows(ownerKey: key, toMany, slot: slot, context) { inner in
+        return try rowSource(ownerKey: key, toMany, slot: slot, context) { inner in
             var variables = environment.variables
             variables[expression.variable] = inner
             return [

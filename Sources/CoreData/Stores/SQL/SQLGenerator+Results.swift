@@ -14,15 +14,12 @@ extension SQLGenerator {
                 return SQLTerm(text: SQLText("COUNT(*)"), kind: .int64, canBeNull: false)
             }
             if argument.expressionType == .keyPath, let value = try? term(argument, in: environment, like: nil, context) {
-                if function != .count { _ = try single(value, context) }
-                let kind: ValueKind? =
-                    switch function {
-                    case .count: .int64
-                    case .average: .double
-                    case .sum where value.kind?.isInteger == true: .int64
-                    default: value.kind
-                    }
-                return SQLTerm(text: "\(function.sqlName)(" + value.text + ")", kind: kind)
+                if function == .count {
+                    return SQLTerm(text: "COUNT(" + (value.stored ?? value.text) + ")", kind: .int64, canBeNull: false)
+                }
+                _ = try single(value, context)
+                let name = try aggregateFunction(function.collectionOperator, of: value, context)
+                return SQLTerm(text: "\(name)(" + value.text + ")", kind: aggregateKind(function.collectionOperator, of: value))
             }
         }
         return try term(expression, in: environment, like: nil, context)
@@ -51,6 +48,7 @@ extension SQLTerm {
     /// The value of a group of rows, made of the rows' values; the term itself without a function.
     func ofGroup(_ function: RowAggregate.Function?) -> SQLTerm {
         guard let function else { return self }
-        return SQLTerm(text: "\(function.sqlName)(" + text + ")", kind: kind)
+        let name = function == .sum && kind == .decimal ? SQLFunctionName.decimalSum : function.sqlName
+        return SQLTerm(text: "\(name)(" + text + ")", kind: kind)
     }
 }

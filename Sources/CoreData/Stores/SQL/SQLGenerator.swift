@@ -10,6 +10,8 @@ final class SQLGenerator {
     private var aliasCount = 0
     /// Finds a result column by name, while conditions and orders are made that may name one.
     var resultColumn: ((String) -> SQLTerm?)?
+    /// Whether the part that is made has so many constants that SQLite must not collect them: it compares each with all others.
+    var isOfManyConstants = false
     /// What each constant of the statement is compared with, in order.
     var othersOfConstants: [SQLTerm?] = []
 
@@ -60,6 +62,8 @@ final class SQLGenerator {
         case composite(alias: String, CompositeLayout, entity: SQLEntity)
         /// A row itself: SELF, or an object variable.
         case row(alias: String, entity: SQLEntity)
+        /// The entity of a row, or the entity's name.
+        case entity(alias: String, entity: SQLEntity, isName: Bool)
         /// `name.length`, where the name is a text: the one property of an attribute's value that SQL knows.
         case length(alias: String, column: SQLColumn)
         /// A to-many relationship of the row with a key, and the rest of the path.
@@ -77,6 +81,10 @@ final class SQLGenerator {
                 index += 1
                 if index == path.count { break }
                 continue
+            }
+            let rest = path[(index + 1)...]
+            if name == "entity", entity.layout.slotByName[name] == nil, rest.isEmpty || rest == ["name"] {
+                return .entity(alias: alias, entity: entity, isName: !rest.isEmpty)
             }
             // A property of a subentity is found in the same table.
             let found = try entity.layout.slotByName[name].map { (slot: $0, entity: entity) } ?? subentitySlot(name, of: entity, context)
@@ -108,6 +116,11 @@ final class SQLGenerator {
             }
             if index + 2 == path.count, ["self", "SELF", "objectID"].contains(path[index + 1]) {
                 return .column(alias: alias, column: column, slot: slot)
+            }
+            guard scope.joinCount < SQLScope.maximumJoins else {
+                throw refuse(
+                    context.count > 300 ? "\(context.prefix(300))…" : context,
+                    "SQLite joins at most \(SQLScope.maximumJoins + 1) tables, which this many relationships in key paths go beyond")
             }
             walked += "." + name
             (alias, entity) = scope.join(

@@ -4,6 +4,12 @@ final class SQLScope {
     let alias: String
     let entity: SQLEntity
     private var joined: [String: (alias: String, entity: SQLEntity)] = [:]
+    /// SQLite takes 64 tables in one query; some are left for the tables around a subquery.
+    static let maximumJoins = 60
+
+    /// How many tables are joined.
+    var joinCount: Int { joined.count }
+
     /// ` LEFT OUTER JOIN …` for every joined table, in order.
     private(set) var joins = ""
 

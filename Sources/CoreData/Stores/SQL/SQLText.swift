@@ -16,6 +16,13 @@ struct SQLText {
 
     static func + (left: String, right: SQLText) -> SQLText { SQLText(left + right.sql, right.arguments) }
 
+    mutating func append(_ other: SQLText) {
+        sql += other.sql
+        arguments += other.arguments
+    }
+
+    mutating func append(_ text: String) { sql += text }
+
     static func joined(_ parts: [SQLText], by separator: String) -> SQLText {
         SQLText(parts.map(\.sql).joined(separator: separator), parts.flatMap(\.arguments))
     }
@@ -32,21 +39,4 @@ struct SQLText {
         }
         return "(" + joined(parts, by: separator) + ")"
     }
-}
-
-/// A value in SQL, and what is known of it.
-struct SQLTerm {
-    var text: SQLText
-    /// The kind of the property it comes from; nil for computed values and constants.
-    var kind: ValueKind?
-    /// The attribute it comes from.
-    var slot: PropertySlot?
-    /// Whether it is the bare column of an attribute or to-one relationship, so that the column's affinity applies.
-    var isColumn = false
-    /// Whether it is the constant nil.
-    var isNull = false
-    /// Whether it can be nil.
-    var canBeNull = true
-    /// The composite attribute that it is.
-    var composite: SQLComposite?
 }

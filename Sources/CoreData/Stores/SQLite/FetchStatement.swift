@@ -20,6 +20,8 @@ final class FetchStatement: @unchecked Sendable {
         let role: Role
         /// What the constant is compared with.
         let other: SQLTerm?
+        /// What the constant is compared as: one of another class needs other SQL.
+        let constantClass: SQLValueClass
     }
 
     let entity: SQLEntity
@@ -62,17 +64,27 @@ final class FetchStatement: @unchecked Sendable {
         }
         let comparisons = predicate?.comparisons ?? []
         guard comparisons.count == others.count else { return nil }
-        bindings = zip(comparisons, others).map { Binding(role: Self.role($0, $1), other: $1) }
+        guard let classes = try? Self.classes(constants, others, generator) else { return nil }
+        bindings = comparisons.indices.map { index in
+            Binding(role: Self.role(comparisons[index], others[index]), other: others[index], constantClass: classes[index])
+        }
         // Only what gives the same values again is kept.
         guard let arguments = try? arguments(constants, plan, generator), arguments.count == query.arguments.count,
             zip(arguments, query.arguments).allSatisfy({ $0.isSameArgument(as: $1) })
         else { return nil }
     }
 
+    private static func classes(_ constants: [Any?], _ others: [SQLTerm?], _ generator: SQLGenerator) throws -> [SQLValueClass] {
+        try zip(constants, others).map { constant, other in
+            let (_, kind) = try generator.constant(constant, like: other, "")
+            return kind.map(SQLValueClass.init) ?? .unknown
+        }
+    }
+
     private static func role(_ comparison: PredicateShape.Comparison, _ other: SQLTerm?) -> Binding.Role {
-        guard comparison.options.isDisjoint(with: [.caseInsensitive, .diacriticInsensitive]) else { return .value }
+        guard comparison.options.comparesLiterally else { return .value }
         switch comparison.type {
-        case .beginsWith: return other?.isColumn == true ? .prefix : .value
+        case .beginsWith: return other?.isColumn == true && other?.valueClass == .text ? .prefix : .value
         case .endsWith: return .suffix
         case .contains: return .part
         default: return .value
@@ -104,7 +116,8 @@ final class FetchStatement: @unchecked Sendable {
     private func arguments(_ constants: [Any?], _ plan: StoreFetch, _ generator: SQLGenerator) throws -> [PropertyValue] {
         var arguments: [PropertyValue] = []
         for (constant, binding) in zip(constants, bindings) {
-            let value = try generator.constant(constant, like: binding.other, "")
+            let (value, kind) = try generator.constant(constant, like: binding.other, "")
+            if !value.isNull, kind.map(SQLValueClass.init) ?? .unknown != binding.constantClass { throw NeedsOtherSQL() }
             switch (binding.role, value) {
             case (_, .null): throw NeedsOtherSQL()
             case (.value, _): arguments.append(value)

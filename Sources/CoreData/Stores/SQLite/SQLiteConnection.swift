@@ -28,6 +28,11 @@ final class SQLiteConnection: @unchecked Sendable {
     /// An error that a function of ours wants to be reported instead of SQLite's.
     var pendingFailure: SQLiteError?
 
+    /// Where functions find the values of attributes with external storage.
+    var externalFiles: ExternalFilesReference?
+    /// What the regular expressions of the statement that runs may take.
+    let patternBudget = PatternBudget()
+
     @exclusivity(unchecked) private var statements: [String: SQLiteStatement] = [:]
     @exclusivity(unchecked) private var uses: UInt64 = 0
     private static let maximumStatements = 128
@@ -147,6 +152,7 @@ final class SQLiteConnection: @unchecked Sendable {
     @inline(__always)
     private func withStatement(_ sql: String, _ body: (SQLiteStatement) throws -> Void) throws {
         let statement = try statement(sql)
+        patternBudget.renew()
         statement.isInUse = true
         defer {
             statement.reset()
@@ -158,6 +164,7 @@ final class SQLiteConnection: @unchecked Sendable {
     /// Runs one statement with arguments and no results.
     func run(_ sql: String, _ arguments: [PropertyValue] = []) throws {
         let statement = try statement(sql)
+        patternBudget.renew()
         statement.bind(arguments)
         try statement.run()
     }

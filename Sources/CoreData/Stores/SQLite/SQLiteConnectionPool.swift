@@ -16,6 +16,8 @@ final class SQLiteConnectionPool: Sendable {
         var timeout: TimeInterval = 60
         /// How many connections are open at once at most, the writer included; nil for as many as are used.
         var maximumConnections: Int?
+        /// Where the store keeps large values, once that is known.
+        let externalFiles = ExternalFilesReference()
         /// Pragmas for every connection, in order.
         var pragmas: [(name: String, value: String)] = []
     }
@@ -72,7 +74,7 @@ final class SQLiteConnectionPool: Sendable {
         } else {
             usesWAL = true
         }
-        try Self.apply(configuration.pragmas, to: connection)
+        try Self.apply(configuration, to: connection)
         let files = configuration.isInMemory ? nil : ExternalFiles(storeURL: URL(fileURLWithPath: configuration.path))
         supersededFiles = files.map(SupersededFiles.init)
         // A log is made by the first read, and stays the same file for as long as somebody has the database open.
@@ -134,13 +136,14 @@ final class SQLiteConnectionPool: Sendable {
     /// with SQLite's own 2 MB many would be checked again and again; with much more they lie too far from the processor.
     private static var cacheKibibytes: Int { 4096 }
 
-    private static func apply(_ pragmas: [(name: String, value: String)], to connection: SQLiteConnection) throws {
+    private static func apply(_ configuration: Configuration, to connection: SQLiteConnection) throws {
+        connection.externalFiles = configuration.externalFiles
         // In WAL mode NORMAL loses no consistency and saves one sync for each transaction.
         if connection.mode != .readOnly && connection.mode != .immutable {
             try connection.execute("PRAGMA synchronous = NORMAL")
         }
         try connection.execute("PRAGMA cache_size = -\(cacheKibibytes)")
-        for pragma in pragmas where pragma.name.lowercased() != "journal_mode" {
+        for pragma in configuration.pragmas where pragma.name.lowercased() != "journal_mode" {
             guard isPlain(pragma.name), isPlain(pragma.value) else {
                 throw SQLiteError(
                     extendedCode: SQLITE_MISUSE,
@@ -174,7 +177,7 @@ final class SQLiteConnectionPool: Sendable {
         do {
             let connection = try SQLiteConnection(
                 path: configuration.path, mode: readerMode, timeout: configuration.timeout)
-            try Self.apply(configuration.pragmas, to: connection)
+            try Self.apply(configuration, to: connection)
             return connection
         } catch let error as SQLiteError { throw error.cocoaError }
     }

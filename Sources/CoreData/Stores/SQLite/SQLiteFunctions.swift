@@ -19,9 +19,7 @@ enum SQLiteFunctions {
             SQLiteFunctions.match(context, arguments)
         }
         add(SQLFunctionName.canonical, 1, pure) { context, _, arguments in
-            SQLiteFunctions.map(context, arguments) {
-                StringFolding.fold($0, [.caseInsensitive, .diacriticInsensitive])
-            }
+            SQLiteFunctions.map(context, arguments) { $0.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil) }
         }
         add(SQLFunctionName.uppercase, 1, pure) { context, _, arguments in
             SQLiteFunctions.map(context, arguments) { $0.uppercased() }
@@ -53,13 +51,14 @@ enum SQLiteFunctions {
                 sqlite3_result_null(context)
             }
         }
-        collate(connection, SQLFunctionName.collateCaseInsensitive) { StringOrder.caseInsensitive($0, $1) }
-        collate(connection, SQLFunctionName.collateLocalized) { StringOrder.localized($0, $1, []) }
-        collate(connection, SQLFunctionName.collateLocalizedCaseInsensitive) {
-            StringOrder.localized($0, $1, .caseInsensitive)
-        }
-        collate(connection, SQLFunctionName.collateLocalizedStandard) {
-            StringOrder.localized($0, $1, [.caseInsensitive, .numeric, .widthInsensitive])
+        ValueFunctions.register(on: connection)
+        for (collation, selector) in [
+            (SQLFunctionName.collateCaseInsensitive, "caseInsensitiveCompare:"),
+            (SQLFunctionName.collateLocalized, "localizedCompare:"),
+            (SQLFunctionName.collateLocalizedCaseInsensitive, "localizedCaseInsensitiveCompare:"),
+            (SQLFunctionName.collateLocalizedStandard, "localizedStandardCompare:"),
+        ] {
+            collate(connection, collation) { StringComparison.compare($0, $1, selectorName: selector) }
         }
     }
 
@@ -89,7 +88,7 @@ enum SQLiteFunctions {
 
     // MARK: Values
 
-    private static func string(_ value: OpaquePointer?) -> String? {
+    static func string(_ value: OpaquePointer?) -> String? {
         guard let value, sqlite3_value_type(value) != SQLITE_NULL, let text = sqlite3_value_text(value) else {
             return nil
         }
@@ -104,7 +103,6 @@ enum SQLiteFunctions {
         give(.string(change(text)), to: context)
     }
 
-    /// Answers a call with a value in the store's form.
     /// Makes a value the result of a function; decimals as their text, which a column makes a number of.
     static func give(_ value: PropertyValue, to context: OpaquePointer) {
         switch value {
@@ -157,8 +155,8 @@ enum SQLiteFunctions {
 
     /// A pattern prepared once for all rows of a statement.
     private final class Matcher {
-        let comparison: StringMatch
-        init(_ comparison: StringMatch) { self.comparison = comparison }
+        let comparison: StringMatcher
+        init(_ comparison: StringMatcher) { self.comparison = comparison }
     }
 
     private static func match(_ context: OpaquePointer, _ arguments: UnsafeMutablePointer<OpaquePointer?>) {
@@ -169,23 +167,25 @@ enum SQLiteFunctions {
         if let prepared = sqlite3_get_auxdata(context, 3) {
             matcher = Unmanaged<Matcher>.fromOpaque(prepared).takeUnretainedValue()
         } else {
-            guard let operation = SQLStringOperation(rawValue: sqlite3_value_int64(arguments[0])),
-                let pattern = string(arguments[3])
-            else { return sqlite3_result_null(context) }
-            let options = NSComparisonPredicate.Options(rawValue: UInt(clamping: sqlite3_value_int64(arguments[1])))
-            do {
-                matcher = Matcher(try StringMatch(operation: operation, options: options, pattern: pattern))
-            } catch {
-                sqlite3_result_error(context, "\(error)", -1)
-                return
+            let number = UInt(clamping: sqlite3_value_int64(arguments[0]))
+            guard let operation = NSComparisonPredicate.Operator(rawValue: number), let pattern = string(arguments[3]) else {
+                return sqlite3_result_null(context)
             }
+            let options = NSComparisonPredicate.Options(rawValue: UInt(clamping: sqlite3_value_int64(arguments[1])))
+            matcher = Matcher(StringMatcher(operation, options, pattern: pattern))
             // SQLite drops the prepared pattern at once when it is no constant, so the call must not rely on it below.
             sqlite3_set_auxdata(context, 3, Unmanaged.passRetained(matcher).toOpaque()) { prepared in
                 if let prepared { Unmanaged<Matcher>.fromOpaque(prepared).release() }
             }
         }
-        guard let text = sqlite3_value_text(value) else { return sqlite3_result_null(context) }
+        guard let text = sqlite3_value_text(value), let user = sqlite3_user_data(context) else { return sqlite3_result_null(context) }
+        // The connection registered itself and outlives its functions.
+        let connection = Unmanaged<SQLiteConnection>.fromOpaque(user).takeUnretainedValue()
         let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))
-        sqlite3_result_int(context, matcher.comparison.holds(bytes) ? 1 : 0)
+        do {
+            sqlite3_result_int(context, try matcher.comparison.holds(utf8: bytes, connection.patternBudget) ? 1 : 0)
+        } catch {
+            sqlite3_result_error(context, "\(error)", -1)
+        }
     }
 }

@@ -11,8 +11,6 @@ extension SQLiteStore {
         /// For a to-one relationship: the destination's entity.
         var destination: Int = -1
         var entityColumn: SQLText?
-        /// Whether the value lies behind a leading byte, or in a file that the value names.
-        var isExternal = false
         /// The composite attribute whose value this is, and the columns of its elements in declared order.
         var composite: CompositeLayout?
         var elements: [ResultColumn] = []
@@ -88,8 +86,7 @@ extension SQLiteStore {
                 return ResultColumn(
                     name: description.name, text: term.text, kind: .toOne, destination: slot.destinationIndex)
             }
-            return ResultColumn(
-                name: description.name, text: term.text, kind: wanted ?? term.kind, isExternal: Self.isExternal(term))
+            return ResultColumn(name: description.name, text: term.text, kind: wanted ?? term.kind)
         }
         guard let name = StoreFetch.DictionaryColumns.name(of: property) else {
             throw generator.refuse("\(property)", "propertiesToFetch takes property descriptions and names")
@@ -106,19 +103,13 @@ extension SQLiteStore {
             isGrouped ? NSExpression(forKeyPath: name).groupFunction(of: environment.scope.entity.layout) : nil
         let term = row.ofGroup(function)
         var column = ResultColumn(
-            name: name, text: term.text, kind: term.kind, destination: term.slot?.destinationIndex ?? -1,
-            isExternal: Self.isExternal(term))
+            name: name, text: term.text, kind: term.kind, destination: term.slot?.destinationIndex ?? -1)
         if term.kind == .toOne, path.count == 1, let slot = term.slot,
             let entityColumn = environment.scope.entity.columns[slot.index]?.entityColumn
         {
             column.entityColumn = SQLText("\(environment.scope.alias).\(SQLSchema.identifier(entityColumn))")
         }
         return column
-    }
-
-    /// Whether a term is the bare column of an attribute that allows external storage.
-    private static func isExternal(_ term: SQLTerm) -> Bool {
-        term.isColumn && term.slot?.attribute?.allowsExternalBinaryDataStorage == true
     }
 
     private func objectColumn(_ name: String, _ scope: SQLScope) -> ResultColumn {
@@ -140,9 +131,6 @@ extension SQLiteStore {
             }
         }
         if row.isNull(index) { return nil }
-        if column.isExternal {
-            return try row.data(index).flatMap { try ExternalFiles.content(ofColumnValue: $0, in: backend.externalFiles) }
-        }
         switch column.kind {
         case .toOne?:
             var layout = column.destination

@@ -186,6 +186,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         let modelLayout = modelLayout
         let wantsHistory = Self.wantsHistory(options) && !isReadOnly
         let (missingMetadata, foundJournal) = opening.withLock { ($0.missingMetadata, $0.foundJournal) }
+        pool.configuration.externalFiles.set(pool.supersededFiles?.files)
         let backend = try pool.write { connection in
             let schema = try SQLiteSchemaReader.read(connection)
             let mapping = try self.makeMapping(entities: entities, numbers: schema.entityNumbers)

@@ -47,6 +47,9 @@ enum ValueKind: UInt8, Sendable {
         }
     }
 
+    /// Whether the value is a number.
+    var isNumber: Bool { isInteger || self == .double || self == .float || self == .decimal }
+
     /// Whether the word refers to bytes in the page's heap.
     var isVariableLength: Bool {
         switch self {

@@ -1,0 +1,306 @@
+import Foundation
+
+// One comparison of two values. The rules are those of `NSPredicate.evaluate(with:)`, which the article on predicate formats states.
+extension SQLGenerator {
+    /// Compares a value with an expression.
+    func compare(
+        _ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: NSExpression,
+        _ options: NSComparisonPredicate.Options, in environment: SQLEnvironment, _ context: String
+    ) throws -> SQLText {
+        if left.isEntity, right.expressionType == .constantValue, let wanted = right.constantValue as? EntitiesOfClass {
+            let numbers = mapping.layouts.layouts.filter { $0.managedObjectClass.isSubclass(of: wanted.objectClass) }
+                .compactMap { mapping.entities[$0.index]?.number }.map(String.init)
+            let isMember = left.text + " IN (\(numbers.joined(separator: ", ")))"
+            switch type {
+            case .equalTo: return isMember
+            case .notEqualTo: return "((" + isMember + ") IS NOT 1)"
+            default: throw refuse(context, "a class can only be compared for equality")
+            }
+        }
+        if left.kind == .composite, type == .in || type == .between {
+            throw refuse(context, "a composite attribute can only be compared for equality; compare its elements")
+        }
+        switch type {
+        case .in: return try isElement(left, of: right, options, in: environment, context)
+        case .between: return try isBetween(left, right, options, in: environment, context)
+        default: break
+        }
+        if let composite = left.composite { return try compare(composite, left, type, right, in: environment, context) }
+        let right = try term(right, in: environment, like: left, context)
+        if right.kind == .composite {
+            throw refuse(context, "a composite attribute can only be compared with one of the same elements")
+        }
+        return try compare(left, type, right, options, context)
+    }
+
+    private func compare(
+        _ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: SQLTerm, _ options: NSComparisonPredicate.Options,
+        _ context: String
+    ) throws -> SQLText {
+        switch type {
+        case .equalTo: return try equality(left, right, options, context)
+        case .notEqualTo: return try inequality(left, right, options, context)
+        case .lessThan: return try order(left, .lessThan, " < ", right, options, context)
+        case .lessThanOrEqualTo: return try order(left, .lessThanOrEqualTo, " <= ", right, options, context)
+        case .greaterThan: return try order(left, .greaterThan, " > ", right, options, context)
+        case .greaterThanOrEqualTo: return try order(left, .greaterThanOrEqualTo, " >= ", right, options, context)
+        case .beginsWith, .endsWith, .contains, .like, .matches:
+            return try stringComparison(left, type, right, options, context)
+        case .in, .between, .customSelector: throw refuse(context, "this comparison has no SQL")
+        @unknown default: throw refuse(context, "this comparison has no SQL")
+        }
+    }
+
+    // MARK: Equality and order
+
+    private func equality(
+        _ left: SQLTerm, _ right: SQLTerm, _ options: NSComparisonPredicate.Options, _ context: String
+    ) throws -> SQLText {
+        if right.isNull { return (left.stored ?? left.text) + " IS NULL" }
+        if left.isNull { return (right.stored ?? right.text) + " IS NULL" }
+        let canBothBeNull = left.canBeNull && right.canBeNull
+        let areBothNull = "(" + (left.stored ?? left.text) + " IS NULL AND " + (right.stored ?? right.text) + " IS NULL)"
+        switch try meeting(of: left, right, context) {
+        case .none: return canBothBeNull ? areBothNull : SQLText("0")
+        case .different(let left, let right):
+            let equal = left.text + " = " + right.text
+            return canBothBeNull ? "(" + equal + " OR " + areBothNull + ")" : equal
+        case .same:
+            if !options.comparesLiterally, isText(left), isText(right) {
+                let equal = matchString(.equalTo, options, left, right)
+                return canBothBeNull ? "(" + equal + " OR " + areBothNull + ")" : equal
+            }
+            return left.text + (canBothBeNull ? " IS " : " = ") + right.text
+        }
+    }
+
+    /// The opposite of equality, where nil is unequal to every value.
+    private func inequality(
+        _ left: SQLTerm, _ right: SQLTerm, _ options: NSComparisonPredicate.Options, _ context: String
+    ) throws -> SQLText {
+        if right.isNull { return (left.stored ?? left.text) + " IS NOT NULL" }
+        if left.isNull { return (right.stored ?? right.text) + " IS NOT NULL" }
+        if case .same = try meeting(of: left, right, context), options.comparesLiterally || !isText(left) || !isText(right) {
+            if left.canBeNull && right.canBeNull { return left.text + " IS NOT " + right.text }
+            if left.canBeNull { return "(" + left.text + " <> " + right.text + " OR " + left.text + " IS NULL)" }
+            return "(" + left.text + " <> " + right.text + " OR " + right.text + " IS NULL)"
+        }
+        return "((" + (try equality(left, right, options, context)) + ") IS NOT 1)"
+    }
+
+    private func order(
+        _ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ symbol: String, _ right: SQLTerm,
+        _ options: NSComparisonPredicate.Options, _ context: String
+    ) throws -> SQLText {
+        if left.isNull || right.isNull { return SQLText("0") }
+        switch try meeting(of: left, right, context) {
+        case .none: return SQLText("0")
+        case .different(let left, let right): return left.text + symbol + right.text
+        case .same:
+            switch left.valueClass {
+            case .object, .archived, .entity: throw refuse(context, "values of this kind have no order")
+            default: break
+            }
+            if !options.comparesLiterally, isText(left), isText(right) { return matchString(type, options, left, right) }
+            return left.text + symbol + right.text
+        }
+    }
+
+    /// How two values come together.
+    private enum Meeting {
+        /// As they are.
+        case same
+        /// Each in another form, in which no value may be left where there is one.
+        case different(SQLTerm, SQLTerm)
+        /// Not at all: they are never equal and have no order.
+        case none
+    }
+
+    private func meeting(of left: SQLTerm, _ right: SQLTerm, _ context: String) throws -> Meeting {
+        switch (left.valueClass, right.valueClass) {
+        case (.unknown, _), (_, .unknown): return .same
+        case (.object, .object):
+            if let first = left.rootIndex, let second = right.rootIndex, first != second { return .none }
+            return .same
+        case (let first, let second) where first == second: return .same
+        case (.number, .date), (.date, .number): return .same
+        case (.text, .number): return .different(number(in: left), right)
+        case (.number, .text): return .different(left, number(in: right))
+        case (.text, .id), (.id, .text):
+            // A constant that reads as a UUID has become one already.
+            if left.isConstant && left.valueClass == .text || right.isConstant && right.valueClass == .text { return .none }
+            throw refuse(context, "a text of the store is compared with a UUID")
+        default: return .none
+        }
+    }
+
+    private func number(in text: SQLTerm) -> SQLTerm {
+        SQLTerm(text: "\(SQLFunctionName.number)(" + text.text + ")", kind: .double)
+    }
+
+    // MARK: Strings
+
+    private func isText(_ term: SQLTerm) -> Bool { term.valueClass == .text || term.valueClass == .unknown }
+
+    private func matchString(
+        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ left: SQLTerm, _ right: SQLTerm
+    ) -> SQLText {
+        "\(SQLFunctionName.matchString)(\(operation.rawValue), \(options.rawValue), " + left.text + ", " + right.text + ")"
+    }
+
+    private func stringComparison(
+        _ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: SQLTerm,
+        _ options: NSComparisonPredicate.Options, _ context: String
+    ) throws -> SQLText {
+        if left.isNull || right.isNull { return SQLText("0") }
+        let (left, right) = (try stringTerm(left, context), try stringTerm(right, context))
+        if options.comparesLiterally, right.isConstant, case .string(let pattern)? = right.text.arguments.first {
+            switch type {
+            case .beginsWith:
+                if let end = Self.upperBound(ofPrefix: pattern), left.isColumn {
+                    return "(" + left.text + " >= " + right.text + " AND " + left.text + " < "
+                        + SQLText("?", [.string(end)]) + ")"
+                }
+            case .endsWith:
+                let count = Int64(pattern.utf8.count)
+                if count == 0 { return left.text + " IS NOT NULL" }
+                // As bytes: SQLite takes a NUL for the end of a text.
+                return "substr(CAST(" + left.text + " AS BLOB), " + SQLText("?", [.integer(-count)]) + ") = CAST(" + right.text
+                    + " AS BLOB)"
+            case .contains:
+                if !pattern.isEmpty { return "instr(" + left.text + ", " + right.text + ") > 0" }
+            default: break
+            }
+        }
+        if type == .matches, case .string(let pattern)? = right.text.arguments.first, right.isConstant,
+            !StringComparison.isValidPattern(pattern)
+        {
+            throw refuse(context, "'\(pattern)' is no regular expression")
+        }
+        return matchString(type, options, left, right)
+    }
+
+    /// A value as the text that string comparisons take it for.
+    private func stringTerm(_ term: SQLTerm, _ context: String) throws -> SQLTerm {
+        switch term.valueClass {
+        case .text, .unknown: return term
+        case .number, .id:
+            guard let kind = term.kind else { return term }
+            return SQLTerm(text: "\(SQLFunctionName.text)(\(kind.rawValue), " + term.text + ")", kind: .string)
+        case .date, .data, .object, .entity, .archived: throw refuse(context, "string comparisons apply to text")
+        }
+    }
+
+    /// The least string that is greater than every string with a prefix, in the order of UTF-8; nil when there is none.
+    static func upperBound(ofPrefix prefix: String) -> String? {
+        if let last = prefix.utf8.last, last < 0x7f {
+            var bytes = Array(prefix.utf8)
+            bytes[bytes.count - 1] += 1
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        var scalars = Array(prefix.unicodeScalars)
+        while let last = scalars.popLast() {
+            let next = last.value == 0xd7ff ? 0xe000 : last.value + 1
+            guard let successor = Unicode.Scalar(next) else { continue }
+            scalars.append(successor)
+            var view = String.UnicodeScalarView()
+            view.append(contentsOf: scalars)
+            return String(view)
+        }
+        return nil
+    }
+
+    // MARK: Ranges and membership
+
+    private func isBetween(
+        _ left: SQLTerm, _ right: NSExpression, _ options: NSComparisonPredicate.Options, in environment: SQLEnvironment,
+        _ context: String
+    ) throws -> SQLText {
+        guard let bounds = elements(right), bounds.count == 2 else { throw refuse(context, "BETWEEN needs two bounds") }
+        let low = try term(bounds[0], in: environment, like: left, context)
+        let high = try term(bounds[1], in: environment, like: left, context)
+        if let plain = SQLValueClass.ordered(left, low, high), plain != .text || options.comparesLiterally {
+            return left.text + " BETWEEN " + low.text + " AND " + high.text
+        }
+        return "(" + (try compare(left, .greaterThanOrEqualTo, low, options, context)) + " AND "
+            + (try compare(left, .lessThanOrEqualTo, high, options, context)) + ")"
+    }
+
+    /// More elements than this are bound as one JSON text.
+    private static let maximumListedElements = 16
+
+    func isElement(
+        _ left: SQLTerm, of right: NSExpression, _ options: NSComparisonPredicate.Options,
+        in environment: SQLEnvironment, _ context: String
+    ) throws -> SQLText {
+        if right.expressionType == .subquery {
+            let rows = try subqueryRows(right, in: environment)
+            return left.text + " IN (SELECT \(rows.alias).Z_PK" + rows.text + ")"
+        }
+        guard let members = elements(right) else {
+            // `"a" IN name`: a part of a text.
+            let container = try term(right, in: environment, like: nil, context)
+            guard container.valueClass == .text else { throw refuse(context, "IN needs a collection or a text on its right side") }
+            return try stringComparison(container, .contains, left, options, context)
+        }
+        var listed: [SQLText] = []
+        var parts: [SQLText] = []
+        for member in members {
+            let member = try self.term(member, in: environment, like: left, context)
+            if member.isNull {
+                parts.append((left.stored ?? left.text) + " IS NULL")
+            } else if member.isConstant, !left.isNull, left.valueClass == member.valueClass,
+                options.comparesLiterally || !isText(left), isSame(try meeting(of: left, member, context))
+            {
+                listed.append(SQLText("?", member.text.arguments))
+            } else {
+                parts.append(try equality(left, member, options, context))
+            }
+        }
+        if listed.count > Self.maximumListedElements, let json = SQLList.json(listed, decimal: left.kind == .decimal) {
+            parts.insert(left.text + " IN " + json, at: 0)
+        } else if !listed.isEmpty {
+            parts.insert(left.text + " IN (" + SQLText.joined(listed, by: ", ") + ")", at: 0)
+        }
+        switch parts.count {
+        case 0: return SQLText("0")
+        case 1: return parts[0]
+        default: return SQLText.combined(parts, by: " OR ")
+        }
+    }
+
+    private func isSame(_ meeting: Meeting) -> Bool {
+        if case .same = meeting { return true }
+        return false
+    }
+
+    /// The elements of a constant collection or of an aggregate expression.
+    func elements(_ expression: NSExpression) -> [NSExpression]? {
+        switch expression.expressionType {
+        case .aggregate: return expression.collection as? [NSExpression]
+        case .constantValue:
+            return SQLList.elements(of: expression.constantValue)?.map {
+                $0 as? NSExpression ?? NSExpression(forConstantValue: $0)
+            }
+        case .fetchRequest:
+            return SQLList.elements(of: expression.expressionValue(with: nil, context: nil))?.map {
+                // A row of one column stands for its value.
+                let row = $0 as? NSDictionary
+                return NSExpression(forConstantValue: row?.count == 1 ? row?.allValues.first : $0)
+            }
+        default: return nil
+        }
+    }
+}
+
+extension SQLValueClass {
+    /// The class of three values that SQL can order as they are; nil when it cannot.
+    fileprivate static func ordered(_ value: SQLTerm, _ low: SQLTerm, _ high: SQLTerm) -> SQLValueClass? {
+        let own = value.valueClass
+        guard low.valueClass == own, high.valueClass == own, !value.isNull, !low.isNull, !high.isNull else { return nil }
+        switch own {
+        case .number, .date, .text, .id, .data: return own
+        case .object, .entity, .archived, .unknown: return nil
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/// A value in SQL, and what is known of it.
+struct SQLTerm {
+    var text: SQLText
+    /// The kind of value; nil where it is not known.
+    var kind: ValueKind?
+    /// The attribute or relationship it comes from.
+    var slot: PropertySlot?
+    /// Whether it is the bare column of an attribute or to-one relationship, so that the column's affinity applies.
+    var isColumn = false
+    /// Whether it is a bound value.
+    var isConstant = false
+    /// Whether it is the constant nil.
+    var isNull = false
+    /// Whether it can be nil.
+    var canBeNull = true
+    /// Where the text is a function of a column: the column, which tells as well whether there is a value.
+    var stored: SQLText?
+    /// For a row: the root of its entity's hierarchy, whose rows are told apart by their keys.
+    var rootIndex: Int?
+    /// Whether it is the number of a row's entity.
+    var isEntity = false
+    /// The composite attribute that it is.
+    var composite: SQLComposite?
+
+    /// What the value is compared as.
+    var valueClass: SQLValueClass {
+        if isEntity { return .entity }
+        guard let kind else { return .unknown }
+        return SQLValueClass(kind)
+    }
+}
+
+/// Values of one class are compared by SQL itself; values of different classes are unequal, but where a rule brings them together.
+enum SQLValueClass {
+    case number, date, text, id, data, object, entity, archived, unknown
+
+    init(_ kind: ValueKind) {
+        switch kind {
+        case .int16, .int32, .int64, .boolean, .double, .float, .decimal: self = .number
+        case .date: self = .date
+        case .string, .uri: self = .text
+        case .uuid: self = .id
+        case .data: self = .data
+        case .toOne: self = .object
+        case .transformable, .composite: self = .archived
+        case .toMany, .orderedToMany, .fetched, .undefined: self = .unknown
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import CSQLite
+import Foundation
+
+/// The functions of connections that compute with values of Core Data's kinds, by the routines that evaluate predicates in memory.
+enum ValueFunctions {
+    static func register(on connection: SQLiteConnection) {
+        let pure = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
+        let user = Unmanaged.passUnretained(connection).toOpaque()
+        func add(
+            _ name: String, _ count: Int32, _ flags: Int32,
+            _ function: @escaping @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+        ) {
+            sqlite3_create_function_v2(connection.handle, name, count, flags, user, function, nil, nil, nil)
+        }
+        add(SQLFunctionName.calculate, -1, pure) { context, count, arguments in
+            ValueFunctions.calculate(context, count, arguments)
+        }
+        add(SQLFunctionName.value, 1, SQLITE_UTF8 | SQLITE_INNOCUOUS) { context, _, arguments in
+            sqlite3_result_value(context, arguments?[0])
+        }
+        add(SQLFunctionName.number, 1, pure) { context, _, arguments in
+            guard let context else { return }
+            ValueFunctions.give(SQLiteFunctions.string(arguments?[0]).flatMap { ComparableValue.number(in: $0)?.value }, to: context)
+        }
+        add(SQLFunctionName.text, 2, pure) { context, _, arguments in
+            guard let context else { return }
+            let kind = UInt8(exactly: sqlite3_value_int64(arguments?[0])).flatMap(ValueKind.init(rawValue:))
+            ValueFunctions.give(ComparableValue(ValueFunctions.value(arguments?[1], kind)).stringValue, to: context)
+        }
+        // Reads files, and gives other bytes when they change.
+        add(SQLFunctionName.externalBytes, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY) { context, _, arguments in
+            guard let context, let user = sqlite3_user_data(context), let data = ValueFunctions.data(arguments?[0]) else {
+                return sqlite3_result_null(context)
+            }
+            // The connection registered itself and outlives its functions.
+            let connection = Unmanaged<SQLiteConnection>.fromOpaque(user).takeUnretainedValue()
+            do {
+                ValueFunctions.give(try ExternalFiles.content(ofColumnValue: data, in: connection.externalFiles?.value), to: context)
+            } catch {
+                sqlite3_result_error(context, error.localizedDescription, -1)
+            }
+        }
+        func aggregate(_ name: String, _ finish: @escaping @convention(c) (OpaquePointer?) -> Void) {
+            sqlite3_create_function_v2(
+                connection.handle, name, 1, pure, nil, nil,
+                { context, _, arguments in
+                    guard let decimal = ValueFunctions.value(arguments?[0], .decimal) as? Decimal else { return }
+                    ValueFunctions.aggregation(context, creates: true)?.add(decimal)
+                }, finish, nil)
+        }
+        aggregate(SQLFunctionName.decimalSum) { context in ValueFunctions.finish(context) { $0.sum } }
+        aggregate(SQLFunctionName.decimalAverage) { context in ValueFunctions.finish(context) { $0.average } }
+    }
+
+    // MARK: Functions of predicates
+
+    private static func calculate(_ context: OpaquePointer?, _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?) {
+        guard let context, let arguments, count >= 2, let name = SQLiteFunctions.string(arguments[0]),
+            let kinds = SQLiteFunctions.string(arguments[1])?.utf8, kinds.count == Int(count) - 2
+        else { return sqlite3_result_null(context) }
+        let values = kinds.enumerated().map { index, letter in
+            value(arguments[index + 2], ValueKind(rawValue: letter &- UInt8(ascii: "A")))
+        }
+        give(FunctionEvaluation.value(ofFunctionNamed: name, values), to: context)
+    }
+
+    /// A value as objects have it, as far as functions tell kinds apart.
+    private static func value(_ value: OpaquePointer?, _ kind: ValueKind?) -> Any? {
+        guard let value else { return nil }
+        switch sqlite3_value_type(value) {
+        case SQLITE_INTEGER:
+            let integer = sqlite3_value_int64(value)
+            switch kind {
+            case .decimal?: return Decimal(integer)
+            case .double?, .float?: return Double(integer)
+            case .date?: return Date(timeIntervalSinceReferenceDate: Double(integer))
+            default: return integer
+            }
+        case SQLITE_FLOAT:
+            let double = sqlite3_value_double(value)
+            switch kind {
+            case .decimal?: return Decimal(string: DecimalText.text(of: double))
+            case .date?: return Date(timeIntervalSinceReferenceDate: double)
+            default: return double
+            }
+        case SQLITE_TEXT:
+            let text = SQLiteFunctions.string(value)
+            return kind == .decimal ? text.flatMap { Decimal(string: $0) } : text
+        case SQLITE_BLOB:
+            let data = data(value) ?? Data()
+            guard kind == .uuid, data.count == 16 else { return data }
+            return data.withUnsafeBytes { UUID(bytes: $0.bindMemory(to: UInt8.self)) }
+        default: return nil
+        }
+    }
+
+    private static func data(_ value: OpaquePointer?) -> Data? {
+        guard let value, sqlite3_value_type(value) != SQLITE_NULL else { return nil }
+        let count = Int(sqlite3_value_bytes(value))
+        return sqlite3_value_blob(value).map { Data(bytes: $0, count: count) } ?? Data()
+    }
+
+    private static func give(_ value: Any?, to context: OpaquePointer) {
+        switch ComparableValue(value) {
+        case .integer(let integer): sqlite3_result_int64(context, integer)
+        case .double(let double): sqlite3_result_double(context, double)
+        case .decimal(let decimal):
+            // A decimal is the number nearest to it, as in a column.
+            let text = "\(decimal)"
+            if let integer = Int64(text) { return sqlite3_result_int64(context, integer) }
+            sqlite3_result_double(context, Double(text) ?? .nan)
+        case .string(let text): SQLiteFunctions.give(.string(text), to: context)
+        case .date(let seconds): sqlite3_result_double(context, seconds)
+        case .object(let data as Data): SQLiteFunctions.give(.data(data), to: context)
+        default: sqlite3_result_null(context)
+        }
+    }
+
+    // MARK: Sums of decimals
+
+    private final class Aggregation {
+        private var total = Decimal(0)
+        private var count = 0
+
+        func add(_ decimal: Decimal) {
+            total += decimal
+            count += 1
+        }
+
+        var sum: Decimal? { count == 0 ? nil : total }
+        var average: Decimal? { count == 0 ? nil : total / Decimal(count) }
+    }
+
+    /// SQLite gives each group of rows a place, zeroed, for a pointer.
+    private static func aggregation(_ context: OpaquePointer?, creates: Bool) -> Aggregation? {
+        let size = creates ? Int32(MemoryLayout<UnsafeMutableRawPointer?>.size) : 0
+        guard let memory = sqlite3_aggregate_context(context, size) else { return nil }
+        let place = memory.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+        if let known = place.pointee { return Unmanaged<Aggregation>.fromOpaque(known).takeUnretainedValue() }
+        guard creates else { return nil }
+        let aggregation = Aggregation()
+        // Released by `finish`, which SQLite calls for every group, after an error too.
+        place.pointee = Unmanaged.passRetained(aggregation).toOpaque()
+        return aggregation
+    }
+
+    private static func finish(_ context: OpaquePointer?, _ result: (Aggregation) -> Decimal?) {
+        guard let context, let aggregation = aggregation(context, creates: false) else { return sqlite3_result_null(context) }
+        defer { Unmanaged.passUnretained(aggregation).release() }
+        give(result(aggregation), to: context)
+    }
+}
