@@ -92,6 +92,21 @@ import Testing
         #expect(expression.expressionValue(with: ["price": 3], context: ["x": 2]) as? Int == 6)
     }
 
+    /// Foundation's product of two such decimals ends the program.
+    @Test(arguments: [("1e-120", "1e-20"), ("1e-128", "1e-128"), ("1e127", "1e127"), ("-3e-100", "7e-100")])
+    func productsThatNoDecimalCanHoldAreFloatingPoint(_ first: String, _ second: String) throws {
+        let factors = try [first, second].map { try #require(Decimal(string: $0)) }
+        let product = NSExpression(format: "%@ * %@", factors[0], factors[1]).expressionValue(with: nil, context: nil)
+        let expected = try #require(Double(first)) * #require(Double(second))
+        #expect(product as? Double == expected)
+    }
+
+    @Test func decimalsAreComparedWithWhatNoDecimalCanHold() {
+        #expect(NSPredicate(format: "%@ > %@", Decimal(5), -1e300).evaluate(with: nil))
+        #expect(NSPredicate(format: "%@ < %@", Decimal(5), 1e300).evaluate(with: nil))
+        #expect(!NSPredicate(format: "%@ > %@", Decimal(5), Double.infinity).evaluate(with: nil))
+    }
+
     @Test func arithmeticOnDatesGivesDatesAndSeconds() {
         let date = Date(timeIntervalSinceReferenceDate: 100)
         #expect(NSExpression(format: "%@ + 60", date).expressionValue(with: nil, context: nil) as? Date == date + 60)

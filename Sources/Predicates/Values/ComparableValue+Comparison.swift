@@ -51,6 +51,10 @@ extension ComparableValue {
             return mine.lexicographicallyPrecedes(theirs) ? .orderedAscending : .orderedDescending
         case (.object(let mine as UUID), .object(let theirs as UUID)):
             return ComparableValue.order(mine.uuidString, theirs.uuidString)
+        case (.object(let mine as UUID), .string(let text)):
+            return UUID(uuidString: text).flatMap { ComparableValue.order(mine.uuidString, $0.uuidString) }
+        case (.string(let text), .object(let theirs as UUID)):
+            return UUID(uuidString: text).flatMap { ComparableValue.order($0.uuidString, theirs.uuidString) }
         default: return nil
         }
     }
@@ -82,10 +86,8 @@ extension ComparableValue {
         case (.double(let mine), .double(let theirs)): return ComparableValue.order(mine, theirs)
         case (.integer(let mine), .double(let theirs)): return ComparableValue.order(mine, theirs)
         case (.double(let mine), .integer(let theirs)): return ComparableValue.order(theirs, mine)?.opposite
-        case (.double, .decimal(let decimal)) where decimal.exponent < 0, (.decimal(let decimal), .double) where decimal.exponent < 0:
-            // A store keeps decimals that are not whole as the doubles that are nearest to them.
-            guard let mine = left.doubleValue, let theirs = right.doubleValue else { return nil }
-            return ComparableValue.order(mine, theirs)
+        case (.decimal(let mine), .double(let theirs)): return ComparableValue.order(mine, theirs)
+        case (.double(let mine), .decimal(let theirs)): return ComparableValue.order(theirs, mine)?.opposite
         default:
             guard let mine = left.decimalValue, let theirs = right.decimalValue else { return nil }
             return ComparableValue.order(mine, theirs)
@@ -99,6 +101,14 @@ extension ComparableValue {
         if number >= 0x1p63 { return .orderedAscending }
         if number < -0x1p63 { return .orderedDescending }
         return integer > Int64(number.rounded(.down)) ? .orderedDescending : .orderedAscending
+    }
+
+    /// Whole decimals are compared exactly; a store keeps the others as the doubles that are nearest to them.
+    private static func order(_ decimal: Decimal, _ number: Double) -> ComparisonResult? {
+        let text = "\(decimal)"
+        if let whole = Int64(text) { return order(whole, number) }
+        if decimal.exponent >= 0, let other = ComparableValue.double(number).decimalValue { return order(decimal, other) }
+        return Double(text).flatMap { order($0, number) }
     }
 
     private static func order<Value: Comparable>(_ mine: Value, _ theirs: Any) -> ComparisonResult? {
@@ -134,6 +144,22 @@ extension ComparableValue {
         }
         return leftValues.allSatisfy { value in rightValues.contains { $0.isEqual(to: value, options: options) } }
             && rightValues.allSatisfy { value in leftValues.contains { $0.isEqual(to: value, options: options) } }
+    }
+}
+
+extension NSComparisonPredicate.Operator {
+    /// Whether an equality or order of two values holds, for stores that cannot say it in their own language. False for other operators.
+    package func holds(_ left: Any, _ right: Any) -> Bool {
+        let (left, right) = (ComparableValue(left), ComparableValue(right))
+        switch self {
+        case .equalTo: return left.isEqual(to: right)
+        case .notEqualTo: return !left.isEqual(to: right)
+        case .lessThan: return left.order(to: right) == .orderedAscending
+        case .lessThanOrEqualTo: return left.order(to: right).map { $0 != .orderedDescending } ?? false
+        case .greaterThan: return left.order(to: right) == .orderedDescending
+        case .greaterThanOrEqualTo: return left.order(to: right).map { $0 != .orderedAscending } ?? false
+        default: return false
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Arithmetic as predicates do it: whole numbers stay whole (`5 / 2` is 2), a decimal makes the result decimal.
+/// Arithmetic as predicates do it: whole numbers stay whole (`5 / 2` is 2), a decimal makes the result decimal where a decimal can hold
+/// it.
 enum Number {
     case integer(Int64)
     case double(Double)
@@ -75,10 +76,12 @@ enum Number {
             let result = integers(left, right)
             return result.overflow ? .double(doubles(Double(left), Double(right))) : .integer(result.partialValue)
         case (.decimal, _), (_, .decimal):
-            guard let left = left.decimal, let right = right.decimal else {
+            // Foundation ends the program for a product that is too small for a decimal.
+            guard let first = left.decimal, let second = right.decimal, first.exponent + second.exponent > -100 else {
                 return .double(doubles(left.double, right.double))
             }
-            return .decimal(decimals(left, right))
+            let result = decimals(first, second)
+            return result.isNaN ? .double(doubles(left.double, right.double)) : .decimal(result)
         default:
             return .double(doubles(left.double, right.double))
         }

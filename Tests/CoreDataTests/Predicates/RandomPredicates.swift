@@ -106,7 +106,7 @@ struct RandomPredicates {
     }
 
     private static let patterns = [
-        ".*", ".", "..", "a.c", "[aA].*", "(a|b)+", "É", "\\d+", "", "e.", "s+", "[[:upper:]].*", "\\\\", ".*é.*", "(?i)abc", "a\\x{0}b",
+        ".*", ".", "..", "a.c", "[aA].*", "(a|b)+", "É", "\\d+", "e.", "s+", "[[:upper:]].*", "\\\\", ".*é.*", "(?i)abc", "a\\x{0}b",
     ]
 
     private mutating func wildcards() -> Description {

@@ -9,6 +9,12 @@ enum SQLFunctionName {
     /// `(function, kinds, values…)`: a function of predicates that SQL has not, or has with other rules. The kinds are the raw
     /// values of the arguments' `ValueKind`, a byte each.
     static let calculate = "NSCoreDataCalculate"
+    /// The same with a decimal as text, which has all of its digits, for other calculations.
+    static let calculateExactly = "NSCoreDataCalculateExactly"
+    /// `(operator, kinds, value, value)`: 1, 0 or NULL. A comparison of numbers that are computed with all digits.
+    static let compareNumbers = "NSCoreDataCompareNumbers"
+    /// The kind, among those of arguments, of a number that is computed with all digits.
+    static let exactKind: UInt8 = UInt8(ascii: "z")
     /// The number that a text reads as; NULL for other texts.
     static let number = "NSCoreDataNumber"
     /// The value itself, which SQLite does not take for a constant then.
@@ -20,6 +26,8 @@ enum SQLFunctionName {
     /// Sum and average of decimals.
     static let decimalSum = "NSCoreDataDecimalSum"
     static let decimalAverage = "NSCoreDataDecimalAverage"
+    static let exactDecimalSum = "NSCoreDataExactDecimalSum"
+    static let exactDecimalAverage = "NSCoreDataExactDecimalAverage"
     /// The bytes that hexadecimal text stands for.
     static let bytes = "NSCoreDataBytes"
     /// The double whose bit pattern is an integer.

@@ -66,6 +66,9 @@ extension SQLGenerator {
             let equal = left.text + " = " + right.text
             return canBothBeNull ? "(" + equal + " OR " + areBothNull + ")" : equal
         case .same:
+            if let equal = compareExactly(left, .equalTo, right) {
+                return canBothBeNull ? "(" + equal + " OR " + areBothNull + ")" : equal
+            }
             if !options.comparesLiterally, isText(left), isText(right) {
                 let equal = matchString(.equalTo, options, left, right)
                 return canBothBeNull ? "(" + equal + " OR " + areBothNull + ")" : equal
@@ -80,7 +83,9 @@ extension SQLGenerator {
     ) throws -> SQLText {
         if right.isNull { return (left.stored ?? left.text) + " IS NOT NULL" }
         if left.isNull { return (right.stored ?? right.text) + " IS NOT NULL" }
-        if case .same = try meeting(of: left, right, context), options.comparesLiterally || !isText(left) || !isText(right) {
+        if case .same = try meeting(of: left, right, context), options.comparesLiterally || !isText(left) || !isText(right),
+            left.exact == nil, right.exact == nil
+        {
             if left.canBeNull && right.canBeNull { return left.text + " IS NOT " + right.text }
             if left.canBeNull { return "(" + left.text + " <> " + right.text + " OR " + left.text + " IS NULL)" }
             return "(" + left.text + " <> " + right.text + " OR " + right.text + " IS NULL)"
@@ -101,9 +106,17 @@ extension SQLGenerator {
             case .object, .archived, .entity: throw refuse(context, "values of this kind have no order")
             default: break
             }
+            if let comparison = compareExactly(left, type, right) { return comparison }
             if !options.comparesLiterally, isText(left), isText(right) { return matchString(type, options, left, right) }
             return left.text + symbol + right.text
         }
+    }
+
+    /// The comparison of two numbers one of which is a computed decimal: as in memory, with all digits; nil for other values.
+    private func compareExactly(_ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText? {
+        if left.exact == nil && right.exact == nil { return nil }
+        return "\(SQLFunctionName.compareNumbers)(\(type.rawValue), '\(Self.kinds(of: [left, right]))', " + left.mostExact + ", "
+            + right.mostExact + ")"
     }
 
     /// How two values come together.
@@ -219,7 +232,9 @@ extension SQLGenerator {
         guard let bounds = elements(right), bounds.count == 2 else { throw refuse(context, "BETWEEN needs two bounds") }
         let low = try term(bounds[0], in: environment, like: left, context)
         let high = try term(bounds[1], in: environment, like: left, context)
-        if let plain = SQLValueClass.ordered(left, low, high), plain != .text || options.comparesLiterally {
+        if let plain = SQLValueClass.ordered(left, low, high), plain != .text || options.comparesLiterally,
+            [left, low, high].allSatisfy({ $0.exact == nil })
+        {
             return left.text + " BETWEEN " + low.text + " AND " + high.text
         }
         return "(" + (try compare(left, .greaterThanOrEqualTo, low, options, context)) + " AND "
@@ -249,7 +264,7 @@ extension SQLGenerator {
             let member = try self.term(member, in: environment, like: left, context)
             if member.isNull {
                 parts.append((left.stored ?? left.text) + " IS NULL")
-            } else if member.isConstant, !left.isNull, left.valueClass == member.valueClass,
+            } else if member.isConstant, !left.isNull, left.exact == nil, left.valueClass == member.valueClass,
                 options.comparesLiterally || !isText(left), isSame(try meeting(of: left, member, context))
             {
                 listed.append(SQLText("?", member.text.arguments))

@@ -89,9 +89,12 @@ extension SQLGenerator {
             let test = try condition(expression.predicate, in: environment)
             let first = try single(term(expression.true, in: environment, like: other, context), context)
             let second = try single(term(expression.false, in: environment, like: other, context), context)
+            let kind = try commonKind(first, second, context)
+            let isExact = kind == .decimal && (first.exact != nil || second.exact != nil)
             return SQLTerm(
-                text: "CASE WHEN " + test + " THEN " + first.text + " ELSE " + second.text + " END",
-                kind: try commonKind(first, second, context), canBeNull: first.canBeNull || second.canBeNull,
+                text: "CASE WHEN " + test + " THEN " + first.text + " ELSE " + second.text + " END", kind: kind,
+                canBeNull: first.canBeNull || second.canBeNull,
+                exact: isExact ? "CASE WHEN " + test + " THEN " + exact(first) + " ELSE " + exact(second) + " END" : nil,
                 rootIndex: first.rootIndex == second.rootIndex || second.isNull ? first.rootIndex : nil)
         case .fetchRequest:
             guard let value = expression.expressionValue(with: nil, context: nil), SQLList.elements(of: value) == nil else {
@@ -105,6 +108,11 @@ extension SQLGenerator {
         @unknown default:
             throw refuse(context, "expressions of this kind have no SQL")
         }
+    }
+
+    /// A number in the form of computed ones with all digits.
+    private func exact(_ term: SQLTerm) -> SQLText {
+        term.exact ?? calculation("noindex:", [term], kind: .decimal).exact ?? term.text
     }
 
     /// The kind of a value that is one of two.

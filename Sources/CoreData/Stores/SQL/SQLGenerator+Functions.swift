@@ -138,14 +138,25 @@ extension SQLGenerator {
 
     /// A function that the evaluation in memory does.
     func calculation(_ name: String, _ values: [SQLTerm], kind: ValueKind?) -> SQLTerm {
-        let kinds = String(decoding: values.map { ($0.kind ?? .undefined).rawValue + UInt8(ascii: "A") }, as: UTF8.self)
+        let arguments = "('\(name)', '\(Self.kinds(of: values))', " + SQLText.joined(values.map(\.mostExact), by: ", ") + ")"
         return SQLTerm(
-            text: "\(SQLFunctionName.calculate)('\(name)', '\(kinds)', " + SQLText.joined(values.map(\.text), by: ", ") + ")",
-            kind: kind)
+            text: SQLFunctionName.calculate + arguments, kind: kind,
+            exact: kind == .decimal ? SQLFunctionName.calculateExactly + arguments : nil)
+    }
+
+    /// A letter for the kind of each value.
+    static func kinds(of values: [SQLTerm]) -> String {
+        String(
+            decoding: values.map { value in
+                value.exact == nil ? (value.kind ?? .undefined).rawValue + UInt8(ascii: "A") : SQLFunctionName.exactKind
+            }, as: UTF8.self)
     }
 }
 
 extension SQLTerm {
+    /// The value with all digits that are known of it.
+    var mostExact: SQLText { exact ?? text }
+
     /// The value without what holds for a column or a constant only.
     fileprivate var computed: SQLTerm { SQLTerm(text: text, kind: kind, canBeNull: canBeNull) }
 }

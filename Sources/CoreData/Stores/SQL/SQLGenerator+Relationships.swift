@@ -71,11 +71,19 @@ extension SQLGenerator {
         if name == "@count" {
             return SQLTerm(text: "(SELECT COUNT(DISTINCT " + value.text + ")" + from + ")", kind: .int64, canBeNull: false)
         }
+        func text(_ function: String) -> SQLText {
+            let call = "\(function)(" + value.text + ")"
+            return "(SELECT " + (name == "@sum" ? "IFNULL(" + call + ", 0)" : call) + from + ")"
+        }
         let function = try aggregateFunction(name, of: value, context)
-        let call = "\(function)(" + value.text + ")"
-        let text = "(SELECT " + (name == "@sum" ? "IFNULL(" + call + ", 0)" : call) + from + ")"
-        return SQLTerm(text: text, kind: aggregateKind(name, of: value), canBeNull: name != "@sum", rootIndex: value.rootIndex)
+        return SQLTerm(
+            text: text(function), kind: aggregateKind(name, of: value), canBeNull: name != "@sum",
+            exact: Self.exactFunctions[function].map(text), rootIndex: value.rootIndex)
     }
+
+    private static let exactFunctions = [
+        SQLFunctionName.decimalSum: SQLFunctionName.exactDecimalSum, SQLFunctionName.decimalAverage: SQLFunctionName.exactDecimalAverage,
+    ]
 
     private static let aggregateFunctions = ["@sum": "SUM", "@min": "MIN", "@max": "MAX", "@avg": "AVG"]
 

@@ -35,7 +35,8 @@ enum SQLList {
                 column = "\(SQLFunctionName.double)(value)"
                 append(String(Int64(bitPattern: double.bitPattern)))
             case (.string, .string(let string)):
-                guard let data = try? JSONEncoder().encode(string) else { return nil }
+                // SQLite takes a NUL in the JSON for the end of a text.
+                guard !string.utf8.contains(0), let data = try? JSONEncoder().encode(string) else { return nil }
                 append(String(decoding: data, as: UTF8.self))
             case (.uuid, .uuid(let uuid)):
                 column = "\(SQLFunctionName.bytes)(value)"

@@ -15,6 +15,8 @@ struct SQLTerm {
     var canBeNull = true
     /// Where the text is a function of a column: the column, which tells as well whether there is a value.
     var stored: SQLText?
+    /// For a computed decimal: the same with all of its digits, where the text gives the number nearest to it.
+    var exact: SQLText?
     /// For a row: the root of its entity's hierarchy, whose rows are told apart by their keys.
     var rootIndex: Int?
     /// Whether it is the number of a row's entity.

@@ -13,8 +13,12 @@ enum ValueFunctions {
             sqlite3_create_function_v2(connection.handle, name, count, flags, user, function, nil, nil, nil)
         }
         add(SQLFunctionName.calculate, -1, pure) { context, count, arguments in
-            ValueFunctions.calculate(context, count, arguments)
+            ValueFunctions.calculate(context, count, arguments, isExact: false)
         }
+        add(SQLFunctionName.calculateExactly, -1, pure) { context, count, arguments in
+            ValueFunctions.calculate(context, count, arguments, isExact: true)
+        }
+        add(SQLFunctionName.compareNumbers, 4, pure) { context, _, arguments in ValueFunctions.compareNumbers(context, arguments) }
         add(SQLFunctionName.value, 1, SQLITE_UTF8 | SQLITE_INNOCUOUS) { context, _, arguments in
             sqlite3_result_value(context, arguments?[0])
         }
@@ -48,20 +52,44 @@ enum ValueFunctions {
                     ValueFunctions.aggregation(context, creates: true)?.add(decimal)
                 }, finish, nil)
         }
-        aggregate(SQLFunctionName.decimalSum) { context in ValueFunctions.finish(context) { $0.sum } }
-        aggregate(SQLFunctionName.decimalAverage) { context in ValueFunctions.finish(context) { $0.average } }
+        aggregate(SQLFunctionName.decimalSum) { context in ValueFunctions.finish(context, isExact: false) { $0.sum } }
+        aggregate(SQLFunctionName.decimalAverage) { context in ValueFunctions.finish(context, isExact: false) { $0.average } }
+        aggregate(SQLFunctionName.exactDecimalSum) { context in ValueFunctions.finish(context, isExact: true) { $0.sum } }
+        aggregate(SQLFunctionName.exactDecimalAverage) { context in ValueFunctions.finish(context, isExact: true) { $0.average } }
     }
 
     // MARK: Functions of predicates
 
-    private static func calculate(_ context: OpaquePointer?, _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?) {
+    private static func calculate(
+        _ context: OpaquePointer?, _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?, isExact: Bool
+    ) {
         guard let context, let arguments, count >= 2, let name = SQLiteFunctions.string(arguments[0]),
             let kinds = SQLiteFunctions.string(arguments[1])?.utf8, kinds.count == Int(count) - 2
         else { return sqlite3_result_null(context) }
         let values = kinds.enumerated().map { index, letter in
-            value(arguments[index + 2], ValueKind(rawValue: letter &- UInt8(ascii: "A")))
+            value(arguments[index + 2], letter: letter)
         }
-        give(FunctionEvaluation.value(ofFunctionNamed: name, values), to: context)
+        give(FunctionEvaluation.value(ofFunctionNamed: name, values), to: context, isExact: isExact)
+    }
+
+    private static func compareNumbers(_ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?) {
+        guard let context, let arguments,
+            let operation = UInt(exactly: sqlite3_value_int64(arguments[0])).flatMap(NSComparisonPredicate.Operator.init(rawValue:)),
+            let kinds = SQLiteFunctions.string(arguments[1]).map({ Array($0.utf8) }), kinds.count == 2,
+            let left = value(arguments[2], letter: kinds[0]), let right = value(arguments[3], letter: kinds[1])
+        else {
+            if let context { sqlite3_result_null(context) }
+            return
+        }
+        sqlite3_result_int(context, operation.holds(left, right) ? 1 : 0)
+    }
+
+    /// A value by the letter of its kind: see `SQLGenerator.kinds(of:)`.
+    private static func value(_ value: OpaquePointer?, letter: UInt8) -> Any? {
+        guard letter == SQLFunctionName.exactKind else { return self.value(value, ValueKind(rawValue: letter &- UInt8(ascii: "A"))) }
+        // A decimal is text then; other numbers are themselves.
+        guard let value, sqlite3_value_type(value) == SQLITE_TEXT else { return self.value(value, nil) }
+        return SQLiteFunctions.string(value).flatMap { Decimal(string: $0) }
     }
 
     /// A value as objects have it, as far as functions tell kinds apart.
@@ -79,7 +107,9 @@ enum ValueFunctions {
         case SQLITE_FLOAT:
             let double = sqlite3_value_double(value)
             switch kind {
-            case .decimal?: return Decimal(string: DecimalText.text(of: double))
+            case .decimal?:
+                // What no decimal can hold came from arithmetic that left them.
+                return double.isFinite ? Decimal(string: DecimalText.text(of: double)) ?? double : double
             case .date?: return Date(timeIntervalSinceReferenceDate: double)
             default: return double
             }
@@ -100,13 +130,15 @@ enum ValueFunctions {
         return sqlite3_value_blob(value).map { Data(bytes: $0, count: count) } ?? Data()
     }
 
-    private static func give(_ value: Any?, to context: OpaquePointer) {
+    /// - Parameter isExact: whether a decimal is given as text, with all of its digits.
+    private static func give(_ value: Any?, to context: OpaquePointer, isExact: Bool = false) {
         switch ComparableValue(value) {
         case .integer(let integer): sqlite3_result_int64(context, integer)
         case .double(let double): sqlite3_result_double(context, double)
         case .decimal(let decimal):
             // A decimal is the number nearest to it, as in a column.
             let text = "\(decimal)"
+            if isExact { return SQLiteFunctions.give(.string(text), to: context) }
             if let integer = Int64(text) { return sqlite3_result_int64(context, integer) }
             sqlite3_result_double(context, Double(text) ?? .nan)
         case .string(let text): SQLiteFunctions.give(.string(text), to: context)
@@ -144,9 +176,9 @@ enum ValueFunctions {
         return aggregation
     }
 
-    private static func finish(_ context: OpaquePointer?, _ result: (Aggregation) -> Decimal?) {
+    private static func finish(_ context: OpaquePointer?, isExact: Bool, _ result: (Aggregation) -> Decimal?) {
         guard let context, let aggregation = aggregation(context, creates: false) else { return sqlite3_result_null(context) }
         defer { Unmanaged.passUnretained(aggregation).release() }
-        give(result(aggregation), to: context)
+        give(result(aggregation), to: context, isExact: isExact)
     }
 }
