@@ -1,0 +1,78 @@
+// What forbids a save: rows that others have changed, and unique values that they have.
+extension SaveSession {
+    /// The row as it is now; not published, for it may be a part of this unfinished save.
+    private func currentRow(_ key: Int64, of layout: EntityLayout) throws -> Snapshot? {
+        let root = try backend.entity(backend.mapping.layouts.layouts[layout.rootIndex])
+        let select = backend.selectPlan(root, includesSubentities: true)
+        var collector = RowCollector(select, expectedRows: 1)
+        try connection.read(select.statement(for: .one), key) { try collector.readAll($0) }
+        let rows = collector.finishUnpublished()
+        guard let row = rows.rows.first, let page = rows.pages.first else { return nil }
+        return Snapshot(row: row, page: page)
+    }
+
+    func addConflict(_ change: SaveConflicts.RowConflict.Change, _ index: Int, _ row: RowChange) throws {
+        conflicts.rows.append(
+            .init(change: change, index: index, current: try currentRow(row.key, of: row.layout)))
+    }
+
+    struct Constraint {
+        let names: [String]
+        let columns: [String]
+        let layout: EntityLayout
+    }
+
+    /// The constraints that apply to an entity, its superentities' included.
+    func constraints(of layout: EntityLayout) -> [Constraint] {
+        var result: [Constraint] = []
+        var candidate: EntityLayout? = layout
+        let schema = SQLSchema(mapping: backend.mapping)
+        while let current = candidate {
+            if let entity = backend.mapping.entity(current) {
+                for names in current.entity.uniquenessConstraintNames {
+                    if let columns = schema.columnNames(of: names, in: entity) {
+                        result.append(Constraint(names: current.constrainedPaths(names), columns: columns, layout: current))
+                    }
+                }
+            }
+            candidate = current.superIndex >= 0 ? backend.mapping.layouts.layouts[current.superIndex] : nil
+        }
+        return result
+    }
+
+    func addViolation(insert: Int? = nil, update: Int? = nil) throws {
+        guard let change = insert.map({ batch.inserts[$0] }) ?? update.map({ batch.updates[$0] }) else { return }
+        let table = SQLSchema.identifier(try backend.entity(change.layout).table.name)
+        for constraint in constraints(of: change.layout) {
+            let values = constraint.names.map { name -> PropertyValue in
+                guard let slot = change.layout.slotByPath[name] else { return .null }
+                if let values = change.values, values.has(slot) { return values[slot] }
+                return change.base?.value(slot) ?? .null
+            }
+            if values.contains(where: \.isNull) { continue }
+            let conditions = constraint.columns.map { "\(SQLSchema.identifier($0)) = ?" }.joined(separator: " AND ")
+            let owner = try connection.integer(
+                "SELECT Z_PK FROM \(table) WHERE \(conditions) AND Z_PK <> ?", values + [.integer(change.key)])
+            guard let owner else { continue }
+            let root = change.layout.rootIndex
+            // The other row may be one that this batch has just written.
+            let otherInserts = batch.inserts.indices.filter {
+                batch.inserts[$0].key == owner && batch.inserts[$0].layout.rootIndex == root
+            }
+            let otherUpdates = batch.updates.indices.filter {
+                batch.updates[$0].key == owner && batch.updates[$0].layout.rootIndex == root && updatedRows[$0] != nil
+            }
+            let isInBatch = !otherInserts.isEmpty || !otherUpdates.isEmpty
+            conflicts.violations.append(
+                .init(
+                    constraint: constraint.names, values: values, layout: constraint.layout,
+                    existing: isInBatch ? nil : try currentRow(owner, of: change.layout),
+                    inserts: otherInserts + (insert.map { [$0] } ?? []),
+                    updates: otherUpdates + (update.map { [$0] } ?? [])))
+            return
+        }
+        throw CoreDataErrors.make(
+            .persistentStoreOperation,
+            "A unique index that is not in the model refuses a row of '\(change.layout.name)' (key \(change.key)).")
+    }
+}

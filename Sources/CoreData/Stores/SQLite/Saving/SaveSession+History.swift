@@ -1,0 +1,67 @@
+// What a save leaves in the history, and what triggers have made of its rows.
+extension SaveSession {
+    /// Keeps what the history preserves of a row that is to be deleted.
+    func noteTombstones(of change: RowChange, _ index: Int) throws {
+        let slots = historyColumns(of: change.layout).preservedSlots
+        guard !slots.isEmpty else { return }
+        let entity = try backend.entity(change.layout)
+        let columns = slots.map { entity.columns[$0].map { SQLSchema.identifier($0.name) } ?? "NULL" }
+        try connection.query(
+            "SELECT \(columns.joined(separator: ", ")) FROM \(SQLSchema.identifier(entity.table.name)) WHERE Z_PK = ?",
+            [.integer(change.key)]
+        ) { row in
+            tombstones[index] = slots.indices.map { row.storedValue(Int32($0)) }
+        }
+    }
+
+    private func historyColumns(of layout: EntityLayout) -> HistoryColumns {
+        if let known = historyColumns[layout.index] { return known }
+        let made = HistoryColumns(layout)
+        historyColumns[layout.index] = made
+        return made
+    }
+
+    func writeHistory() throws {
+        var changes: [SQLiteHistory.Change] = []
+        changes.reserveCapacity(batch.inserts.count + batch.updates.count + batch.deletes.count)
+        func number(_ layout: EntityLayout) -> Int { backend.mapping.entity(layout)?.number ?? 0 }
+        for change in batch.inserts {
+            changes.append(.init(type: .insert, entityNumber: number(change.layout), key: change.key))
+        }
+        for change in batch.updates {
+            let slots = (0..<change.layout.storedCount).filter { change.values?.has($0) ?? false } + change.changedToMany
+            let columns = historyColumns(of: change.layout).changes(slots)
+            changes.append(.init(type: .update, entityNumber: number(change.layout), key: change.key, columns: columns))
+        }
+        for (index, change) in batch.deletes.enumerated() {
+            changes.append(
+                .init(
+                    type: .delete, entityNumber: number(change.layout), key: change.key, tombstones: tombstones[index] ?? []))
+        }
+        try SQLiteHistory.write(
+            changes, author: batch.transactionAuthor, contextName: batch.contextName, in: connection,
+            hasStrings: backend.columns["ATRANSACTIONSTRING"] != nil,
+            tombstoneColumns: backend.columns["ACHANGE"]?.filter { $0.hasPrefix("ZTOMBSTONE") }.count ?? 0)
+    }
+
+    /// Reads the rows again whose derived values the triggers of this save have changed.
+    func readDerivedRows() throws -> FetchedRows {
+        guard !connection.affectedRows.isEmpty else { return FetchedRows() }
+        var keysByRoot: [Int: Set<Int64>] = [:]
+        for affected in connection.affectedRows {
+            guard let index = backend.mapping.layoutIndex(forNumber: affected.entityNumber) else { continue }
+            keysByRoot[backend.mapping.layouts.layouts[index].rootIndex, default: []].insert(affected.key)
+        }
+        var result = FetchedRows()
+        for (root, keys) in keysByRoot {
+            let select = backend.selectPlan(
+                try backend.entity(backend.mapping.layouts.layouts[root]), includesSubentities: true)
+            var collector = RowCollector(select, expectedRows: keys.count)
+            try connection.read(select.statement(for: .list), [.string(SQLList.json(keys))]) { try collector.readAll($0) }
+            let rows = collector.finishUnpublished()
+            result.rows += rows.rows
+            result.pages += rows.pages
+        }
+        return result
+    }
+}

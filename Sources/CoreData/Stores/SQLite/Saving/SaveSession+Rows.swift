@@ -1,0 +1,126 @@
+// Deleting, updating and inserting rows.
+extension SaveSession {
+    func checkVersions() throws {
+        for (index, check) in batch.versionChecks.enumerated() {
+            let table = SQLSchema.identifier(try backend.entity(check.layout).table.name)
+            let version = try connection.integer(
+                "SELECT \(SQLSchema.rowVersion) FROM \(table) WHERE Z_PK = ?", [.integer(check.key)])
+            if version != check.base?.version { try addConflict(.check, index, check) }
+        }
+    }
+
+    func deleteRows() throws {
+        for (index, change) in batch.deletes.enumerated() {
+            let writer = try writer(for: change.layout)
+            let old = writer.hasExternalColumns ? try writer.externalFileNames(ofRow: change.key) : []
+            if backend.tracksHistory { try noteTombstones(of: change, index) }
+            guard try writer.delete(change) else {
+                try addConflict(.delete, index, change)
+                continue
+            }
+            files?.supersede(old)
+            for join in backend.mapping.joinTables {
+                let root = change.layout.rootIndex
+                if join.owner.layout.rootIndex == root { try deletePairs(of: join, join.firstColumn, change.key) }
+                if join.destination.layout.rootIndex == root {
+                    try deletePairs(of: join, join.secondColumn, change.key)
+                }
+            }
+            for key in backend.mapping.hiddenKeys where change.layout.isKind(of: key.owner.layout) {
+                try releaseDestinations(of: change.key, key)
+            }
+        }
+    }
+
+    /// Takes the owner of a to-many relationship without an inverse out of its destinations' rows.
+    private func releaseDestinations(of owner: Int64, _ key: SQLHiddenKey) throws {
+        let column = SQLSchema.identifier(key.column.name)
+        try connection.run(
+            "UPDATE \(SQLSchema.identifier(key.destination.table.name)) SET \(Self.noOwner(in: key.column)) WHERE \(column) = ?",
+            [.integer(owner)])
+    }
+
+    /// The assignments that make a hidden key and its companions empty.
+    static func noOwner(in column: SQLColumn) -> String {
+        [column.name, column.entityColumn, column.orderColumn].compactMap { $0 }
+            .map { SQLSchema.identifier($0) + " = NULL" }.joined(separator: ", ")
+    }
+
+    private func deletePairs(of join: SQLJoinTable, _ column: String, _ key: Int64) throws {
+        try connection.run(
+            "DELETE FROM \(SQLSchema.identifier(join.name)) WHERE \(SQLSchema.identifier(column)) = ?", [.integer(key)])
+    }
+
+    func updateRows() throws {
+        var waiting: [Int] = []
+        for index in batch.updates.indices where try !update(index) { waiting.append(index) }
+        guard !waiting.isEmpty else { return }
+        // A unique value may be free once another update has given it up.
+        while true {
+            var left: [Int] = []
+            for index in waiting where try !update(index) { left.append(index) }
+            if left.isEmpty { return }
+            if left.count == waiting.count { break }
+            waiting = left
+        }
+        // Rows that exchange values wait for each other: take all their values away, then try once more.
+        for index in waiting { try clearUniqueColumns(of: batch.updates[index]) }
+        for index in waiting where try !update(index) { try addViolation(update: index) }
+    }
+
+    /// - Returns: false when a uniqueness constraint forbids the update.
+    private func update(_ index: Int) throws -> Bool {
+        let change = batch.updates[index]
+        let writer = try writer(for: change.layout)
+        let filesBefore = files?.written.count ?? 0
+        do {
+            let old = writer.hasExternalColumns ? try writer.externalFileNames(replacedBy: change) : []
+            guard let row = try writer.update(change) else {
+                try addConflict(.update, index, change)
+                return true
+            }
+            files?.supersede(old)
+            updatedRows[index] = row
+            return true
+        } catch let error as SQLiteError where error.isUniquenessViolation {
+            // The update may be tried again, and then writes its values to other files.
+            files?.discard(after: filesBefore)
+            return false
+        }
+    }
+
+    private func clearUniqueColumns(of change: RowChange) throws {
+        let entity = try backend.entity(change.layout)
+        let columns = Set(constraints(of: change.layout).flatMap { $0.columns })
+        guard !columns.isEmpty else { return }
+        let assignments = columns.sorted().map { "\(SQLSchema.identifier($0)) = NULL" }.joined(separator: ", ")
+        try connection.run(
+            "UPDATE \(SQLSchema.identifier(entity.table.name)) SET \(assignments) WHERE Z_PK = ? AND \(SQLSchema.rowVersion) = ?",
+            [.integer(change.key), .integer(change.base?.version ?? 0)])
+    }
+
+    func insertRows() throws {
+        var last: RowWriter?
+        var lastLayout: ObjectIdentifier?
+        try batch.inserts.withUnsafeBufferPointer { inserts in
+            for index in inserts.indices {
+                let layout = ObjectIdentifier(inserts[index].layout)
+                let writer: RowWriter
+                if let last, layout == lastLayout {
+                    writer = last
+                } else {
+                    writer = try self.writer(for: inserts[index].layout)
+                    last = writer
+                    lastLayout = layout
+                }
+                do {
+                    insertedRows[index] = try writer.insert(inserts[index])
+                } catch let error as SQLiteError where error.isUniquenessViolation {
+                    try addViolation(insert: index)
+                } catch let error as SQLiteError where error.isKeyTaken {
+                    try addConflict(.insert, index, inserts[index])
+                }
+            }
+        }
+    }
+}

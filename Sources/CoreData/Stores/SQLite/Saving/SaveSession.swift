@@ -1,0 +1,105 @@
+/// One save: all writes of a batch in one transaction.
+///
+/// Rows are deleted first, then updated, then inserted, so that a unique value can move between rows within one save.
+/// Conflicts are collected over the whole batch before the save is refused.
+final class SaveSession {
+    let batch: SaveBatch
+    private let store: SQLiteStore
+    let backend: SQLiteBackend
+    let connection: SQLiteConnection
+    private var writers: [Int: RowWriter] = [:]
+    var conflicts = SaveConflicts()
+    /// By the layout's index.
+    var historyColumns: [Int: HistoryColumns] = [:]
+    /// Preserved values by the index of the deletion.
+    var tombstones: [Int: [PropertyValue]] = [:]
+    @exclusivity(unchecked) var insertedRows: ContiguousArray<RowPointer?>
+    @exclusivity(unchecked) var updatedRows: ContiguousArray<RowPointer?>
+    let files: ExternalFileChanges?
+
+    init(batch: SaveBatch, store: SQLiteStore, backend: SQLiteBackend, connection: SQLiteConnection) {
+        self.batch = batch
+        self.store = store
+        self.backend = backend
+        self.connection = connection
+        files = backend.pool.supersededFiles.map { ExternalFileChanges($0.files, connection) }
+        insertedRows = ContiguousArray(repeating: nil, count: batch.inserts.count)
+        updatedRows = ContiguousArray(repeating: nil, count: batch.updates.count)
+    }
+
+    func run() throws -> SaveOutcome {
+        connection.affectedRows.removeAll()
+        let (pages, extra) = try connection.transaction(.immediate) {
+            do { return try write() } catch {
+                files?.discard()
+                throw error
+            }
+        }
+        // Should the commit fail, it may come to light again with the log: the written files stay until a store is opened.
+        if let files { backend.pool.supersededFiles?.add(files.superseded) }
+        return publish(pages, extra)
+    }
+
+    /// Everything between the beginning of the transaction and its commit.
+    private func write() throws -> ([RowPage], FetchedRows) {
+        try checkVersions()
+        try deleteRows()
+        try updateRows()
+        try insertRows()
+        try writeRelationships()
+        guard conflicts.rows.isEmpty, conflicts.violations.isEmpty else { throw conflicts }
+        if backend.tracksHistory { try writeHistory() }
+        try store.writeChangedMetadata(connection)
+        let extra = try readDerivedRows()
+        try files?.sync()
+        var pages: [RowPage] = []
+        for index in writers.keys.sorted() {
+            guard let writer = writers[index] else { continue }
+            pages += writer.finish()
+        }
+        return (pages, extra)
+    }
+
+    /// Publishes the new rows and forgets the deleted ones, after the commit.
+    private func publish(_ pages: [RowPage], _ extra: FetchedRows) -> SaveOutcome {
+        var byRoot: [Int: [RowPage]] = [:]
+        for page in pages { byRoot[page.layout.rootIndex, default: []].append(page) }
+        for (root, pages) in byRoot { backend.rowCaches[root].insert(pages) }
+        for change in batch.deletes { backend.rowCache(of: change.layout).remove(change.key) }
+        var extraByRoot: [Int: [RowPage]] = [:]
+        for page in extra.pages { extraByRoot[page.layout.rootIndex, default: []].append(page) }
+        for (root, pages) in extraByRoot { backend.rowCaches[root].insert(pages) }
+        if !extra.rows.isEmpty {
+            // Rows with derived values are replaced by what the triggers made of them.
+            var replaced: [RowReference: RowPointer] = [:]
+            for row in extra.rows {
+                let root = backend.mapping.layouts.layouts[row.rowLayoutIndex].rootIndex
+                replaced[RowReference(key: row.rowKey, layoutIndex: root)] = row
+            }
+            for (index, change) in batch.inserts.enumerated() {
+                if let row = replaced[RowReference(key: change.key, layoutIndex: change.layout.rootIndex)] {
+                    insertedRows[index] = row
+                }
+            }
+            for (index, change) in batch.updates.enumerated() {
+                if let row = replaced[RowReference(key: change.key, layoutIndex: change.layout.rootIndex)] {
+                    updatedRows[index] = row
+                }
+            }
+        }
+        var outcome = SaveOutcome()
+        outcome.inserted = FetchedRows(
+            rows: ContiguousArray(insertedRows.compactMap { $0 }), pages: pages + extra.pages)
+        outcome.updated = FetchedRows(rows: ContiguousArray(updatedRows.compactMap { $0 }), pages: pages + extra.pages)
+        return outcome
+    }
+
+    func writer(for layout: EntityLayout) throws -> RowWriter {
+        if let writer = writers[layout.index] { return writer }
+        let writer = RowWriter(
+            try backend.entity(layout), backend, connection, files,
+            expectedRows: max(batch.inserts.count, batch.updates.count))
+        writers[layout.index] = writer
+        return writer
+    }
+}
