@@ -55,6 +55,18 @@ struct UnreadableJournalTests {
         #expect(try OpenStore(model: TestModel.company(), url: url).strings("Tag") == ["red"])
     }
 
+    @Test func aLinkToTheStoreHidesNoCommittedRows() throws {
+        let link = folder.file("link.sqlite")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
+        try FileManager.default.createSymbolicLink(
+            atPath: url.path + "-shm", withDestinationPath: folder.file("missing/elsewhere").path)
+        let refusal = error {
+            _ = try OpenStore(model: TestModel.company(), url: link, options: [NSReadOnlyPersistentStoreOption: true])
+        }
+        #expect(refusal?.code == CocoaError.persistentStoreOpen.rawValue)
+        #expect(refusal?.localizedDescription.contains("store.sqlite-wal") == true, "\(String(describing: refusal))")
+    }
+
     @Test func aFolderInPlaceOfTheSharedMemoryHidesNoCommittedRows() throws {
         // SQLite indexes the journal in memory where the shared memory can be opened but not written.
         try FileManager.default.createDirectory(atPath: url.path + "-shm", withIntermediateDirectories: false)

@@ -102,19 +102,21 @@ final class SQLiteConnectionPool: Sendable {
             try plain.query("SELECT count(*) FROM sqlite_master") { _ in }
             return plain
         } catch let error as SQLiteError where error.code == SQLITE_CANTOPEN || error.code == SQLITE_READONLY {
-            if size(ofFileAt: configuration.path + "-journal") > 0 {
+            // The journals lie beside the file itself, where the path is a link to it.
+            let file = URL(fileURLWithPath: configuration.path).resolvingSymlinksInPath().path
+            if size(ofFileAt: file + "-journal") > 0 {
                 throw SQLiteError(
                     extendedCode: error.extendedCode, message: error.message, path: configuration.path,
-                    advice: "The store at \(configuration.path) cannot be read: its journal \(configuration.path)-journal holds "
+                    advice: "The store at \(configuration.path) cannot be read: its journal \(file)-journal holds "
                         + "what a program that ended while writing had changed, and that has to be undone first. Open the store "
                         + "once without NSReadOnlyPersistentStoreOption, or do so with a copy of the store and its journal.")
             }
-            if size(ofFileAt: configuration.path + "-wal") > 0 {
+            if size(ofFileAt: file + "-wal") > 0 {
                 throw SQLiteError(
                     extendedCode: SQLITE_CANTOPEN, message: error.message, path: configuration.path,
-                    advice: "The store at \(configuration.path) cannot be read: its journal \(configuration.path)-wal holds "
+                    advice: "The store at \(configuration.path) cannot be read: its journal \(file)-wal holds "
                         + "changes that can only be read where SQLite can make files beside the store. Make the folder "
-                        + "writable, remove what stands at \(configuration.path)-shm, or copy the store with its journal "
+                        + "writable, remove what stands at \(file)-shm, or copy the store with its journal "
                         + "to another folder.")
             }
             return try SQLiteConnection(path: configuration.path, mode: .immutable, timeout: configuration.timeout)
