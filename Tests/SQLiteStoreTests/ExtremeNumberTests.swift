@@ -80,6 +80,53 @@ struct ExtremeNumberTests {
         #expect(archive.raw.value("SELECT count(*) FROM ZTAG") == "0")
     }
 
+    @Test func rowsWhoseVersionsBeginAnewAreSeenByOtherContexts() throws {
+        try fill()
+        archive.raw.execute("UPDATE ZTAG SET Z_OPT = 4294967294")
+        try archive.reopen()
+        let tag = try archive.object("Tag", "tag")
+        let before = archive.coordinator.newContext()
+        #expect(before.object(with: tag.objectID).value(forKey: "count") as? Int32 == nil)
+        for count in 1...4 {
+            tag.setValue(count, forKey: "count")
+            try archive.context.save()
+            let other = archive.coordinator.newContext()
+            #expect(other.object(with: tag.objectID).value(forKey: "count") as? Int == count)
+        }
+        let other = archive.coordinator.newContext()
+        other.object(with: tag.objectID).setValue(5, forKey: "count")
+        try other.save()
+        #expect(archive.raw.value("SELECT ZCOUNT FROM ZTAG") == "5")
+        withExtendedLifetime(before) {}
+    }
+
+    @Test(arguments: ["0", "-1", "-9223372036854775808", "9223372036854775807"])
+    func rowsOfAnyKeyAreReadChangedAndDeleted(key: String) throws {
+        try fill()
+        let table = try #require(archive.raw.value("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%TAGS%'"))
+        let column = try #require(archive.raw.value("SELECT name FROM pragma_table_info('\(table)') WHERE name LIKE '%TAGS%'"))
+        archive.raw.execute("UPDATE ZTAG SET Z_PK = \(key); UPDATE \(table) SET \(column) = \(key)")
+        archive.raw.execute("UPDATE ZAUTHOR SET Z_PK = \(key); UPDATE ZBOOK SET ZAUTHOR = \(key)")
+        try archive.reopen()
+        let book = try archive.object("Book", "book")
+        let author = try #require(book.value(forKey: "author") as? NSManagedObject)
+        #expect(author.value(forKey: "name") as? String == "author")
+        #expect((author.value(forKey: "books") as? Set<NSManagedObject>) == [book])
+        let tag = try #require((book.value(forKey: "tags") as? Set<NSManagedObject>)?.first)
+        #expect(tag.value(forKey: "scan") as? Data == Archive.large("tag", 1))
+        tag.setValue(3, forKey: "count")
+        author.setValue(4, forKey: "count")
+        try archive.context.save()
+        #expect(archive.raw.value("SELECT ZCOUNT FROM ZTAG WHERE Z_PK = \(key)") == "3")
+        #expect(archive.raw.value("SELECT ZCOUNT FROM ZAUTHOR WHERE Z_PK = \(key)") == "4")
+        archive.context.delete(tag)
+        archive.context.delete(author)
+        try archive.context.save()
+        #expect(archive.raw.value("SELECT count(*) FROM ZTAG") == "0")
+        #expect(archive.raw.value("SELECT count(*) FROM \(table)") == "0")
+        #expect(archive.raw.value("SELECT ZAUTHOR FROM ZBOOK") == nil)
+    }
+
     private func chapters() throws -> [String?] {
         let chapters = try archive.object("Book", "book").mutableOrderedSetValue(forKey: "chapters")
         return chapters.map { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }
@@ -124,7 +171,9 @@ struct ExtremeNumberTests {
     @Test(arguments: extremes) func keysAndNumbersOfAnyKindGiveRowsOrErrors(number: String) throws {
         try fill()
         let columns = [
-            ("ZBOOK", "ZAUTHOR"), ("ZTAG", "Z_ENT"), ("ZAUTHOR", "ZPASSPORT"), ("ZSHELF", "Z_PK"), ("Z_PRIMARYKEY", "Z_ENT"),
+            ("ZBOOK", "ZAUTHOR"), ("ZTAG", "Z_ENT"), ("ZAUTHOR", "ZPASSPORT"), ("ZSHELF", "Z_PK"), ("ZBOOK", "Z_PK"), ("ZBOOK", "Z_ENT"),
+            ("ZBOOK", "Z_OPT"),
+            ("ZCHAPTER", "ZBOOK"), ("ZCHAPTER", "Z_FOK_BOOK"), ("Z_PRIMARYKEY", "Z_ENT"),
             ("Z_PRIMARYKEY", "Z_SUPER"), ("Z_METADATA", "Z_VERSION"),
         ]
         let original = try Data(contentsOf: archive.url)

@@ -86,7 +86,7 @@ final class RowCache: Sendable {
                 guard count > 0 else { return }
                 for index in 0..<page.rowCount {
                     let row = page.row(at: index)
-                    remove(row.rowKey) { $0.rowVersion <= row.rowVersion }
+                    remove(row.rowKey) { row.isSameOrLater($0) }
                 }
             } else if page.isInCache {
                 for index in 0..<page.rowCount {
@@ -126,7 +126,7 @@ final class RowCache: Sendable {
             while let other = entries[index] {
                 if other.rowKey == key {
                     // Savers and readers publish in any order: an older version must not take a newer one's place.
-                    if other.rowVersion <= row.rowVersion { entries[index] = row }
+                    if row.isSameOrLater(other) { entries[index] = row }
                     return
                 }
                 index = (index + 1) & mask

@@ -19,6 +19,8 @@ extension UnsafeMutablePointer where Pointee == UInt64 {
 
     @inlinable @inline(__always) var rowKey: Int64 { Int64(bitPattern: self[-3]) }
     var rowVersion: Int64 { Int64(UInt32(truncatingIfNeeded: self[-2])) }
+    /// Whether this is a row as it was when another state of it was read, or later. Versions have 32 bits and begin anew after the last.
+    func isSameOrLater(_ other: RowPointer) -> Bool { Int32(truncatingIfNeeded: self[-2] &- other[-2]) >= 0 }
     @inlinable @inline(__always) var rowLayoutIndex: Int { Int(truncatingIfNeeded: self[-2] >> 32) }
 
     /// Whether a slot is nil in a row of so many words before the bitmap.
