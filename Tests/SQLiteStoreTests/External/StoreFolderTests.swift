@@ -51,6 +51,24 @@ struct StoreFolderTests {
         #expect(try mode(files.deletingLastPathComponent()) == search)
     }
 
+    @Test func aBackupThatIsBroughtBackUnderAnOpenStoreKeepsItsFiles() throws {
+        try Gallery.create(url)
+        let backup = folder.file("backup.sqlite")
+        try coordinator.replacePersistentStore(at: backup, withPersistentStoreFrom: url, type: .sqlite)
+        let open = try Gallery.open(url)
+        let context = open.newContext()
+        // Somebody still reads the rows that name the former files, so that the open store has yet to remove them.
+        let reader = RawDatabase(url)
+        reader.execute("BEGIN")
+        _ = reader.value("SELECT count(*) FROM ZPERSON")
+        for person in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")) { person.setValue(nil, forKey: "photo") }
+        try context.save()
+        reader.execute("COMMIT")
+        try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: backup, type: .sqlite)
+        for store in open.persistentStores { try open.remove(store) }
+        #expect(try Gallery.problems(url).isEmpty)
+    }
+
     @Test func replacingAStoreBringsTheOthersFilesAndRemovesItsOwn() throws {
         try Gallery.create(url)
         let target = folder.file("target.sqlite")

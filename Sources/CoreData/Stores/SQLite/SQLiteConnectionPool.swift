@@ -25,6 +25,8 @@ final class SQLiteConnectionPool: Sendable {
     let configuration: Configuration
     /// What becomes of external files; nil for a database in memory, which has none.
     let supersededFiles: SupersededFiles?
+    /// Looks for external files that nobody needs, in a store with many rows.
+    let backgroundSweep = BackgroundSweep()
     /// What a writer found when it opened the database; nil for readers and for databases in memory.
     private let openedFiles: OpenedFiles?
     /// Guards the writer: who holds it writes.
@@ -214,6 +216,7 @@ final class SQLiteConnectionPool: Sendable {
     /// Moves what the WAL holds into the database file, and removes the external files that nobody needs then; the last step
     /// before a store is closed.
     func checkpoint() {
+        backgroundSweep.cancel()
         idleReaders.withLock { $0.removeAll() }
         guard !configuration.isReadOnly else { return }
         writer.withLock { connection in

@@ -190,6 +190,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         let backend = try pool.write { connection in
             let schema = try SQLiteSchemaReader.read(connection)
             let mapping = try self.makeMapping(entities: entities, numbers: schema.entityNumbers)
+        var isSwept = true
             mapping.adjust(to: schema.columns)
             var missing = mapping.missing(from: schema.columns)
             if schema.columns["Z_PRIMARYKEY"] == nil { missing.insert("Z_PRIMARYKEY", at: 0) }
@@ -228,7 +229,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
                 try connection.execute("VACUUM")
             }
             if !self.isReadOnly {
-                pool.supersededFiles?.sweep(connection, timeout: pool.configuration.timeout, hasReason: foundJournal)
+                isSwept = pool.supersededFiles?.sweep(connection, timeout: pool.configuration.timeout, hasReason: foundJournal) ?? true
             }
             return SQLiteBackend(
                 pool: pool, mapping: mapping, columns: columns, tracksHistory: (hasHistory || wantsHistory) && !self.isReadOnly,
@@ -245,6 +246,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     }
 
     private func close() {
+        if !isSwept { pool.backgroundSweep.begin(pool) }
         let pool = opening.withLock { opening in
             defer { opening = Opening() }
             return opening.pool

@@ -46,11 +46,11 @@ extension ExternalFiles {
         return name
     }
 
-    /// Copies a file of another store, if it has it and this one does not.
+    /// Copies a file of another store, if it has it. One of the same name, which has the same content, is replaced: whoever means to
+    /// remove that one, because no row named it any more, shall not remove this one.
     ///
     /// - Throws: when it cannot be read, or not be written whole; then no file is left.
     func copy(_ name: String, from other: ExternalFiles, _ making: Making) throws {
-        if access(path(of: name), F_OK) == 0 { return }
         guard let data = try other.content(named: name.utf8) else { return }
         // Under another name first: a file that is there is whole.
         let copy = try makeFile(holding: data, making)

@@ -104,12 +104,7 @@ struct ExternalFiles: Sendable {
 
     /// Removes files. Whatever else stands under a name, a folder or a link, stays.
     func remove(_ names: some Sequence<String>) {
-        for name in names {
-            let path = path(of: name)
-            var information = stat()
-            guard lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { continue }
-            unlink(path)
-        }
+        for name in names where isRegularFile(name) { unlink(path(of: name)) }
     }
 
     /// Removes the folders once nothing is left in them.
@@ -117,21 +112,25 @@ struct ExternalFiles: Sendable {
         if rmdir(folder.path) == 0 { rmdir(supportFolder.path) }
     }
 
-    /// The names of all regular files that look like files of values: UUIDs.
+    /// The names of all regular files that look like files of values.
+    func namesOnDisk() -> Set<String> { Set(namesInFolder().filter(isRegularFile)) }
+
+    /// All names in the folder that look like those of files of values: UUIDs.
     ///
     /// Empty where the folder is missing, or is reached through a link and may so be another store's.
-    func namesOnDisk() -> Set<String> {
+    func namesInFolder() -> [String] {
         for place in [supportFolder.path, folder.path] {
             var information = stat()
             guard lstat(place, &information) == 0, information.st_mode & S_IFMT == S_IFDIR else { return [] }
         }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        return Set(
-            names.filter { name in
-                var information = stat()
-                return UUID(uuidString: name) != nil && lstat(path(of: name), &information) == 0
-                    && information.st_mode & S_IFMT == S_IFREG
-            })
+        return names.filter { UUID(uuidString: $0) != nil }
+    }
+
+    /// Whether a regular file stands under a name: no folder, no link.
+    func isRegularFile(_ name: String) -> Bool {
+        var information = stat()
+        return lstat(path(of: name), &information) == 0 && information.st_mode & S_IFMT == S_IFREG
     }
 
     /// Whether a file beside the store may be another database with the same name but for its extension, and so the same folder.

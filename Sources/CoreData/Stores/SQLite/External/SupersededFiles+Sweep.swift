@@ -10,16 +10,20 @@ extension SupersededFiles {
     ///   - connection: the store's writer, in no transaction.
     ///   - timeout: how long the writer otherwise waits for locks, in seconds.
     ///   - hasReason: whether a program may have ended without closing the store.
-    func sweep(_ connection: SQLiteConnection, timeout: TimeInterval, hasReason: Bool) {
-        connection.setTimeout(min(timeout, 1))
+    /// - Returns: false when the rows are too many for a store that is being opened without such a reason; nothing was done then.
+    func sweep(_ connection: SQLiteConnection, timeout: TimeInterval, hasReason: Bool) -> Bool {
+        connection.setTimeout(min(timeout, Self.longestWait))
         defer { connection.setTimeout(timeout) }
-        files.whileLocked(waits: false) {
-            guard
-                let unnamed = try? ExternalFileSweep(files: files, connection: connection).unnamedFiles(hasReason: hasReason),
-                !unnamed.isEmpty
-            else { return }
+        return files.whileLocked(waits: false) {
+            let sweep = ExternalFileSweep(files: files, connection: connection)
+            if !hasReason, (try? sweep.hasManyRows()) == true { return false }
+            guard let unnamed = try? sweep.unnamedFiles(), !unnamed.isEmpty else { return true }
             add(unnamed)
             collect(connection)
-        }
+            return true
+        } ?? true
     }
+
+    /// How many seconds a sweep waits for the locks of others.
+    static var longestWait: TimeInterval { 1 }
 }

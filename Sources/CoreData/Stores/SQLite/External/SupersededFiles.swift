@@ -10,13 +10,16 @@ import Synchronization
 /// With a journal of another kind nobody reads during a commit, and the database is synced.
 final class SupersededFiles: Sendable {
     let files: ExternalFiles
-    /// Guards the names.
-    private let names = Mutex<Set<String>>([])
+    /// Guards the names. With each stands which file it is: a store that is copied here brings new files under the same names.
+    private let names = Mutex<[String: FileIdentity]>([:])
 
     init(_ files: ExternalFiles) { self.files = files }
 
     /// Notes files that no committed row names.
-    func add(_ superseded: some Sequence<String>) { names.withLock { $0.formUnion(superseded) } }
+    func add(_ superseded: some Sequence<String>) {
+        let found = superseded.compactMap { name in FileIdentity(path: files.path(of: name)).map { (name, $0) } }
+        names.withLock { $0.merge(found) { $1 } }
+    }
 
     var isEmpty: Bool { names.withLock { $0.isEmpty } }
 
@@ -32,10 +35,10 @@ final class SupersededFiles: Sendable {
     /// Removes the files after a complete checkpoint.
     func removeAll() {
         let removed = names.withLock { names in
-            defer { names = [] }
+            defer { names = [:] }
             return names
         }
-        files.remove(removed)
+        files.remove(removed.lazy.filter { FileIdentity(path: self.files.path(of: $0.key)) == $0.value }.map(\.key))
     }
 }
 
