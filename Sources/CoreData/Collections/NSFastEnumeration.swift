@@ -1,0 +1,26 @@
+import Foundation
+
+/// What can be looked at one by one with `NSFastEnumerationIterator`. Foundation on Linux lacks both.
+///
+/// Source: <https://developer.apple.com/documentation/foundation/nsfastenumeration>
+public protocol NSFastEnumeration: AnyObject {
+    /// What there is, in order.
+    var enumeratedElements: [Any] { get }
+}
+
+/// The elements of something that conforms to `NSFastEnumeration`: of a model its entities, of an entity its properties.
+public struct NSFastEnumerationIterator: IteratorProtocol, Sequence {
+    private var rest: IndexingIterator<[Any]>
+
+    public init(_ enumerable: any NSFastEnumeration) { rest = enumerable.enumeratedElements.makeIterator() }
+
+    public mutating func next() -> Any? { rest.next() }
+}
+
+extension NSManagedObjectModel: NSFastEnumeration {
+    public var enumeratedElements: [Any] { entities }
+}
+
+extension NSEntityDescription: NSFastEnumeration {
+    public var enumeratedElements: [Any] { properties }
+}
