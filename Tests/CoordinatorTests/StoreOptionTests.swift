@@ -109,24 +109,4 @@ struct StoreOptionTests {
         #expect(text.components(separatedBy: NSValidateXMLStoreOption).count == 2)
         #expect(text.components(separatedBy: NSPersistentStoreDeferredLightweightMigrationOptionKey).count == 2)
     }
-
-    @Test func aStoreWithHistoryKeepsItWithoutTheOption() throws {  // 258
-        let directory = try SampleStacks.Directory()
-        let url = directory.url.appendingPathComponent("notes.sqlite")
-        let model = model(["text"])
-        func save(_ options: [AnyHashable: Any]?) throws -> Int {
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-            let store = try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
-            let context = SampleStacks.context(coordinator)
-            try context.performAndWait { () throws in
-                NSEntityDescription.insertNewObject(forEntityName: "Note", into: context).setValue("x", forKey: "text")
-                try context.save()
-            }
-            try coordinator.remove(store)
-            let connection = try SQLiteConnection(path: url.path, mode: .readOnly, timeout: 5)
-            return Int(try connection.integer("SELECT count(*) FROM ATRANSACTION") ?? -1)
-        }
-        #expect(try save([NSPersistentHistoryTrackingKey: true]) == 1)
-        #expect(try save(nil) == 2)
-    }
 }

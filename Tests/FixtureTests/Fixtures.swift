@@ -150,7 +150,8 @@ final class Stack {
     init(_ model: NSManagedObjectModel, _ url: URL, options: [AnyHashable: Any]? = nil) throws {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         store = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: [HistoryTracking.continuingOption: true].merging(options ?? [:]) { $1 })
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
     }

@@ -113,7 +113,7 @@ struct FormatTests {
     @Test func aStoreWithHistoryGetsATransactionForEachSave() throws {
         let folder = TemporaryFolder()
         let url = try Fixture.sampleModel2V2.copy(to: folder)
-        let open = try OpenStore(model: try model(of: url), url: url)
+        let open = try OpenStore(model: try model(of: url), url: url, options: [NSPersistentHistoryTrackingKey: true])
         let raw = RawDatabase(url)
         let before = Int(raw.value("SELECT max(Z_PK) FROM ATRANSACTION") ?? "0") ?? 0
         let inserted = try open.insert("Feedback", ["comment": .string("good")])
@@ -129,7 +129,7 @@ struct FormatTests {
     @Test func aPageThatMovesCountsInItsBookAndTheSnapshotFollows() throws {
         let folder = TemporaryFolder()
         let url = try Fixture.sampleModel2V2.copy(to: folder)
-        let open = try OpenStore(model: try model(of: url), url: url)
+        let open = try OpenStore(model: try model(of: url), url: url, options: [NSPersistentHistoryTrackingKey: true])
         let raw = RawDatabase(url)
         try open.insert(
             "Page", ["book": open.reference("Book", 1), "isBookmarked": .integer(0), "number": .integer(7)])

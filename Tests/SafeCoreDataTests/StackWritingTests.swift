@@ -47,6 +47,23 @@ import Testing
         #expect(SQLiteFile(folder.file("stock.sqlite")).column("SELECT COUNT(*) FROM ZARTICLE") == ["3"])
     }
 
+    @Test func aStackGoesOnRecordingWhereAHistoryIs() async throws {
+        func transactions() -> String? { SQLiteFile(url).value("SELECT count(*) FROM ATRANSACTION") }
+        try await stack.insertItem("Bolt")
+        #expect(SQLiteFile(url).value("SELECT count(*) FROM sqlite_master WHERE name = 'ATRANSACTION'") == "0")
+        try await stack.close()
+        var tracking = DataStackOptions()
+        tracking.tracksHistory = true
+        let tracked = DataStack(model: Shop.model(), store: .file(url), options: tracking)
+        try await tracked.insertItem("Nut")
+        try await tracked.close()
+        #expect(transactions() == "1")
+        let again = DataStack(model: Shop.model(), store: .file(url))
+        try await again.insertItem("Screw")
+        try await again.close()
+        #expect(transactions() == "2")
+    }
+
     @Test func aWriteGivesItsResult() async throws {
         #expect(try await stack.write { _ in 42 } == 42)
     }

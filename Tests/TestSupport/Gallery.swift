@@ -127,7 +127,7 @@ public enum Gallery {
     /// Opens and closes the store as a program would, and tells what is wrong with it then: with its values by the engine, with its
     /// tables and files by the sqlite3 library and the folder.
     public static func problems(_ url: URL) throws -> [String] {
-        let coordinator = try open(url)
+        let coordinator = try open(url, options: [HistoryTracking.continuingOption: true])
         var problems = try wrongPhotos(coordinator.newContext())
         for store in coordinator.persistentStores { try coordinator.remove(store) }
         let file = SQLiteFile(url)

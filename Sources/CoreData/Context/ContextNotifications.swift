@@ -21,7 +21,7 @@ public let NSUpdatedObjectIDsKey = "updated_objectIDs"
 public let NSDeletedObjectIDsKey = "deleted_objectIDs"
 /// The key of the IDs of refreshed objects.
 public let NSRefreshedObjectIDsKey = "refreshed_objectIDs"
-/// The key of the IDs of invalidated objects.
+/// The key of the IDs of invalidated objects. No notification has it: see `NSInvalidatedObjectsKey`.
 public let NSInvalidatedObjectIDsKey = "invalidated_objectIDs"
 
 extension NSManagedObjectContext {

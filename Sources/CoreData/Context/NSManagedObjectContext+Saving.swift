@@ -254,7 +254,7 @@ extension NSManagedObjectContext {
                     .persistentStoreSave,
                     "The store at \(store.url?.path ?? "?") is read-only: its \(batch.batch.inserts.count) inserted, "
                         + "\(batch.batch.updates.count) changed and \(batch.batch.deletes.count) deleted objects cannot be saved.",
-                    userInfo: [NSAffectedStoresErrorKey: [store]])
+                    recovery: store.readOnlyReason.recovery, userInfo: [NSAffectedStoresErrorKey: [store]])
             }
             if snapshotStore.needsObjects {
                 batch.batch.context = self
@@ -347,7 +347,7 @@ extension NSManagedObjectContext {
                 throw CoreDataErrors.make(
                     .persistentStoreSave,
                     "The store at \(store.url?.path ?? "?") is read-only: new objects of \(root.name) cannot be saved in it.",
-                    userInfo: [NSAffectedStoresErrorKey: [store]])
+                    recovery: store.readOnlyReason.recovery, userInfo: [NSAffectedStoresErrorKey: [store]])
             }
             if snapshotStore.needsObjects {
                 let members = group.members.map { $0.takeUnretainedValue() }

@@ -17,7 +17,7 @@ public let NSStoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
 /// The checksum (`String`) of the model that the store was made with.
 public let NSPersistentStoreModelVersionChecksumKey = "NSStoreModelVersionChecksumKey"
 
-/// The system that the store can be used with.
+/// The system that the store can be used with. Stores made here do not say.
 public let NSPersistentStoreOSCompatibility = "NSPersistentStoreOSCompatibility"
 
 /// The version of this framework that stores record.

@@ -31,7 +31,7 @@ extension NSPersistentStoreCoordinator {
                     .coreData,
                     "An object of the entity '\(entity.name)' is assigned to the store \(describe(assigned)), which is "
                         + "read-only.",
-                    recovery: "Add the store without NSReadOnlyPersistentStoreOption, or assign the object to another.",
+                    recovery: assigned.readOnlyReason.recovery + " Or assign the object to another store.",
                     userInfo: [NSAffectedStoresErrorKey: [assigned]])
             }
             return assigned
@@ -46,9 +46,11 @@ extension NSPersistentStoreCoordinator {
             } else {
                 "No store's configuration has the entity: \(describe(stores))."
             }
+        let untracked = stores.first { $0.holds[entity.index] && $0.store.readOnlyReason == .untrackedHistory }
         throw CoreDataErrors.make(
             .coreData, "No store can take an object of the entity '\(entity.name)'. \(reason)",
-            recovery: "Add a writable store whose configuration has the entity before saving.",
+            recovery: untracked?.store.readOnlyReason.recovery
+                ?? "Add a writable store whose configuration has the entity before saving.",
             userInfo: [NSAffectedStoresErrorKey: stores.map(\.store)])
     }
 

@@ -27,7 +27,8 @@ public let NSPersistentStoreStagedMigrationManagerOptionKey = "NSPersistentStore
 public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
     "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 
-/// True: changes are recorded as persistent history.
+/// True: changes are recorded as persistent history. Without it a store in which changes were recorded is read-only, so that its
+/// history gets no gap.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
 
 /// True: `NSPersistentStoreRemoteChange` is posted when the store was changed by a save of this process.

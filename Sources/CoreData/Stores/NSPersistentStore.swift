@@ -88,6 +88,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         set { state.withLock { $0.isReadOnly = newValue } }
     }
 
+    /// Why, when they are.
+    var readOnlyReason: ReadOnlyReason { .option }
+
     /// The store's metadata: its type, UUID, the version hashes of its model and the application's own keys.
     open var metadata: [String: Any]! {
         get { state.withLock { guarded in Unchecked(guarded.metadata) }.value }

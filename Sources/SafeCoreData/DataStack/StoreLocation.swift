@@ -23,7 +23,8 @@ public struct DataStackOptions: Sendable {
     public var migratesAutomatically = true
     /// The model configuration whose entities the store holds; nil for all.
     public var configuration: String?
-    /// Whether every save is recorded in the store's persistent history.
+    /// Whether every save is recorded in the store's persistent history. A store that has history is recorded in any case, so that
+    /// the history gets no gap.
     public var tracksHistory = false
     /// How a write resolves conflicts with what others saved to the same file meanwhile. The error policy by default: the
     /// write throws.
@@ -38,7 +39,8 @@ public struct DataStackOptions: Sendable {
         description.configuration = configuration
         description.shouldMigrateStoreAutomatically = migratesAutomatically
         description.shouldInferMappingModelAutomatically = migratesAutomatically
-        if tracksHistory { description.setOption(NSNumber(value: true), forKey: NSPersistentHistoryTrackingKey) }
+        let history = tracksHistory ? NSPersistentHistoryTrackingKey : HistoryTracking.continuingOption
+        description.setOption(NSNumber(value: true), forKey: history)
         return description
     }
 }

@@ -116,7 +116,7 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
             throw CoreDataErrors.make(
                 .fileWriteNoPermission,
                 "Changes cannot be saved to the store \(StoreName.text(type: store.type, url: store.url)): it is read-only.",
-                recovery: "Add the store without NSReadOnlyPersistentStoreOption.",
+                recovery: store.readOnlyReason.recovery,
                 userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
         }
         saving.lock()

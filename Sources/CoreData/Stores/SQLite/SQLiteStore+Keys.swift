@@ -68,7 +68,7 @@ extension SQLiteStore {
         }
         throw CoreDataErrors.make(
             .fileWriteNoPermission,
-            "The store at \(connection.path) was opened with NSReadOnlyPersistentStoreOption; nothing was saved.",
+            "The store at \(connection.path) is read-only: nothing was saved.", recovery: readOnlyReason.recovery,
             userInfo: ["NSFilePath": connection.path])
     }
 }

@@ -32,6 +32,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         var isMetadataChanged = false
         /// Whether a journal lay beside the file: a program ended without closing the store, or has it open now.
         var foundJournal = false
+        /// Whether the store is read-only because its history would get a gap.
+        var wouldLeaveGap = false
         /// What the metadata in the file lack, which the coordinator then makes up for.
         var missingMetadata = MissingMetadata()
     }
@@ -185,12 +187,13 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         let (_, entities) = try configuredEntities()
         let modelLayout = modelLayout
         let wantsHistory = Self.wantsHistory(options) && !isReadOnly
+        let continuesHistory = Self.flag(options, HistoryTracking.continuingOption)
         let (missingMetadata, foundJournal) = opening.withLock { ($0.missingMetadata, $0.foundJournal) }
         pool.configuration.externalFiles.set(pool.supersededFiles?.files)
+        var isSwept = true
         let backend = try pool.write { connection in
             let schema = try SQLiteSchemaReader.read(connection)
             let mapping = try self.makeMapping(entities: entities, numbers: schema.entityNumbers)
-        var isSwept = true
             mapping.adjust(to: schema.columns)
             var missing = mapping.missing(from: schema.columns)
             if schema.columns["Z_PRIMARYKEY"] == nil { missing.insert("Z_PRIMARYKEY", at: 0) }
@@ -205,16 +208,22 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
                         + "It was made with another model or is damaged; migrate it or restore it from a copy.",
                     userInfo: ["NSFilePath": connection.path])
             }
+            let recordsHistory = wantsHistory || continuesHistory && !self.isReadOnly && Self.hasHistoryTables(schema.columns)
+            if !recordsHistory, !self.isReadOnly, try Self.hasHistory(connection, columns: schema.columns) {
+                self.isReadOnly = true
+                self.opening.withLock { $0.wouldLeaveGap = true }
+                self.warnOfUntrackedHistory()
+            }
             if missingMetadata.identifier, !self.isReadOnly {
                 // Object IDs name the store by it: it must be the same the next time.
                 try connection.transaction(.immediate) { try self.writeChangedMetadata(connection) }
             }
             var columns = schema.columns
-            let hasHistory = columns["ATRANSACTION"] != nil && columns["ACHANGE"] != nil
-            if wantsHistory {
+            if recordsHistory {
                 let tombstones = mapping.entities.compactMap { $0.map { HistoryColumns($0.layout).preservedSlots.count } }.max() ?? 0
                 let present = columns["ACHANGE"] ?? []
-                if !hasHistory || !present.contains(SQLiteHistory.tombstoneColumn(tombstones - 1)) && tombstones > 0 {
+                let isComplete = tombstones == 0 || present.contains(SQLiteHistory.tombstoneColumn(tombstones - 1))
+                if !Self.hasHistoryTables(columns) || !isComplete {
                     try connection.transaction(.immediate) {
                         try SQLiteHistory.createTables(connection, tombstones: tombstones)
                         try SQLiteHistory.addTombstoneColumns(
@@ -232,11 +241,12 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
                 isSwept = pool.supersededFiles?.sweep(connection, timeout: pool.configuration.timeout, hasReason: foundJournal) ?? true
             }
             return SQLiteBackend(
-                pool: pool, mapping: mapping, columns: columns, tracksHistory: (hasHistory || wantsHistory) && !self.isReadOnly,
+                pool: pool, mapping: mapping, columns: columns, tracksHistory: recordsHistory,
                 rowCaches: (modelLayout?.layouts ?? []).map { _ in RowCache() })
         }
         rowCaches = backend.rowCaches
         opening.withLock { $0.backend = backend }
+        if !isSwept { pool.backgroundSweep.begin(pool) }
     }
 
     /// Whether a journal lies beside a store's file.
@@ -246,7 +256,6 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     }
 
     private func close() {
-        if !isSwept { pool.backgroundSweep.begin(pool) }
         let pool = opening.withLock { opening in
             defer { opening = Opening() }
             return opening.pool
@@ -254,7 +263,11 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         pool?.checkpoint()
     }
 
+    override var readOnlyReason: ReadOnlyReason { opening.withLock { $0.wouldLeaveGap } ? .untrackedHistory : .option }
+
     override func reconnect() throws {
+        // What stands at the URL now may have no history.
+        if readOnlyReason == .untrackedHistory { isReadOnly = false }
         close()
         try loadMetadata()
         try prepareForRequests()
@@ -311,11 +324,6 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     static func isInMemory(_ url: URL) -> Bool { url.path == nullDevice || isSharedMemory(url) }
 
     static func isSharedMemory(_ url: URL) -> Bool { url.path.hasPrefix(nullDevice + "/") }
-
-    static func wantsHistory(_ options: [AnyHashable: Any]?) -> Bool {
-        guard let option = options?[NSPersistentHistoryTrackingKey] else { return false }
-        return option is [AnyHashable: Any] || option is NSDictionary || flag(options, NSPersistentHistoryTrackingKey)
-    }
 
     static func configuration(
         _ url: URL, _ options: [AnyHashable: Any]?, isReadOnly: Bool
