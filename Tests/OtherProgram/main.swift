@@ -9,6 +9,8 @@ import Foundation
 //     OtherProgram open writable STORE     opens the store with the engine, changes the makers' names and saves
 //     OtherProgram open read-only STORE    opens the store with the engine and prints the makers' names
 //
+//     OtherProgram full FOLDER SEED ROUNDS saves in a folder whose file system it fills and empties
+//
 // With a gallery's store:
 //
 //     OtherProgram gallery killed STORE SEED        saves and prints each save, until it kills itself
@@ -35,6 +37,9 @@ case "crash" where arguments.count == 2:
     _exit(9)
 case "open" where arguments.count == 3:
     try Opening.run(path: arguments[2], isReadOnly: arguments[1] == "read-only")
+case "full" where arguments.count == 4:
+    let program = FullDiskProgram(URL(fileURLWithPath: arguments[1]), seed: UInt64(arguments[2]) ?? 0)
+    try program.run(rounds: Int(arguments[3]) ?? 1)
 case "gallery" where arguments.count >= 3:
     let url = URL(fileURLWithPath: arguments[2])
     let numbers = arguments.dropFirst(3).compactMap { UInt64($0) }
