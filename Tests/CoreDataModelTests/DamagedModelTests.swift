@@ -6,7 +6,7 @@ import Testing
 
 /// Models in every form with random damage: an error or another model, never the end of the program.
 @Suite struct DamagedModelTests {
-    private static let rounds = LongTests.areEnabled ? 5000 : 150
+    private static let rounds = LongTests.areEnabled ? 2000 : 150
 
     /// Does what a program does with a model.
     private func use(_ model: NSManagedObjectModel) throws {
