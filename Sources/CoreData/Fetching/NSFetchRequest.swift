@@ -98,6 +98,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     open var relationshipKeyPathsForPrefetching: [String]?
     /// Properties of dictionary results: names or descriptions, attributes, to-one relationships and expressions.
     ///
+    /// A fetch for objects reads all of their properties, whatever is listed here: none of them is left to be read later.
     /// The name of a property of the request's entity reads as its description once the entity is known.
     open var propertiesToFetch: [Any]? {
         get { described(givenPropertiesToFetch) }

@@ -125,7 +125,7 @@ import Testing
     }
 
     /// Objects are fetched whole, whatever the request lists.
-    @Test func objectsFetchedWithSomePropertiesHaveAll() throws {
+    @Test func objectsFetchedWithSomePropertiesHaveAll() throws {  // 186
         let library = try filled(.sqlite)
         let request = NSFetchRequest<LibraryBook>(entityName: "Book")
         request.propertiesToFetch = ["title"]

@@ -156,6 +156,17 @@ import Testing
         #expect((error as NSError?)?.localizedDescription.contains("Clay") == true)
     }
 
+    @Test func aStoreThatSaysItIsOfAnotherTypeIsRefused() throws {  // 339
+        try createStore()
+        var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)
+        metadata[NSStoreTypeKey] = NSBinaryStoreType
+        try NSPersistentStoreCoordinator.setMetadata(metadata, forPersistentStoreOfType: NSSQLiteStoreType, at: url)
+        let error = try refusal()
+        #expect(error.domain == NSCocoaErrorDomain && error.code == 134010, "\(error)")
+        #expect(text(error).contains("'Binary'") && text(error).contains("'SQLite'"), "\(text(error))")
+        #expect(SQLiteFile(url).column("SELECT ZNAME FROM ZAUTHOR") == ["Author 0"])
+    }
+
     @Test func aStoreLockedByAnotherConnectionIsWaitedForAndThenRefused() throws {  // 339
         try createStore()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())

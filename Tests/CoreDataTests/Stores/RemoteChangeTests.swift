@@ -29,7 +29,8 @@ import Testing
         }
         defer { NotificationCenter.default.removeObserver(token) }
         try body()
-        posted.wait()
+        // Without an end the tests would hang where they should fail.
+        try #require(posted.wait(timeout: .now() + 60) == .success, "nothing was posted")
         let notice = try #require(first.notification)
         return (notice.userInfo?[NSStoreUUIDKey] as? String, notice.userInfo?[NSPersistentStoreURLKey] as? URL)
     }
@@ -92,7 +93,7 @@ import Testing
             context.author("Ada")
             try context.save()
         }
-        done.wait()
+        #expect(done.wait(timeout: .now() + 60) == .success, "the observer was not called, or waits for the context")
     }
 
     @Test func aRemovedStorePostsNothingMore() throws {  // 257
