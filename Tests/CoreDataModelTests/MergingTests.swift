@@ -26,6 +26,16 @@ struct MergingTests {
         #expect(NSManagedObjectModel(byMerging: [first, second]) == nil)
     }
 
+    /// Behaviour 25.
+    @Test func mergingUnitesTheTextsForPeople() throws {
+        let first = model(SampleModels.entity("A"))
+        let second = model(SampleModels.entity("B"))
+        first.localizationDictionary = ["Entity/A": "Erste", "ErrorString/Too long": "Zu lang"]
+        second.localizationDictionary = ["Entity/B": "Zweite", "ErrorString/Too long": "Viel zu lang"]
+        let merged = try #require(NSManagedObjectModel(byMerging: [first, second, model(SampleModels.entity("C"))]))
+        #expect(merged.localizationDictionary == ["Entity/A": "Erste", "Entity/B": "Zweite", "ErrorString/Too long": "Zu lang"])
+    }
+
     /// Behaviour 17.
     @Test func mergingForAStoreTakesOnlyTheStoresEntities() throws {
         let first = model(SampleModels.entity("A"), SampleModels.entity("B"))

@@ -80,6 +80,44 @@ import Testing
         #expect(library.file.value("SELECT count(*) FROM ZAUTHOR") == "1")
     }
 
+    @Test func detectionEndsWithTheSave() throws {  // 209
+        mine.author("Other")
+        mine.detectConflicts(for: book)
+        try mine.save()
+        same.pages = 5
+        try theirs.save()
+        mine.author("Another")
+        try mine.save()
+        #expect(library.file.value("SELECT count(*) FROM ZAUTHOR") == "2")
+    }
+
+    @Test func afterAConflictAFaultReadsTheNewerRow() throws {  // 210
+        #expect(library.file.execute("UPDATE ZBOOK SET ZTITLE = 'Theirs', Z_OPT = Z_OPT + 1"))
+        book.title = "Mine"
+        #expect(throws: CocoaError.self) { try mine.save() }
+        mine.refresh(book, mergeChanges: false)
+        #expect(book.title == "Theirs")
+    }
+
+    @Test func aDeletionThatLostCanBeMadeAgainWithItsConsequences() throws {  // 213
+        let author = mine.author("Ada")
+        try mine.save()
+        let same = try #require(try theirs.authors().first)
+        same.name = "Theirs"
+        try theirs.save()
+        mine.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+        mine.delete(author)
+        try mine.save()
+        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR") == ["Theirs"])
+        book.author = author
+        try mine.save()
+        #expect(library.file.value("SELECT count(ZAUTHOR) FROM ZBOOK") == "1")
+        mine.delete(author)
+        try mine.save()
+        #expect(library.file.value("SELECT count(*) FROM ZAUTHOR") == "0")
+        #expect(library.file.value("SELECT count(ZAUTHOR) FROM ZBOOK") == "0")
+    }
+
     @Test func detectionWithoutAConflictWritesNothing() throws {  // 209
         mine.author("Other")
         mine.detectConflicts(for: book)

@@ -36,7 +36,29 @@ private final class CountingPolicy: NSMergePolicy, @unchecked Sendable {
     }
 }
 
+/// A policy that does nothing about any conflict.
+private final class IdlePolicy: NSMergePolicy, @unchecked Sendable {
+    // Sendable: adds no state.
+    override func resolve(mergeConflicts list: [Any]) throws {}
+}
+
 @Suite struct PolicySubclassTests {
+    @Test(arguments: [
+        (NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, "Mine"), (.mergeByPropertyStoreTrumpMergePolicyType, "Theirs"),
+        (.rollbackMergePolicyType, "Theirs"),
+    ])
+    func whatASubclassLeavesIsSettledAsItsTypeSays(type: NSMergePolicyType, expected: String) throws {  // 217
+        let library = try Library()
+        let author = library.context.author("Ada")
+        try library.context.save()
+        #expect(library.file.execute("UPDATE ZAUTHOR SET ZNAME = 'Theirs', Z_OPT = Z_OPT + 1"))
+        author.name = "Mine"
+        library.context.mergePolicy = IdlePolicy(merge: type)
+        try library.context.save()
+        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR") == [expected])
+        #expect(author.name == expected)
+    }
+
     @Test func afterItsParentASubclassSeesTheMergedObjectAndMayChangeIt() throws {  // 217
         let library = try Library()
         let author = library.context.author("Ada", born: 1)

@@ -76,6 +76,17 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func anObjectWithANewRowIsRefreshedLikeAnyOther(kind: StoreKind) throws {
+        let deleted = try Deleted(kind, .mergeByPropertyObjectTrumpMergePolicyType)
+        try deleted.mine.save()
+        deleted.mine.refresh(deleted.author, mergeChanges: false)
+        #expect(!deleted.mine.hasChanges)
+        #expect(deleted.author.name == "Mine")
+        #expect(deleted.author.born == 1)
+        #expect(try deleted.rows() == ["Mine 1"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func aFailureBetweenLeavesNothingThatCannotBeSavedLater(kind: StoreKind) throws {
         let deleted = try Deleted(kind, .overwriteMergePolicyType)
         deleted.policy.interruption = {

@@ -129,6 +129,18 @@ import Testing
         }
     }
 
+    @Test func whatIsChangedAfterItsRefreshIsPostedAsUpdated() throws {
+        let ada = library.context.author("Ada")
+        try library.context.save()
+        let log = NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: library.context)
+        library.context.refresh(ada, mergeChanges: false)
+        ada.name = "Ida"
+        library.context.processPendingChanges()
+        #expect(log.count == 1)
+        #expect(log.all.first?.objects(NSUpdatedObjectsKey) == [ada])
+        #expect(log.all.first?.objects(NSRefreshedObjectsKey).isEmpty == true)
+    }
+
     @Test func addingAndRemovingStoresIsPosted() throws {  // 170
         let names = [
             Notification.Name.NSPersistentStoreCoordinatorStoresWillChange,

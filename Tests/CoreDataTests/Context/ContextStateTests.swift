@@ -118,6 +118,17 @@ import Testing
         #expect(book.mark == nil)
     }
 
+    @Test func aNewObjectThatWasRefreshedIsSavedWithItsDefaults() throws {  // 133
+        let size = NSAttributeDescription("size", .integer32AttributeType, default: 7)
+        let stack = try TestStack([NSEntityDescription("Box", class: "NSManagedObject", [size, .init("name", .stringAttributeType)])])
+        let box = NSManagedObject(entity: stack.entity("Box"), insertInto: stack.context)
+        box.setValue(9, forKey: "size")
+        box.setValue("Box", forKey: "name")
+        stack.context.refresh(box, mergeChanges: false)
+        try stack.context.save()
+        #expect(stack.file.rows("SELECT ZSIZE, ZNAME FROM ZBOX") == [["7", nil]])
+    }
+
     @Test func rollbackRestoresCommittedValuesInsertionsAndDeletions() throws {  // 136
         let ada = context.author("Ada", born: 1815)
         let doomed = context.author("Bob")

@@ -209,6 +209,54 @@ import Testing
         #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR") == ["Eda"])
     }
 
+    @Test func pendingChangesSurviveTheMergeOfARowChangedInTheFile() throws {  // 166, 169
+        sender.author("Ada", born: 1)
+        try sender.save()
+        let mine = try receiver.authors()[0]
+        mine.name = "Mine"
+        #expect(library.file.execute("UPDATE ZAUTHOR SET ZNAME = 'Theirs', ZBORN = 2, Z_OPT = Z_OPT + 1"))
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: [mine.objectID]], into: [receiver])
+        #expect(mine.name == "Mine")
+        #expect(mine.born == 2)
+        #expect(mine.isUpdated)
+        try receiver.save()
+        #expect(library.file.rows("SELECT ZNAME, ZBORN FROM ZAUTHOR") == [["Mine", "2"]])
+    }
+
+    @Test func automaticMergingLeavesContextsOfOtherCoordinatorsAlone() throws {  // 157
+        let other = try library.newStackContext()
+        other.automaticallyMergesChangesFromParent = true
+        receiver.automaticallyMergesChangesFromParent = true
+        let log = NotificationLog(NSManagedObjectContext.didMergeChangesObjectIDsNotification, from: other)
+        let own = NotificationLog(NSManagedObjectContext.didMergeChangesObjectIDsNotification, from: receiver)
+        sender.author("Ada")
+        try sender.save()
+        // What a save has merged comes before this, on the contexts' queues.
+        for context in [other, receiver] { context.performAndWait {} }
+        #expect(own.count == 1)
+        #expect(log.count == 0)
+    }
+
+    @Test func automaticMergingDropsChangesOfWhatIsDeleted() throws {  // 157
+        receiver.automaticallyMergesChangesFromParent = true
+        let ada = sender.author("Ada")
+        try sender.save()
+        let mine = try receiver.performAndWait {
+            let mine = try receiver.authors()[0]
+            mine.name = "Mine"
+            return mine
+        }
+        sender.delete(ada)
+        try sender.save()
+        try receiver.performAndWait {
+            #expect(!receiver.hasChanges)
+            #expect(receiver.updatedObjects.isEmpty)
+            #expect(!receiver.registeredObjects.contains(mine))
+            try receiver.save()
+        }
+        #expect(library.file.value("SELECT count(*) FROM ZAUTHOR") == "0")
+    }
+
     @Test func automaticMergingTakesOverWhatSiblingsSave() async throws {  // 157
         let ada = sender.author("Ada", born: 1)
         try sender.save()

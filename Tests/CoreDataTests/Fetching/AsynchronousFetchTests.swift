@@ -95,7 +95,8 @@ import Testing
         #expect(titles == ["Notes", "Sketches", "Yet unsaved"])
     }
 
-    @Test func changesMadeWhileTheStoreIsReadCount() throws {  // 174, 193
+    /// Also where the context had other changes when the store was asked.
+    @Test(arguments: [false, true]) func changesMadeWhileTheStoreIsReadCount(hasEarlierChanges: Bool) throws {  // 174, 193
         let library = try library(.sqlite)
         let context = library.newContext()
         let done = DispatchSemaphore(value: 0)
@@ -103,6 +104,7 @@ import Testing
         try context.performAndWait {
             let limited = request("pages > 100")
             limited.fetchLimit = 1
+            if hasEarlierChanges { context.book("Too short", pages: 1) }
             _ = try context.execute(
                 NSAsynchronousFetchRequest(fetchRequest: limited) { result in
                     found.values = result.finalResult?.map { $0.title ?? "" } ?? []

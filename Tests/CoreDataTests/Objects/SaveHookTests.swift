@@ -54,6 +54,12 @@ final class HookBox: NSManagedObject {
     @Managed var name: String?
     @Managed var items: Set<HookItem>
     var namesBeforeDeletion: Set<String>?
+    var isRefused = false
+
+    override func validateForInsert() throws {
+        try super.validateForInsert()
+        if isRefused { throw NSError(domain: "HookBox", code: 1) }
+    }
 
     override func prepareForDeletion() {
         super.prepareForDeletion()
@@ -113,6 +119,28 @@ final class HookBox: NSManagedObject {
             log.lines.filter { $0.hasPrefix("willSave") } == [
                 "willSave deleted=false", "willSave deleted=false", "willSave deleted=true",
             ])
+    }
+
+    @Test("38: a save that was refused calls willSave of all its objects again when it is repeated")
+    func repeatedSavesCallTheHooksAgain() throws {
+        let item = try savedItem()
+        item.name = "B"
+        let box = HookBox(context: stack.context)
+        box.isRefused = true
+        #expect(errorThrown { try stack.context.save() }?.domain == "HookBox")
+        #expect(item.rounds == 1)
+        #expect(try storedNames() == ["A"])
+        box.isRefused = false
+        try stack.context.save()
+        #expect(item.rounds == 2)
+        #expect(try storedNames() == ["B"])
+    }
+
+    @Test("38: willSave runs for a new object that was refreshed") func willSaveRunsForRefreshedNewObjects() throws {
+        let item = HookItem(context: stack.context)
+        stack.context.refresh(item, mergeChanges: false)
+        try stack.context.save()
+        #expect(item.rounds == 1)
     }
 
     @Test("39: a change in willSave is saved too and makes willSave run again")

@@ -116,6 +116,16 @@ final class ReversingTransformer: ValueTransformer, @unchecked Sendable {
         #expect(try fresh().list as? [String] == ["one", "two"])
     }
 
+    @Test("325: a transformable's value stays the same object through a save") func savesKeepTransformedObjects() throws {
+        let item = SpecialItem(context: stack.context)
+        let list = NSMutableArray(array: ["one"])
+        item.list = list
+        try stack.context.save()
+        #expect(item.value(forKey: "list") as AnyObject === list)
+        list.add("two")
+        #expect(try fresh().list as? [String] == ["one"])
+    }
+
     @Test("326: large data lies in a file beside the store and reads back the same")
     func largeDataLiesBesideTheStore() throws {
         let item = SpecialItem(context: stack.context)

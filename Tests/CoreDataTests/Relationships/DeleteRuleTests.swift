@@ -187,6 +187,26 @@ final class RulePart: NSManagedObject {
         #expect(count("ZITEM") == 1)
     }
 
+    @Test("95: deny holds for a to-one relationship too") func denyHoldsForOneDestination() throws {
+        let safe = NSEntityDescription("Safe", class: "NSManagedObject", [.init("name", .stringAttributeType)])
+        let key = NSEntityDescription("Key", class: "NSManagedObject", [.init("name", .stringAttributeType)])
+        relate(safe, "key", deleteRule: .denyDeleteRule, key, inverse: "safe")
+        let stack = try TestStack([safe, key])
+        let object = NSManagedObject(entity: stack.entity("Safe"), insertInto: stack.context)
+        let destination = NSManagedObject(entity: stack.entity("Key"), insertInto: stack.context)
+        object.setValue(destination, forKey: "key")
+        try stack.context.save()
+        stack.context.delete(object)
+        let error = try #require(errorThrown { try stack.context.save() })
+        #expect(error.code == 1600)
+        #expect(error.userInfo[NSValidationKeyErrorKey] as? String == "key")
+        #expect(stack.file.integer("SELECT COUNT(*) FROM ZSAFE") == 1)
+        stack.context.delete(destination)
+        try stack.context.save()
+        #expect(stack.file.integer("SELECT COUNT(*) FROM ZSAFE") == 0)
+        #expect(stack.file.integer("SELECT COUNT(*) FROM ZKEY") == 0)
+    }
+
     @Test("96: no action leaves destinations as they are") func noActionLeavesDestinations() throws {
         let item = item()
         owner.ignored = [item]
@@ -196,6 +216,22 @@ final class RulePart: NSManagedObject {
         try stack.context.save()
         #expect(!item.isUpdated)
         #expect(stack.file.column("SELECT ZIGNORER FROM ZITEM") == [key])
+    }
+
+    @Test("96: an object that is deleted in the same save gets into no relationship, whatever the rule")
+    func deletedObjectsGetIntoNoRelationship() throws {
+        let owner = NSEntityDescription("Owner", class: "NSManagedObject", [.init("name", .stringAttributeType)])
+        let tag = NSEntityDescription("Tag", class: "NSManagedObject", [.init("name", .stringAttributeType)])
+        relate(owner, "tags", toMany: true, tag, inverse: "owners", inverseToMany: true, inverseDeleteRule: .noActionDeleteRule)
+        let stack = try TestStack([owner, tag])
+        let object = NSManagedObject(entity: stack.entity("Owner"), insertInto: stack.context)
+        let doomed = NSManagedObject(entity: stack.entity("Tag"), insertInto: stack.context)
+        try stack.context.save()
+        object.mutableSetValue(forKey: "tags").add(doomed)
+        stack.context.delete(doomed)
+        try stack.context.save()
+        #expect(stack.file.integer("SELECT COUNT(*) FROM ZTAG") == 0)
+        #expect(stack.file.integer("SELECT COUNT(*) FROM Z_1TAGS") == 0)
     }
 
     @Test("97: an object that was never saved just leaves the context") func newObjectsJustLeave() throws {

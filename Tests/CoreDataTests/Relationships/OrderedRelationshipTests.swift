@@ -114,6 +114,32 @@ final class OrderedSong: NSManagedObject {
         #expect(try storedTitles() == "CB")
     }
 
+    @Test("99: an object that leaves an ordered relationship loses its position") func leavingTakesThePosition() throws {
+        #expect(stack.file.integer("SELECT COUNT(Z_FOK_LIST) FROM ZSONG") == 3)
+        songs[0].list = nil
+        try stack.context.save()
+        #expect(stack.file.column("SELECT ZTITLE FROM ZSONG WHERE Z_FOK_LIST IS NOT NULL ORDER BY ZTITLE") == ["B", "C"])
+        #expect(try storedTitles() == "CB")
+    }
+
+    @Test("99: the ordered side of a many-to-many relationship says the order, whichever entity's name comes first")
+    func theOrderedSideSaysTheOrder() throws {
+        let item = NSEntityDescription("Item", class: "NSManagedObject", [.init("name", .stringAttributeType)])
+        let zone = NSEntityDescription("Zone", class: "NSManagedObject", [.init("name", .stringAttributeType)])
+        relate(zone, "items", toMany: true, ordered: true, item, inverse: "zones", inverseToMany: true)
+        let stack = try TestStack([item, zone])
+        let items = "ABC".map { name in
+            let item = NSManagedObject(entity: stack.entity("Item"), insertInto: stack.context)
+            item.setValue(String(name), forKey: "name")
+            return item
+        }
+        let place = NSManagedObject(entity: stack.entity("Zone"), insertInto: stack.context)
+        place.mutableOrderedSetValue(forKey: "items").addObjects(from: [items[2], items[0], items[1]])
+        try stack.context.save()
+        let stored = try stack.newContext().existingObject(with: place.objectID).value(forKey: "items") as? NSOrderedSet
+        #expect(stored?.array.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String } == ["C", "A", "B"])
+    }
+
     @Test("99: an ordered many-to-many relationship keeps an order for each owner") func orderedManyToMany() throws {
         let other = OrderedList(context: stack.context)
         list.mixes = NSOrderedSet(array: [songs[4], songs[0], songs[2]])

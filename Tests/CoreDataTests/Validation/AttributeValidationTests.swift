@@ -17,6 +17,10 @@ final class ValidatedItem: NSManagedObject {
         if code == "bad" {
             throw NSError(domain: "ValidatedItem", code: 7, userInfo: [NSValidationKeyErrorKey: "code"])
         }
+        if code == "worse" {
+            let details = [7, 8].map { NSError(domain: "ValidatedItem", code: $0) }
+            throw NSError(domain: NSCocoaErrorDomain, code: 1560, userInfo: [NSDetailedErrorsKey: details])
+        }
         if code.contains(" ") { value.pointee = code.replacingOccurrences(of: " ", with: "-") as NSString }
     }
 }
@@ -117,6 +121,16 @@ final class PlainValidatedItem: NSManagedObject {
         #expect(saveError() == nil)
     }
 
+    @Test("70, 75: all failures that a class's own check reports at once are in the error")
+    func ownChecksMayReportSeveralFailures() throws {
+        let item = ValidatedItem(context: stack.context)
+        item.name = "abc"
+        item.code = "worse"
+        let error = try #require(saveError())
+        #expect(error.code == 1560)
+        #expect(error.singleErrors.map(\.code).sorted() == [7, 8])
+    }
+
     @Test("71: a class's own check may replace the value, which is then saved") func ownChecksMayReplaceValues() throws {
         let item = ValidatedItem(context: stack.context)
         item.name = "abc"
@@ -139,6 +153,14 @@ final class PlainValidatedItem: NSManagedObject {
         try stack.context.save()
         item.name = nil
         #expect(saveError()?.code == 1570)
+    }
+
+    @Test("72: a required attribute that nobody ever set is missing") func valuesThatWereNeverSet() throws {
+        _ = PlainValidatedItem(context: stack.context)
+        let error = try #require(saveError())
+        #expect(error.code == 1570)
+        #expect(error.userInfo[NSValidationKeyErrorKey] as? String == "name")
+        #expect(stack.file.integer("SELECT COUNT(*) FROM ZPLAIN") == 0)
     }
 
     @Test(
