@@ -93,6 +93,7 @@ extension NSManagedObjectContext {
             throw CoreDataErrors.make(
                 .coreData, "propertiesToGroupBy needs the dictionary result type (entity \(name)).")
         }
+        if layout.model.hasComposites { try CompositeOrder.check(fetch) }
         let stores = coordinator.snapshotStores(holding: layout, affected: request.affectedStores)
         return FetchPlan(layout: layout, stores: stores, store: fetch)
     }

@@ -329,6 +329,9 @@ final class ModelLayout: @unchecked Sendable {
     /// Which layout index describes which class, for `init(context:)` and `entity()`.
     private(set) var layoutsByClass: [ObjectIdentifier: [Int]] = [:]
 
+    /// Whether any entity has a composite attribute.
+    private(set) var hasComposites = false
+
     /// The model, kept alive by its layouts.
     let model: NSManagedObjectModel
 
@@ -375,6 +378,7 @@ final class ModelLayout: @unchecked Sendable {
                     inverseSlot: inverse.flatMap { destination >= 0 ? slotNumbers[destination][$0.name] : nil } ?? -1)
                 if !source.declared.isTransient, let composite = source.property as? NSCompositeAttributeDescription {
                     made.composite = CompositeLayout(composite, path: source.name) { slotNumbers[index][$0] }
+                    hasComposites = true
                 }
                 slots.append(made)
             }

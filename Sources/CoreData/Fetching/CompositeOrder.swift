@@ -1,0 +1,46 @@
+import Foundation
+
+/// Refuses orders by whole composite attributes, whatever store answers: a dictionary comes neither before nor after another.
+enum CompositeOrder {
+    /// - Throws: code 134060 that names the attribute and its elements. A closure may order dictionaries as it likes, where the
+    ///   store can use one.
+    static func check(_ fetch: StoreFetch) throws {
+        for descriptor in fetch.sortDescriptors where descriptor.selector != nil {
+            guard let key = descriptor.key, !isComputed(key, in: fetch), let composite = composite(at: key, of: fetch.entity) else {
+                continue
+            }
+            let elements = composite.slots.map { composite.layout.slots[$0].name }.joined(separator: ", ")
+            throw CoreDataErrors.make(
+                .coreData,
+                "'\(fetch.entity.name)' cannot be fetched in the order of '\(key)': a composite attribute has no order.",
+                recovery: "Sort by its elements: \(elements).", userInfo: ["NSPredicateFormat": "sorting by \(key)"])
+        }
+    }
+
+    /// Whether a name is that of a computed column of dictionaries.
+    private static func isComputed(_ name: String, in fetch: StoreFetch) -> Bool {
+        fetch.columns?.properties.contains { ($0 as? NSExpressionDescription)?.name == name } ?? false
+    }
+
+    /// The composite attribute, or the composite within one, that a key path through to-one relationships leads to.
+    private static func composite(at keyPath: String, of entity: EntityLayout) -> (layout: EntityLayout, slots: [Int])? {
+        var entity = entity
+        var names = keyPath.split(separator: ".").map(String.init)[...]
+        while let name = names.first {
+            if name == "self" || name == "SELF" {
+                names.removeFirst()
+                continue
+            }
+            let layouts = entity.model.layouts
+            // Subentities have properties of their own.
+            guard let owner = ([entity.index] + entity.familyIndexes).map({ layouts[$0] }).first(where: { $0.slotByName[name] != nil }),
+                let slot = owner.slotByName[name].map({ owner.slots[$0] })
+            else { return nil }
+            if slot.composite != nil { return owner.composite(at: Array(names)).map { (owner, $0.slots) } }
+            guard slot.kind == .toOne, slot.destinationIndex >= 0 else { return nil }
+            entity = layouts[slot.destinationIndex]
+            names.removeFirst()
+        }
+        return nil
+    }
+}
