@@ -6,19 +6,6 @@ import Foundation
 enum DecimalArchive {
     private static let maximumDepth = 16
 
-    /// Whether a value is a decimal number or an array or dictionary with one in it.
-    static func holdsDecimal(_ value: Any, depth: Int = 0) -> Bool {
-        if depth > maximumDepth { return false }
-        switch value {
-        case is NSDecimalNumber, is Decimal: return true
-        case let array as NSArray: return array.contains { holdsDecimal($0, depth: depth + 1) }
-        case let dictionary as NSDictionary: return dictionary.contains { holdsDecimal($0.value, depth: depth + 1) }
-        case let array as [Any]: return array.contains { holdsDecimal($0, depth: depth + 1) }
-        case let dictionary as [AnyHashable: Any]: return dictionary.contains { holdsDecimal($0.value, depth: depth + 1) }
-        default: return false
-        }
-    }
-
     /// The archive of a value; nil when something in it is no property list.
     static func data(from value: Any) -> Data? {
         guard let value = propertyList(value) else { return nil }

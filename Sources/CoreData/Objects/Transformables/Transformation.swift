@@ -15,15 +15,18 @@ enum Transformation {
                     recovery: "Register it with ValueTransformer.setValueTransformer(_:forName:) before the store is used.")
             }
             guard let bytes = transformer.encode(value) else {
+                let reason = transformer.archiveClasses == nil ? nil : TransformableArchive.problem(with: value)
                 throw CoreDataErrors.make(
-                    .managedObjectValidation, "The value transformer \(name) of \(place) gave no data for a \(type(of: value)).")
+                    .managedObjectValidation,
+                    "The value transformer \(name) of \(place) gave no data for a \(type(of: value))\(reason.map { ": " + $0 } ?? "").")
             }
             return bytes
         }
         guard let bytes = TransformableArchive.data(from: value) else {
+            let reason = TransformableArchive.problem(with: value)
             throw CoreDataErrors.make(
                 .managedObjectValidation,
-                "A \(type(of: value)) in \(place) cannot be archived.",
+                "A \(type(of: value)) in \(place) cannot be archived\(reason.map { ": " + $0 } ?? "").",
                 recovery: "Use a type that conforms to NSCoding, or name a value transformer in the model.")
         }
         return bytes
@@ -104,41 +107,40 @@ enum TransformableArchive {
     /// Property list types and NSCoding objects; nil for anything else, also within collections, and for decimal numbers beside
     /// other objects than property lists have.
     static func data(from value: Any) -> Data? {
-        if DecimalArchive.holdsDecimal(value) { return DecimalArchive.data(from: value) }
-        let object: NSObject
-        switch value {
-        case let value as NSObject & NSCoding: object = value
-        case let value as String: object = value as NSString
-        case let value as [Any]: object = value as NSArray
-        case let value as [AnyHashable: Any]: object = value as NSDictionary
-        case let value as Date: object = value as NSDate
-        case let value as Data: object = value as NSData
-        case let value as URL: object = value as NSURL
-        case let value as UUID: object = value as NSUUID
-        case let value as Set<AnyHashable>: object = value as NSSet
-        case let value as NSNumber: object = value
-        default: return nil
-        }
-        guard isArchivable(object) else { return nil }
+        guard let object = object(value), let contents = try? ArchivableValue(object) else { return nil }
+        if contents.holdsDecimal { return DecimalArchive.data(from: value) }
         let archiver = NSKeyedArchiver(requiringSecureCoding: false)
         archiver.encode(object, forKey: NSKeyedArchiveRootObjectKey)
         archiver.finishEncoding()
         return archiver.encodedData
     }
 
-    /// Whether Foundation's archiver can archive a value: on Linux it ends the program at one that it cannot.
-    private static func isArchivable(_ value: Any, depth: Int = 0) -> Bool {
-        guard depth < ValueUnarchiver.depthLimit else { return false }
+    /// Why a value cannot be archived, as the end of a sentence; nil where only its type tells.
+    static func problem(with value: Any) -> String? {
+        guard let object = object(value) else { return nil }
+        do {
+            _ = try ArchivableValue(object)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
+    /// The object that is archived for a value.
+    private static func object(_ value: Any) -> NSObject? {
         switch value {
-        case let values as NSArray: return values.allSatisfy { isArchivable($0, depth: depth + 1) }
-        case let values as NSSet: return values.allSatisfy { isArchivable($0, depth: depth + 1) }
-        case let values as NSOrderedSet: return values.allSatisfy { isArchivable($0, depth: depth + 1) }
-        case let values as NSDictionary:
-            return values.allSatisfy { isArchivable($0.key, depth: depth + 1) && isArchivable($0.value, depth: depth + 1) }
-        default:
-            let object = value as AnyObject
-            // Classes in other types have no name that the archiver can write.
-            return object is any NSCoding && ClassLookup.name(of: type(of: object)).split(separator: ".").count <= 2
+        case let value as NSObject & NSCoding: value
+        case let value as String: value as NSString
+        case let value as Decimal: NSDecimalNumber(decimal: value)
+        case let value as [Any]: value as NSArray
+        case let value as [AnyHashable: Any]: value as NSDictionary
+        case let value as Date: value as NSDate
+        case let value as Data: value as NSData
+        case let value as URL: value as NSURL
+        case let value as UUID: value as NSUUID
+        case let value as Set<AnyHashable>: value as NSSet
+        case let value as NSNumber: value
+        default: nil
         }
     }
 
