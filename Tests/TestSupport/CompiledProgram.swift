@@ -28,10 +28,19 @@ public struct CompiledProgram {
             for suffix in [".build", "-tool.build"] {
                 let folder = CompilerRun.productsFolder.appendingPathComponent(module + suffix)
                 let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-                let objects = files.filter { $0.hasSuffix(".o") }.sorted()
+                // A build folder keeps the objects of files that are gone.
+                let sources = sourceNames(of: module)
+                let objects = files.filter { $0.hasSuffix(".o") && sources.contains(String($0.dropLast(2))) }.sorted()
                 if !objects.isEmpty { return objects.map { folder.appendingPathComponent($0).path } }
             }
             throw CocoaError(.fileNoSuchFile)
         }
+    }
+
+    /// The names of a module's source files.
+    private static func sourceNames(of module: String) -> Set<String> {
+        let folder = CompilerRun.testsFolder.deletingLastPathComponent().appendingPathComponent("Sources/\(module)")
+        let files = FileManager.default.enumerator(atPath: folder.path)
+        return Set((files?.compactMap { $0 as? String } ?? []).map { URL(fileURLWithPath: $0).lastPathComponent })
     }
 }

@@ -70,7 +70,7 @@ public struct CompilerRun {
         Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent() ?? URL(fileURLWithPath: ".")
     }
 
-    private static var testsFolder: URL {
+    static var testsFolder: URL {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     }
 
