@@ -154,7 +154,8 @@ extension NSManagedObjectContext {
 
     /// Turns an object into a fault, discarding its changes, or with `mergeChanges` reloads its row under its changes.
     ///
-    /// A new object that is turned into a fault stays inserted; its values are the defaults again.
+    /// A new object that is turned into a fault stays inserted; its values are the defaults again. Changes of a row that others
+    /// deleted have nothing to be merged with: the object becomes a fault that finds no row.
     public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
         guard object.registry === registry else { return }
         continueAsUpdate(object)
@@ -166,24 +167,29 @@ extension NSManagedObjectContext {
             noteRefreshed(object)
             return
         }
-        if mergeChanges, object.flags.contains(.updated) || object.flags.contains(.deleted) {
-            reload(object)
+        if mergeChanges, object.flags.contains(.updated) || object.flags.contains(.deleted), reload(object) {
             object.awake(fromSnapshotEvents: .refresh)
-        } else if mergeChanges, !object.flags.contains(.fault), object.extras?.transient != nil {
+        } else if mergeChanges, object.flags.isDisjoint(with: [.fault, .updated, .deleted]), object.extras?.transient != nil {
             // Transient values survive: the row is read again at once.
             reload(object)
         } else {
-            if object.flags.contains(.updated) {
-                updated.remove(object)
-                object.flags.remove(.updated)
-            }
-            if object.flags.contains(.deleted) {
-                deleted.remove(object)
-                object.flags.remove([.deleted, .propagated])
-            }
-            turnIntoFault(object)
+            discardChanges(of: object)
         }
         noteRefreshed(object)
+    }
+
+    /// Makes an object a fault that is neither changed nor deleted.
+    private func discardChanges(of object: NSManagedObject) {
+        if object.flags.contains(.updated) {
+            if object.hasNewRelationships, !reload(object) { leaveNewRelationships(of: object) }
+            updated.remove(object)
+            object.flags.remove(.updated)
+        }
+        if object.flags.contains(.deleted) {
+            deleted.remove(object)
+            object.flags.remove([.deleted, .propagated])
+        }
+        turnIntoFault(object)
     }
 
     private func noteRefreshed(_ object: NSManagedObject) {
@@ -200,7 +206,7 @@ extension NSManagedObjectContext {
                 turnIntoFault(object)
                 noteRefreshed(object)
             } else if object.flags.contains(.updated) {
-                reload(object)
+                if !reload(object) { discardChanges(of: object) }
                 noteRefreshed(object)
             }
         }
@@ -223,10 +229,30 @@ extension NSManagedObjectContext {
         object.didTurnIntoFault()
     }
 
-    /// Reads an object's row from the store again and keeps its pending changes.
-    func reload(_ object: NSManagedObject) {
-        guard let current = try? freshSnapshot(of: object) else { return }
-        adoptCommitted(current, object)
+    /// Reads an object's row from the store again and keeps its pending changes. What cannot be read stays as it is.
+    ///
+    /// - Returns: false when others deleted the row, and nobody told this context so.
+    @discardableResult
+    func reload(_ object: NSManagedObject) -> Bool {
+        do {
+            if let current = try freshSnapshot(of: object) {
+                forgetUnchanged(object)
+                adoptCommitted(current, object)
+                return true
+            }
+            let storeIsThere = registry.store(number: Int(object.storeNumber)) != nil
+            return !storeIsThere || !object.flags.isDisjoint(with: .rowIsGone)
+        } catch {
+            return true
+        }
+    }
+
+    /// Drops pending values that are those of the committed row: nobody changed them, so that others' changes must not lose to them.
+    func forgetUnchanged(_ object: NSManagedObject) {
+        guard let pending = object.pending, object.committedRow != nil else { return }
+        for slot in 0..<object.layout.storedCount where pending.has(slot) {
+            if object.equals(pending[slot], object.committedValue(slot), object.layout.slots[slot]) { pending.remove(slot) }
+        }
     }
 
     /// Replaces an object's committed row; pending changes stay, relationships without changes are read again when needed.

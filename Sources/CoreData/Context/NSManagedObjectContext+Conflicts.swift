@@ -127,7 +127,7 @@ extension NSManagedObjectContext {
             switch conflict.change {
             case .insert: break
             case .delete: finishDeletion(object)
-            case .update where objectWins: recreate(object)
+            case .update where objectWins && object.flags.contains(.updated) && !isOnlyNullified(object): recreate(object)
             default: finishDeletion(object)
             }
             return
@@ -152,6 +152,9 @@ extension NSManagedObjectContext {
                 object.flags.remove(.propagated)
                 pendingPropagation.append(object)
             }
+        case .update where !object.flags.contains(.updated):
+            // A destination of what was changed.
+            adoptCommitted(current, object)
         case .insert, .update:
             mergeRow(current, former, object, type)
         }
@@ -186,7 +189,7 @@ extension NSManagedObjectContext {
                     }
                 }
             }
-        default: break
+        default: forgetUnchanged(object)
         }
         adoptCommitted(current, object)
     }
@@ -203,7 +206,7 @@ extension NSManagedObjectContext {
     }
 
     /// Takes an object whose row is gone out of relationships that were made since its last save: what would lead nowhere.
-    private func leaveNewRelationships(of object: NSManagedObject) {
+    func leaveNewRelationships(of object: NSManagedObject) {
         for slot in object.layout.relationshipSlots {
             let property = object.layout.slots[slot]
             guard property.inverseSlot >= 0 else { continue }
@@ -229,6 +232,35 @@ extension NSManagedObjectContext {
         }
         guard let rows = try? snapshotStore.readRows([reference.key], of: layout) else { return value }
         return rows.rows.isEmpty ? .null : value
+    }
+
+    /// Whether nothing was changed but that relationships to what is deleted ended. That is no reason to have a deleted row again.
+    private func isOnlyNullified(_ object: NSManagedObject) -> Bool {
+        let layout = object.layout
+        for slot in 0..<layout.storedCount where object.differsFromCommitted(layout.slots[slot]) {
+            guard layout.slots[slot].kind == .toOne, object.currentValue(slot).isNull,
+                case .reference(let reference) = object.committedValue(slot), isBeingDeleted(reference, object)
+            else { return false }
+        }
+        for (slot, state) in object.extras?.allToMany ?? [] where state.hasChanges && !layout.slots[slot].isTransient {
+            guard state.added.isEmpty, !state.removed.isEmpty, state.removed.objects.allSatisfy(Self.isDeletedHere) else { return false }
+        }
+        return true
+    }
+
+    private static func isDeletedHere(_ object: NSManagedObject) -> Bool {
+        !object.flags.isDisjoint(with: [.deleted, .deletionSaved])
+    }
+
+    /// Whether the destination of an object is deleted in this context or has no row any more.
+    private func isBeingDeleted(_ reference: RowReference, _ object: NSManagedObject) -> Bool {
+        if let layout = modelLayout?.layouts[reference.layoutIndex],
+            let destination = registry.object(store: Int(object.storeNumber), root: layout.rootIndex, key: reference.key),
+            Self.isDeletedHere(destination)
+        {
+            return true
+        }
+        return existing(.reference(reference), object).isNull
     }
 
     /// Saves a changed object whose row was deleted as a new row with the same key.
@@ -261,12 +293,8 @@ extension NSManagedObjectContext {
         object.extras?.deletedRow = nil
         object.committedRow = former.row
         object.page = former.page
-        if let pending = object.pending {
-            // Only what differs from the deleted row was set by anyone.
-            for slot in 0..<object.layout.storedCount where pending.has(slot) {
-                if object.equals(pending[slot], former.value(slot), object.layout.slots[slot]) { pending.remove(slot) }
-            }
-        }
+        // Only what differs from the deleted row was set by anyone.
+        forgetUnchanged(object)
         object.flags.insert(.updated)
         updated.append(object)
     }
@@ -421,5 +449,15 @@ extension NSManagedObjectContext {
         object.flags.remove(.updated)
         restoreCommittedValues(object)
         eventRefreshed.insert(object)
+    }
+}
+
+extension NSManagedObject {
+    /// Whether objects were added to its relationships, or it to theirs, since it was last saved.
+    final var hasNewRelationships: Bool {
+        layout.relationshipSlots.contains { slot in
+            if layout.slots[slot].kind == .toOne, case .object? = pending?[slot] { return true }
+            return extras?.toMany(slot)?.added.isEmpty == false
+        }
     }
 }

@@ -92,6 +92,7 @@ extension NSManagedObjectContext {
             if object.hasChanges { reload(object) } else { turnIntoFault(object) }
             return
         }
+        forgetUnchanged(object)
         adoptCommitted(newest, object)
     }
 

@@ -208,6 +208,7 @@ extension NSManagedObjectContext {
             last = (object.storeNumber, batch)
             return batch
         }
+        var restored: [(object: NSManagedObject, slot: Int)] = []
         var isOneStore = true
         objects.inserted.forEachUnretained { if $0.storeNumber != objects.inserted[0].storeNumber { isOneStore = false } }
         if isOneStore, let first = objects.inserted.first {
@@ -217,16 +218,29 @@ extension NSManagedObjectContext {
         }
         try objects.inserted.forEachUnretained { object in
             let batch = batch(for: object)
+            let takesAPlace = object.extras?.deletedRow != nil
+            if takesAPlace { restored += try restoredDestinations(of: object) }
             batch.batch.inserts.append(try insertion(of: object))
             if !isOneStore { batch.inserted.append(object) }
             collectRelationshipChanges(of: object, into: batch.batch)
+            if takesAPlace { collectPlaces(of: object, into: batch.batch) }
         }
         for object in objects.updated {
+            restored += try restoredDestinations(of: object)
             guard let change = try update(of: object) else { continue }
             let batch = batch(for: object)
             batch.batch.updates.append(change)
             batch.updated.append(object)
             collectRelationshipChanges(of: object, into: batch.batch)
+        }
+        for (object, slot) in restored {
+            let batch = batch(for: object)
+            if batch.updated.contains(where: { $0 === object }) { continue }
+            batch.batch.updates.append(
+                RowChange(
+                    layout: object.layout, key: object.key, base: object.committedRow.map(Snapshot.init(retaining:)), values: nil,
+                    touchesVersionOnly: true, changedToMany: [slot]))
+            batch.updated.append(object)
         }
         for object in objects.deleted {
             let batch = batch(for: object)
@@ -415,6 +429,42 @@ extension NSManagedObjectContext {
         return overflow ? 2 : version
     }
 
+    /// The destinations that an object has again because the resolution of a conflict wrote its former values over others', with
+    /// the slot of the inverse. They gain a member, as if it had been added to them, so that who deletes them meanwhile meets a conflict.
+    ///
+    /// What is gone, or belongs to another object, becomes nil.
+    private func restoredDestinations(of object: NSManagedObject) throws -> [(object: NSManagedObject, slot: Int)] {
+        guard let pending = object.pending else { return [] }
+        var restored: [(object: NSManagedObject, slot: Int)] = []
+        for slot in object.layout.convertedSlots where pending.has(slot) {
+            // What was set by anyone is an object.
+            guard case .reference(let reference) = pending[slot], let layout = modelLayout?.layouts[reference.layoutIndex],
+                let store = registry.store(number: Int(object.storeNumber))
+            else { continue }
+            let destination = self.object(with: NSManagedObjectID(key: reference.key, layout: layout, store: store))
+            if destination.flags.contains(.inserted) { continue }
+            guard !destination.isDeleted, let current = try freshSnapshot(of: destination) else {
+                pending[slot] = .null
+                continue
+            }
+            let property = object.layout.slots[slot]
+            guard property.inverseSlot >= 0 else { continue }
+            let inverse = property.inverseSlot(in: current.layout)
+            if !property.inverseIsToMany {
+                // Both sides have a column, and only one of them is this object's.
+                let leadsBack = !current.isNull(inverse) && current.reference(inverse).key == object.key
+                if !leadsBack { pending[slot] = .null }
+                continue
+            }
+            if !destination.flags.contains(.updated) {
+                destination.fireFaultIfNeeded()
+                adoptCommitted(current, destination)
+            }
+            restored.append((destination, inverse))
+        }
+        return restored
+    }
+
     /// Nil when no persistent value differs from the store.
     private func update(of object: NSManagedObject) throws -> RowChange? {
         let layout = object.layout
@@ -517,6 +567,21 @@ extension NSManagedObjectContext {
             if change.order != nil || !change.added.isEmpty || !change.removed.isEmpty {
                 batch.relationshipChanges.append(change)
             }
+        }
+    }
+
+    /// Puts a row that takes the place of a deleted one at the end of the ordered relationships that its destinations have to it:
+    /// its former places went with the deletion.
+    private func collectPlaces(of object: NSManagedObject, into batch: SaveBatch) {
+        for slot in object.layout.relationshipSlots where slot < object.layout.storedCount {
+            let property = object.layout.slots[slot]
+            guard property.inverseSlot >= 0, let destination = object.toOne(slot) else { continue }
+            let inverse = property.inverseSlot(in: destination.layout)
+            guard destination.layout.slots[inverse].kind == .orderedToMany, destination.extras?.toMany(inverse)?.hasChanges != true
+            else { continue }
+            var change = RelationshipChange(layout: destination.layout, slot: inverse, ownerKey: destination.key)
+            change.added = [reference(object)]
+            batch.relationshipChanges.append(change)
         }
     }
 

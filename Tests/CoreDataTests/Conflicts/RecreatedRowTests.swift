@@ -187,6 +187,46 @@ import Testing
         #expect(try library.newContext().authors().map(\.born) == [3])
     }
 
+    @Test(arguments: StoreKind.allCases, [NSMergePolicy.mergeByPropertyObjectTrump, NSMergePolicy.overwrite])
+    func aDeletedRowDoesNotComeBackBecauseADeletionEndedItsRelationships(kind: StoreKind, policy: NSMergePolicy) throws {
+        let library = try Library(kind)
+        let deleting = library.newContext()
+        let author = library.context.author("Author")
+        let tag = library.context.tag("Tag")
+        library.context.book("Book", by: author, tags: [tag])
+        try library.context.save()
+        #expect(try library.context.books().first?.tags == [tag])
+        deleting.delete(try #require(try deleting.books().first))
+        try deleting.save()
+        library.context.mergePolicy = policy
+        library.context.delete(author)
+        library.context.delete(tag)
+        try library.context.save()
+        #expect(!library.context.hasChanges)
+        #expect(try library.newContext().books().isEmpty)
+        if kind == .sqlite { #expect(library.file.integer("SELECT count(*) FROM ZBOOK") == 0) }
+    }
+
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func aRefreshGetsAContextGoingWhoseChangedRowIsGone(kind: StoreKind, merging: Bool) throws {
+        let deleted = try Deleted(kind, .errorMergePolicyType)
+        let error = #expect(throws: CocoaError.self) { try deleted.mine.save() }
+        for conflict in error?.persistentStoreSaveConflicts ?? [] { deleted.mine.refresh(conflict.sourceObject, mergeChanges: merging) }
+        deleted.mine.author("Other", born: 5)
+        try deleted.mine.save()
+        #expect(try deleted.rows() == ["Other 5"])
+        #expect(!deleted.mine.hasChanges)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func refreshingAllObjectsGetsAContextGoingWhoseChangedRowIsGone(kind: StoreKind) throws {
+        let deleted = try Deleted(kind, .errorMergePolicyType)
+        #expect(throws: CocoaError.self) { try deleted.mine.save() }
+        deleted.mine.refreshAllObjects()
+        try deleted.mine.save()
+        #expect(try deleted.rows().isEmpty)
+    }
+
     @Test(arguments: StoreKind.allCases)
     func aDeletionThatWinsAlsoReachesWhatWasRelatedMeanwhile(kind: StoreKind) throws {
         let library = try Library(kind)
