@@ -37,7 +37,7 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
         hasWriter = writer != nil
         self.needsObjects = needsObjects
         rowCaches = layouts.layouts.map { _ in RowCache() }
-        tables = Mutex(MemoryTables(layouts: layouts))
+        tables = Mutex(MemoryTables(layouts: layouts, sharesDestinations: writer != nil))
         derivation = MemoryDerivation(layouts)
     }
 

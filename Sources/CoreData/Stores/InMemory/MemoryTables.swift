@@ -85,14 +85,20 @@ struct MemoryTables: Sendable {
     private(set) var tables: [Table]
     /// To-many relationships by owner's primary key.
     private var related: [Relationship: [Int64: Destinations]] = [:]
+    /// The owners of each destination in relationships without an inverse, which no value of the destination leads back to.
+    private var owners: [Relationship: [RowReference: Set<Int64>]] = [:]
+    /// Whether a destination of a to-many relationship without an inverse may have several owners. In a SQLite store it has
+    /// one, the last.
+    private let sharesDestinations: Bool
     /// The highest key handed out, by layout index of the root entity.
     private var lastKeys: [Int64]
     let constraints: MemoryConstraints
     /// By a constraint's number: who has which values.
     private var uniqueOwners: [[UniqueValues: RowReference]]
 
-    init(layouts: ModelLayout) {
+    init(layouts: ModelLayout, sharesDestinations: Bool) {
         self.layouts = layouts
+        self.sharesDestinations = sharesDestinations
         tables = Array(repeating: Table(), count: layouts.layouts.count)
         lastKeys = Array(repeating: 0, count: layouts.layouts.count)
         constraints = MemoryConstraints(layouts)
@@ -180,8 +186,13 @@ struct MemoryTables: Sendable {
                 let destinations = related[relationship]?.removeValue(forKey: key)?.references ?? []
                 for destination in destinations {
                     changeInverse(of: property, at: destination) { $0.remove(own) }
+                    owners[relationship]?[destination]?.remove(key)
                 }
             }
+        }
+        // A row that takes the place of this one is nobody's.
+        for relationship in owners.keys {
+            for owner in owners[relationship]?.removeValue(forKey: own) ?? [] { related[relationship]?[owner]?.remove(own) }
         }
         tables[layout.index].remove(key)
         noteUniqueValues(old: row, new: nil)
@@ -199,17 +210,32 @@ struct MemoryTables: Sendable {
     mutating func apply(_ change: RelationshipChange) {
         let slot = change.layout.slots[change.slot]
         let owner = RowReference(key: change.ownerKey, layoutIndex: change.layout.index)
+        let hidden = slot.relationship?.inverseRelationship == nil ? Relationship(rootIndex: change.layout.rootIndex, name: slot.name) : nil
         for destination in change.removed {
             self.change(slot, of: owner) { $0.remove(destination) }
             changeInverse(of: slot, at: destination) { $0.remove(owner) }
+            if let hidden { owners[hidden]?[destination]?.remove(owner.key) }
         }
         for destination in change.added {
+            if let hidden { claim(destination, for: owner.key, hidden) }
             self.change(slot, of: owner) { $0.insert(destination) }
             changeInverse(of: slot, at: destination) { $0.insert(owner) }
         }
-        if let order = change.order {
+        if var order = change.order {
+            // What another owner has claimed meanwhile is not this one's to put in order.
+            if let hidden { order.removeAll { owners[hidden]?[$0]?.contains(owner.key) != true } }
             self.change(slot, of: owner) { $0 = .list(order) }
         }
+    }
+
+    /// Notes the owner of a destination, and takes the destination away from others where it may have one only.
+    private mutating func claim(_ destination: RowReference, for owner: Int64, _ relationship: Relationship) {
+        if !sharesDestinations {
+            for other in owners[relationship]?.removeValue(forKey: destination) ?? [] where other != owner {
+                related[relationship]?[other]?.remove(destination)
+            }
+        }
+        owners[relationship, default: [:]][destination, default: []].insert(owner)
     }
 
     private mutating func change(

@@ -1,0 +1,268 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// To-many relationships without an inverse under random changes by several contexts, compared with a plain table of owners.
+@Suite struct RandomOwnerTests {
+    enum Arena: CaseIterable {
+        case inMemory, inMemoryOrdered
+        /// One of the contexts has a coordinator of its own on the file.
+        case sqlite, sqliteOrdered
+
+        var isFile: Bool { self == .sqlite || self == .sqliteOrdered }
+        var isOrdered: Bool { self == .inMemoryOrdered || self == .sqliteOrdered }
+    }
+
+    @Test(arguments: Arena.allCases, 1...(LongTests.areEnabled ? 30 : 4))
+    func everyItemHasTheOwnerThatClaimedItLast(_ arena: Arena, _ seed: Int) throws {
+        let run = try OwnerRun(arena, seed: UInt64(seed))
+        for step in 0..<150 {
+            try run.doSomething()
+            if let problem = try run.problem() {
+                Issue.record("seed \(seed), step \(step): \(problem)")
+                return
+            }
+        }
+    }
+}
+
+private final class OwnerRun {
+    /// A context with what it sees: the members of each box when it was last refreshed, and now.
+    private final class Player {
+        let context: NSManagedObjectContext
+        var base: [String: Set<String>] = [:]
+        var view: [String: Set<String>] = [:]
+        var items: Set<String> = []
+        var deletedBoxes: Set<String> = []
+        var deletedItems: Set<String> = []
+        var newBoxes: Set<String> = []
+        var newItems: Set<String> = []
+        var objects: [String: NSManagedObject] = [:]
+
+        init(_ context: NSManagedObjectContext) { self.context = context }
+
+        var touchedItems: Set<String> { Set(view.flatMap { $1.symmetricDifference(base[$0] ?? []) }) }
+    }
+
+    private var generator: SeededGenerator
+    private let ordered: Bool
+    private let folder: TemporaryFolder
+    private let url: URL?
+    private var coordinators: [NSPersistentStoreCoordinator] = []
+    private var players: [Player] = []
+    private var serial = 0
+    /// What is saved: all boxes, and the owner of each item, `-` where it has none.
+    private var boxes: Set<String> = []
+    private var owners: [String: Set<String>] = [:]
+
+    init(_ arena: RandomOwnerTests.Arena, seed: UInt64) throws {
+        generator = SeededGenerator(seed: seed)
+        ordered = arena.isOrdered
+        folder = try TemporaryFolder()
+        url = arena.isFile ? folder.file("store.sqlite") : nil
+        for _ in 0..<(arena.isFile ? 2 : 1) {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model(ordered))
+            try coordinator.addPersistentStore(
+                ofType: arena.isFile ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil, at: url)
+            coordinators.append(coordinator)
+        }
+        for number in 0..<3 {
+            let context = coordinators[number == 2 ? coordinators.count - 1 : 0].newContext()
+            context.mergePolicy = NSMergePolicy(
+                merge: number == 1 ? .overwriteMergePolicyType : .mergeByPropertyObjectTrumpMergePolicyType)
+            players.append(Player(context))
+        }
+        let first = players[0]
+        for name in ["A", "B", "C"] { try insertBox(name, first) }
+        for _ in 0..<6 { try insertItem(first) }
+        try save(first)
+        for player in players { try look(player) }
+    }
+
+    private static func model(_ ordered: Bool) -> NSManagedObjectModel {
+        let item = NSEntityDescription("Item", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let items = NSRelationshipDescription("items", to: item, toMany: true)
+        items.isOrdered = ordered
+        let box = NSEntityDescription("Box", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType), items])
+        return NSManagedObjectModel([box, item])
+    }
+
+    private func random(_ range: Range<Int>) -> Int { Int.random(in: range, using: &generator) }
+
+    private func name(_ object: NSManagedObject) -> String { object.value(forKey: "name") as? String ?? "nil" }
+
+    private func members(_ box: NSManagedObject) -> [String] {
+        switch box.value(forKey: "items") {
+        case let set as NSOrderedSet: set.compactMap { ($0 as? NSManagedObject).map(name) }
+        case let set as Set<NSManagedObject>: set.map(name)
+        default: ["?"]
+        }
+    }
+
+    // MARK: Moves
+
+    private func look(_ player: Player) throws {
+        player.context.refreshAllObjects()
+        (player.view, player.objects, player.items) = ([:], [:], [])
+        for box in try player.context.objects("Box") {
+            player.view[name(box)] = Set(members(box))
+            player.objects[name(box)] = box
+        }
+        for item in try player.context.objects("Item") {
+            player.items.insert(name(item))
+            player.objects[name(item)] = item
+        }
+        player.base = player.view
+        (player.deletedBoxes, player.deletedItems, player.newBoxes, player.newItems) = ([], [], [], [])
+    }
+
+    private func insertBox(_ name: String, _ player: Player) throws {
+        player.objects[name] = player.context.insert("Box", ["name": name])
+        player.view[name] = []
+        player.newBoxes.insert(name)
+    }
+
+    private func insertItem(_ player: Player) throws {
+        serial += 1
+        let name = "i\(serial)"
+        player.objects[name] = player.context.insert("Item", ["name": name])
+        player.items.insert(name)
+        player.newItems.insert(name)
+    }
+
+    private func setMember(_ item: String, of box: String, _ isMember: Bool, _ player: Player) {
+        guard let owner = player.objects[box], let object = player.objects[item] else { return }
+        if ordered {
+            let set = owner.mutableOrderedSetValue(forKey: "items")
+            if !isMember { set.remove(object) } else { set.insert(object, at: random(0..<set.count + 1)) }
+        } else {
+            let set = owner.mutableSetValue(forKey: "items")
+            if isMember { set.add(object) } else { set.remove(object) }
+        }
+        if isMember { player.view[box]?.insert(item) } else { player.view[box]?.remove(item) }
+    }
+
+    func doSomething() throws {
+        let player = players[random(0..<players.count)]
+        let box = player.view.keys.sorted().randomElement(using: &generator)
+        let item = player.items.sorted().randomElement(using: &generator)
+        switch random(0..<16) {
+        case 0..<5:
+            guard let box, let item, player.view[box]?.contains(item) == false else { return }
+            setMember(item, of: box, true, player)
+        case 5..<8:
+            guard let box, let member = player.view[box]?.sorted().randomElement(using: &generator) else { return }
+            setMember(member, of: box, false, player)
+        case 8: if player.items.count < 9 { try insertItem(player) }
+        case 9:
+            if player.view.count < 4 {
+                serial += 1
+                try insertBox("b\(serial)", player)
+            }
+        case 10:
+            guard let box, !player.newBoxes.contains(box), player.view[box] == player.base[box], let object = player.objects[box]
+            else { return }
+            player.context.delete(object)
+            player.view[box] = nil
+            player.deletedBoxes.insert(box)
+        case 11:
+            guard let item, !player.newItems.contains(item), !player.touchedItems.contains(item), let object = player.objects[item]
+            else { return }
+            player.context.delete(object)
+            player.items.remove(item)
+            for key in player.view.keys where player.view[key]?.remove(item) != nil { player.base[key]?.remove(item) }
+            player.deletedItems.insert(item)
+        case 12:
+            player.context.rollback()
+            try look(player)
+        default:
+            try save(player)
+            try look(player)
+        }
+    }
+
+    private func save(_ player: Player) throws {
+        try player.context.save()
+        for item in player.deletedItems { owners[item] = nil }
+        for box in player.deletedBoxes where boxes.remove(box) != nil { release(box) }
+        for item in player.newItems { owners[item] = ["-"] }
+        boxes.formUnion(player.newBoxes)
+        var claims: [String: Set<String>] = [:]
+        for (box, view) in player.view {
+            let base = player.base[box] ?? []
+            // A box that others deleted comes back with what was changed in it.
+            if view != base, boxes.insert(box).inserted { release(box) }
+            for item in base.subtracting(view) where owners[item]?.contains(box) == true { owners[item] = ["-"] }
+            for item in view.subtracting(base) where owners[item] != nil { claims[item, default: []].insert(box) }
+        }
+        owners.merge(claims) { $1 }
+        // Where several claimed one item in one save, either is right.
+        let found = try state().owners
+        for (item, claimed) in claims where claimed.count > 1 {
+            if let owner = found[item], claimed.isSuperset(of: owner) { owners[item] = owner }
+        }
+    }
+
+    private func release(_ box: String) {
+        for (item, owner) in owners where owner == [box] { owners[item] = ["-"] }
+    }
+
+    // MARK: Checks
+
+    /// What the store has: as the sqlite3 library reads the file, or a fresh context a store in memory.
+    private func state() throws -> (boxes: Set<String>, owners: [String: Set<String>]) {
+        var owners: [String: Set<String>] = [:]
+        if let url {
+            let file = SQLiteFile(url)
+            for row in file.rows("SELECT i.ZNAME, IFNULL(b.ZNAME, i.Z1ITEMS) FROM ZITEM i LEFT JOIN ZBOX b ON b.Z_PK = i.Z1ITEMS") {
+                owners[row[0] ?? "?"] = [row[1] ?? "-"]
+            }
+            return (Set(file.column("SELECT ZNAME FROM ZBOX").compactMap { $0 }), owners)
+        }
+        return try contextState()
+    }
+
+    private func contextState() throws -> (boxes: Set<String>, owners: [String: Set<String>]) {
+        let context = coordinators[0].newContext()
+        return try withExtendedLifetime(context) {
+            var owners: [String: Set<String>] = [:]
+            for item in try context.objects("Item") { owners[name(item)] = [] }
+            var boxes: Set<String> = []
+            for box in try context.objects("Box") {
+                boxes.insert(name(box))
+                for member in members(box) { owners[member, default: ["no row"]].insert(name(box)) }
+            }
+            return (boxes, owners.mapValues { $0.isEmpty ? ["-"] : $0 })
+        }
+    }
+
+    func problem() throws -> String? {
+        let states = try [state(), contextState()]
+        for (index, found) in states.enumerated() {
+            let who = index == 0 ? "the store" : "a fresh context"
+            if found.boxes != boxes { return "\(who) has the boxes \(found.boxes.sorted()), not \(boxes.sorted())" }
+            if found.owners != owners {
+                let wrong = Set(found.owners.keys).union(owners.keys).filter { found.owners[$0] != owners[$0] }.sorted()
+                let gone: Set<String> = ["gone"]
+                return "\(who) has "
+                    + wrong.map { "\($0) in \(found.owners[$0] ?? gone), not \(owners[$0] ?? gone)" }.joined(separator: "; ")
+            }
+        }
+        if ordered, let url {
+            let same = SQLiteFile(url).value(
+                "SELECT count(*) - count(DISTINCT Z1ITEMS || ' ' || Z_FOK_1ITEMS) FROM ZITEM WHERE Z1ITEMS NOT NULL")
+            if same != "0" { return "\(same ?? "?") items have the place of another one, or none" }
+        }
+        // What a context has changed is in it until it is saved or taken back.
+        for player in players {
+            for (box, view) in player.view {
+                let added = view.subtracting(player.base[box] ?? [])
+                guard !added.isEmpty, let object = player.objects[box], !object.isDeleted else { continue }
+                if !added.isSubset(of: members(object)) {
+                    return "an unsaved member of \(box) is lost: \(added.sorted()), \(members(object))"
+                }
+            }
+        }
+        return nil
+    }
+}
