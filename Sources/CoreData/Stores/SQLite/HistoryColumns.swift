@@ -12,7 +12,8 @@ struct HistoryColumns {
     /// How many bits there are.
     let count: Int
     let byteCount: Int
-    /// The slots of the attributes whose values are preserved, by name. Values in files of their own go with their files.
+    /// The slots of the attributes whose values are preserved, by name, with the elements of a composite attribute in its place.
+    /// Values in files of their own go with their files.
     let preservedSlots: [Int]
 
     init(_ layout: EntityLayout) {
@@ -30,11 +31,14 @@ struct HistoryColumns {
         self.bits = bits
         self.count = count
         byteCount = (count + 7) / 8
-        preservedSlots = slots.filter {
-            $0.isStored && $0.attribute?.preservesValueInHistoryOnDeletion == true
-                && $0.attribute?.allowsExternalBinaryDataStorage != true
-        }.map(\.index)
+        preservedSlots = slots.flatMap { slot -> [PropertySlot] in
+            guard let composite = slot.composite else { return Self.isPreserved(slot) ? [slot] : [] }
+            let elements = composite.slots.map { layout.slots[$0] }
+            return slot.attribute?.preservesValueInHistoryOnDeletion == true ? elements : elements.filter(Self.isPreserved)
+        }.filter { $0.isStored && $0.attribute?.allowsExternalBinaryDataStorage != true }.map(\.index)
     }
+
+    private static func isPreserved(_ slot: PropertySlot) -> Bool { slot.attribute?.preservesValueInHistoryOnDeletion == true }
 
     /// The bit set of some changed properties; NULL for none.
     func changes(_ slots: some Sequence<Int>) -> PropertyValue {

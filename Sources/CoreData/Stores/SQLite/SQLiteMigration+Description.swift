@@ -50,7 +50,7 @@ extension SQLiteMigration {
         for member in plan.members.values {
             let (now, former) = (HistoryColumns(member.target.layout), HistoryColumns(member.source.layout))
             let sources = now.preservedSlots.map { slot in
-                member.sourceNames[member.target.layout.slots[slot].name].flatMap { member.source.layout.slotByName[$0] }
+                member.sourceNames[member.target.layout.slots[slot].name].flatMap { member.source.layout.slotByPath[$0] }
                     .flatMap { former.preservedSlots.firstIndex(of: $0) }
             }
             guard !former.preservedSlots.isEmpty, sources != former.preservedSlots.indices.map({ $0 }) else { continue }
