@@ -178,7 +178,7 @@ extension NSManagedObjectContext {
                     }
                 }
             }
-        case .overwriteMergePolicyType:
+        case .overwriteMergePolicyType where !isOnlyNullified(object):
             // The whole object as it is in memory is written.
             if let former {
                 for slot in 0..<layout.storedCount where object.pending?.has(slot) != true {

@@ -227,6 +227,61 @@ import Testing
         #expect(try deleted.rows().isEmpty)
     }
 
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func anObjectWhoseRowIsGoneIsNoDestinationAfterARefresh(kind: StoreKind, merging: Bool) throws {
+        let library = try Library(kind)
+        let author = library.context.author("Author")
+        try library.context.save()
+        let deleting = library.newContext()
+        deleting.delete(try #require(try deleting.authors().first))
+        try deleting.save()
+        let book = library.context.book("Book", by: author)
+        #expect(throws: CocoaError.self) { try library.context.save() }
+        library.context.refresh(author, mergeChanges: merging)
+        try library.context.save()
+        #expect(book.author == nil)
+        #expect(try library.newContext().books().map { $0.author == nil } == [true])
+        if kind == .sqlite { #expect(library.file.column("SELECT ZAUTHOR FROM ZBOOK") == [nil]) }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func whoDeletesTheDestinationOfARowThatCameBackMeetsAConflict(kind: StoreKind) throws {
+        let library = try Library(kind)
+        library.context.mergePolicy = NSMergePolicy.overwrite
+        let book = library.context.book("Book", by: library.context.author("Author"))
+        try library.context.save()
+        let deleting = library.newContext()
+        deleting.delete(try #require(try deleting.books().first))
+        try deleting.save()
+        let author = try #require(try deleting.authors().first)
+        #expect(author.books.isEmpty)
+        book.title = "Again"
+        try library.context.save()
+        if kind == .sqlite { #expect(library.file.column("SELECT ZAUTHOR FROM ZBOOK") == ["1"]) }
+        deleting.delete(author)
+        #expect(throws: CocoaError.self) { try deleting.save() }
+        deleting.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try deleting.save()
+        #expect(try library.newContext().books().map { $0.author == nil } == [true])
+        if kind == .sqlite { #expect(library.file.column("SELECT ZAUTHOR FROM ZBOOK") == [nil]) }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aValueThatWasSetToWhatItWasDoesNotWinOverOthersChange(kind: StoreKind) throws {
+        let library = try Library(kind)
+        library.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let author = library.context.author("Author", born: 1)
+        try library.context.save()
+        let theirs = library.newContext()
+        try theirs.authors().first?.born = 2
+        try theirs.save()
+        author.born = 1
+        author.name = "Mine"
+        try library.context.save()
+        #expect(try library.newContext().authors().map { "\($0.name ?? "nil") \($0.born)" } == ["Mine 2"])
+        #expect(author.born == 2)
+    }
+
     @Test(arguments: StoreKind.allCases)
     func aDeletionThatWinsAlsoReachesWhatWasRelatedMeanwhile(kind: StoreKind) throws {
         let library = try Library(kind)

@@ -191,7 +191,7 @@ struct MemoryTables: Sendable {
             }
         }
         // A row that takes the place of this one is nobody's.
-        for relationship in owners.keys {
+        for relationship in Array(owners.keys) {
             for owner in owners[relationship]?.removeValue(forKey: own) ?? [] { related[relationship]?[owner]?.remove(own) }
         }
         tables[layout.index].remove(key)
@@ -216,7 +216,7 @@ struct MemoryTables: Sendable {
             changeInverse(of: slot, at: destination) { $0.remove(owner) }
             if let hidden { owners[hidden]?[destination]?.remove(owner.key) }
         }
-        for destination in change.added {
+        for destination in change.added where hidden == nil || row(destination) != nil {
             if let hidden { claim(destination, for: owner.key, hidden) }
             self.change(slot, of: owner) { $0.insert(destination) }
             changeInverse(of: slot, at: destination) { $0.insert(owner) }
