@@ -16,11 +16,3 @@ public struct NSFastEnumerationIterator: IteratorProtocol, Sequence {
 
     public mutating func next() -> Any? { rest.next() }
 }
-
-extension NSManagedObjectModel: NSFastEnumeration {
-    public var enumeratedElements: [Any] { entities }
-}
-
-extension NSEntityDescription: NSFastEnumeration {
-    public var enumeratedElements: [Any] { properties }
-}

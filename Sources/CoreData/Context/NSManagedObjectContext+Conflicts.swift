@@ -211,7 +211,7 @@ extension NSManagedObjectContext {
             let property = object.layout.slots[slot]
             guard property.inverseSlot >= 0 else { continue }
             if property.kind == .toOne {
-                if case .object(let destination)? = object.pending?[slot] { destination.removeFromInverse(of: property, object) }
+                if let destination = object.pending?[slot].destination { destination.removeFromInverse(of: property, object) }
             } else if let state = object.extras?.toMany(slot) {
                 for member in state.added.objects { member.removeFromInverse(of: property, object) }
             }

@@ -72,8 +72,7 @@ extension NSManagedObjectContext {
         fetch.sortDescriptors = request.sortDescriptors ?? []
         fetch.limit = request.fetchLimit
         fetch.offset = request.fetchOffset
-        fetch.request = request
-        fetch.context = self
+        fetch.origin = FetchOrigin(request: request, context: self)
         if request.resultType == .dictionaryResultType {
             fetch.shape = .dictionaries
             var columns = StoreFetch.DictionaryColumns(properties: request.propertiesToFetch ?? [])
@@ -299,7 +298,7 @@ extension NSManagedObjectContext {
         // Each new object takes over one reference to the page and one to the registry, and its initializer consumes one
         // to the entity.
         let page = first.rowPage
-        let sharedRegistry = Unmanaged.passUnretained(registry)
+        let sharedRegistry = Unmanaged<ObjectRegistry>.passUnretained(registry)
         let entity = Unmanaged.passUnretained(layout.entity)
         page.retain(times: range.count)
         sharedRegistry.retain(times: range.count)

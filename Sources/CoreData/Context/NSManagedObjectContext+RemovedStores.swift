@@ -2,7 +2,7 @@ import Foundation
 
 // What becomes of a context's objects when their store is removed from the coordinator.
 
-extension NSManagedObjectContext {
+extension NSManagedObjectContext: CoordinatorClient {
     /// Lets go of the objects of a store that was removed: at once on the context's queue, otherwise when that is free.
     func storeWasRemoved(_ store: NSPersistentStore) {
         let number = store.number

@@ -271,11 +271,9 @@ extension NSManagedObjectContext {
                     recovery: store.readOnlyReason.recovery, userInfo: [NSAffectedStoresErrorKey: [store]])
             }
             if snapshotStore.needsObjects {
-                batch.batch.context = self
-                batch.batch.insertedObjects = Array(batch.inserted)
-                batch.batch.updatedObjects = Array(batch.updated)
-                batch.batch.deletedObjects = Array(batch.deleted)
-                batch.batch.checkedObjects = Array(batch.checked)
+                batch.batch.origin = SaveOrigin(
+                    context: self, inserted: Array(batch.inserted), updated: Array(batch.updated), deleted: Array(batch.deleted),
+                    checked: Array(batch.checked))
                 for object in batch.inserted where object.objectID.isTemporaryID {
                     object.makeExtras().objectID = NSManagedObjectID(key: object.key, layout: object.layout, store: store)
                 }
@@ -365,7 +363,7 @@ extension NSManagedObjectContext {
             }
             if snapshotStore.needsObjects {
                 let members = group.members.map { $0.takeUnretainedValue() }
-                let keys = try snapshotStore.obtainKeys(for: members, of: root)
+                let keys = try snapshotStore.obtainKeys(members.count, for: root, origin: NewObjects(members))
                 for (object, key) in zip(members, keys) {
                     object.key = key
                     object.storeNumber = Int16(truncatingIfNeeded: store.number)
@@ -493,13 +491,13 @@ extension NSManagedObjectContext {
             for slot in layout.convertedSlots where pending.has(slot) {
                 let value = pending[slot]
                 switch value {
-                case .object(let destination): try checkSaved(destination, from: object, slot)
+                case .object: if let destination = value.destination { try checkSaved(destination, from: object, slot) }
                 case .custom: break
                 default: continue
                 }
                 let made = copy ?? pending.copy()
                 copy = made
-                made[slot] = try PropertyConversion.storeValue(value, slot: layout.slots[slot])
+                made[slot] = try PropertyConversion.rowValue(value, slot: layout.slots[slot])
             }
             return copy ?? pending
         }
@@ -508,10 +506,10 @@ extension NSManagedObjectContext {
             let value = pending[slot]
             var converted: PropertyValue?
             switch value {
-            case .object(let destination):
-                try checkSaved(destination, from: object, slot)
-                converted = try PropertyConversion.storeValue(value, slot: layout.slots[slot])
-            case .custom: converted = try PropertyConversion.storeValue(value, slot: layout.slots[slot])
+            case .object:
+                if let destination = value.destination { try checkSaved(destination, from: object, slot) }
+                converted = try PropertyConversion.rowValue(value, slot: layout.slots[slot])
+            case .custom: converted = try PropertyConversion.rowValue(value, slot: layout.slots[slot])
             default: break
             }
             if case .integer(let integer) = value, let row = object.committedRow, layout.slots[slot].kind.isInteger {
@@ -696,7 +694,7 @@ extension NSManagedObjectContext {
         guard let pending = object.pending else { return }
         for slot in object.layout.convertedSlots where pending.has(slot) {
             switch pending[slot] {
-            case .object(let destination): object.makeExtras().setToOne(slot, destination)
+            case .object: object.makeExtras().setToOne(slot, pending[slot].destination)
             case .custom(let custom): object.makeExtras().setDecoded(slot, custom.value)
             default: break
             }

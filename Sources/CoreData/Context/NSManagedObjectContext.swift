@@ -13,7 +13,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     let queue: DispatchQueue
     /// How the context's work is scheduled.
     public let concurrencyType: NSManagedObjectContextConcurrencyType
-    @exclusivity(unchecked) private(set) var registry: ObjectRegistry!
+    @exclusivity(unchecked) private(set) var registry: ContextRegistry!
 
     @exclusivity(unchecked) var inserted = ChangeList()
     @exclusivity(unchecked) var updated = ChangeList()
@@ -57,7 +57,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             concurrencyType == .mainQueueConcurrencyType
             ? .main : DispatchQueue(label: "OpenCoreData.NSManagedObjectContext", qos: .userInitiated)
         super.init()
-        registry = ObjectRegistry(context: self, modelLayout: nil, coordinator: nil)
+        registry = ContextRegistry(context: self, coordinator: nil)
     }
 
     /// Makes a context that works on the main queue or on a private one.
@@ -70,7 +70,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     deinit {
-        coordinator?.contexts.remove(self)
+        coordinator?.clients.remove(self)
         releaseObjects()
         registry.contextWillDeallocate()
     }
@@ -112,9 +112,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             }
             if coordinator === newValue { return }
             releaseObjects()
-            coordinator?.contexts.remove(self)
+            coordinator?.clients.remove(self)
             coordinator = newValue
-            newValue.contexts.add(self)
+            newValue.clients.add(self)
             attach()
         }
     }
@@ -124,7 +124,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         registry.contextWillDeallocate()
         lastInsertedClass = nil
         let coordinator = persistentStoreCoordinator
-        registry = ObjectRegistry(context: self, modelLayout: coordinator?.modelLayout, coordinator: coordinator)
+        registry = ContextRegistry(context: self, coordinator: coordinator)
         registry.checksAge = stalenessInterval >= 0
         updateMergeObserver()
     }
@@ -211,8 +211,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         case all
     }
 
-    func insertNew(_ object: NSManagedObject, initialValues: InitialValues = .all) {
-        let registry: ObjectRegistry = registry
+    func insertNew(_ object: NSManagedObject) { insertNew(object, initialValues: .all) }
+
+    func insertNew(_ object: NSManagedObject, initialValues: InitialValues) {
+        let registry: ContextRegistry = registry
         if let modelLayout = registry.modelLayout {
             precondition(
                 object.layout.model === modelLayout,

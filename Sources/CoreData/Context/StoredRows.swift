@@ -22,7 +22,7 @@ public struct _StoredRow {
         self.source = source
         layoutIndex = row.rowLayoutIndex
         let layout = source._withUnsafeGuaranteedRef { $0.layout(row.rowLayoutIndex) }
-        table = layout.accessorTable
+        table = layout.objects.accessorTable
         wordCount = layout.wordCount
         keyOrigin = source._withUnsafeGuaranteedRef { $0.keyOrigin(of: layout) }
     }
@@ -34,7 +34,7 @@ public struct _StoredRow {
     private func slot(_ name: StaticString) -> AccessorTable.Entry? {
         var entry = table.find(name)
         if !entry.isFound {
-            guard let resolved = layout.slot(forLiteral: name) else { return nil }
+            guard let resolved = layout.objects.slot(forLiteral: name) else { return nil }
             entry = resolved
         }
         // The kinds after `toOne` have no word.
@@ -239,7 +239,7 @@ private final class StoredRowSource {
         self.model = model
         let uuid = store.token.uuid
         origins = model.layouts.map { RowOrigin(store: uuid, entityName: $0.name) }
-        hasPlainKeys = !(store is NSIncrementalStore) && !(store is NSAtomicStore)
+        hasPlainKeys = store.namesRowsByKey
     }
 
     func layout(_ index: Int) -> EntityLayout { model.layouts[index] }

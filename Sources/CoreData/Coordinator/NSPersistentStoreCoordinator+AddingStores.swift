@@ -232,7 +232,7 @@ extension NSPersistentStoreCoordinator {
     /// - Throws: `CocoaError.persistentStoreOperation` when the store is not one of the coordinator's.
     public func remove(_ store: NSPersistentStore) throws {
         try changingStores.withLock { try removeWhileLocked(store) }
-        for context in contexts.all { context.storeWasRemoved(store) }
+        for client in clients.all { client.storeWasRemoved(store) }
         post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]])
     }
 

@@ -82,19 +82,3 @@ extension NSPersistentStoreCoordinator {
         StoreName.text(type: store.type, url: store.url, configuration: store.configurationName)
     }
 }
-
-/// How messages name a store.
-enum StoreName {
-    static func text(type: String, url: URL?, configuration: String? = nil) -> String {
-        var text = "\(path(url)) (type \(type)"
-        if let configuration, configuration != NSPersistentStore.defaultConfigurationName {
-            text += ", configuration '\(configuration)'"
-        }
-        return text + ")"
-    }
-
-    static func path(_ url: URL?) -> String {
-        guard let url else { return "without a URL" }
-        return url.isFileURL ? url.path : url.absoluteString
-    }
-}

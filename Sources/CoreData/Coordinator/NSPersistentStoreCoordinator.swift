@@ -38,7 +38,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     let tellsStoresOfUse = Atomic<Bool>(false)
 
     /// The contexts that work on the coordinator, which are told when a store goes.
-    let contexts = ContextList()
+    let clients = ClientList()
 
     /// Serialises adding and removing stores. Recursive: a store's `didAdd(to:)` may add another one.
     let changingStores = NSRecursiveLock()
@@ -55,7 +55,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// - Precondition: the model is consistent. Use `init(validating:)` for a model that comes from elsewhere.
     public init(managedObjectModel model: NSManagedObjectModel) {
-        let problems = model.consistencyProblems()
+        let problems = model.objectProblems()
         precondition(problems.isEmpty, Self.message(for: problems))
         managedObjectModel = model
         modelLayout = Self.layout(freezing: model)
@@ -78,7 +78,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// - Throws: one error for all inconsistencies of a model.
     static func requireConsistency(of model: NSManagedObjectModel, checksAllClasses: Bool = false) throws {
-        let problems = model.consistencyProblems(checksAllClasses: checksAllClasses)
+        let problems = model.objectProblems(checksAllClasses: checksAllClasses)
         guard !problems.isEmpty else { return }
         throw CoreDataErrors.make(
             .coreData, message(for: problems),
@@ -87,7 +87,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     private static func layout(freezing model: NSManagedObjectModel) -> ModelLayout {
-        let layout = model.layout()
+        let layout = model.objectLayouts()
         ModelRegistry.shared.add(layout)
         return layout
     }
@@ -126,7 +126,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         for entity in entities {
             if let layout = modelLayout.layoutByName[entity.name ?? ""] { holds[layout.index] = true }
         }
-        if store is NSIncrementalStore { tellsStoresOfUse.store(true, ordering: .relaxed) }
+        if store.observesUse { tellsStoresOfUse.store(true, ordering: .relaxed) }
         state.withLock { $0.stores.append(AddedStore(store: store, holds: holds)) }
     }
 

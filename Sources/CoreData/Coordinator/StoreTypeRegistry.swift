@@ -33,16 +33,3 @@ enum StoreTypeRegistry {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 }
-
-/// The entries that errors about a store have in common.
-enum StoreOpeningErrors {
-    static func userInfo(type: String?, url: URL?) -> [String: Any] {
-        var entries: [String: Any] = [:]
-        if let type { entries[NSStoreTypeKey] = type }
-        if let url {
-            if url.isFileURL { entries[NSFilePathErrorKey] = url.path }
-            entries[NSURLErrorKey] = url
-        }
-        return entries
-    }
-}

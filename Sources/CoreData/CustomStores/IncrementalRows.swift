@@ -37,7 +37,7 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
 
     private func answer(to plan: StoreFetch) throws -> StoreFetchResult {
         let request = try request(for: plan)
-        let answer = NodeValue.elements(of: try store.execute(request, with: plan.context))
+        let answer = NodeValue.elements(of: try store.execute(request, with: (plan.origin as? FetchOrigin)?.context))
         switch plan.shape {
         case .rows, .references:
             return .references(try answer.map { try reference($0, plan) })
@@ -51,7 +51,9 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     }
 
     private func request(for plan: StoreFetch) throws -> NSPersistentStoreRequest {
-        let request = (plan.request as? any IncrementalFetchRequest)?.copyForStore() ?? NSFetchRequest<any NSFetchRequestResult>()
+        let request =
+            ((plan.origin as? FetchOrigin)?.request as? any IncrementalFetchRequest)?.copyForStore()
+            ?? NSFetchRequest<any NSFetchRequestResult>()
         (request as? any IncrementalFetchRequest)?.adopt(plan)
         return request
     }
@@ -190,7 +192,8 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
             userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
     }
 
-    func obtainKeys(for objects: [NSManagedObject], of entity: EntityLayout) throws -> [Int64] {
+    func obtainKeys(_ count: Int, for entity: EntityLayout, origin: AnyObject) throws -> [Int64] {
+        let objects = (origin as? NewObjects)?.objects ?? []
         let keys = try store.obtainPermanentIDs(for: objects).compactMap(\.key)
         guard keys.count == objects.count else {
             throw CoreDataErrors.make(
@@ -202,17 +205,18 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     }
 
     func save(_ batch: SaveBatch) throws -> SaveOutcome {
+        let origin = batch.origin as? SaveOrigin
         let request = NSSaveChangesRequest(
-            inserted: set(batch.insertedObjects), updated: set(batch.updatedObjects),
-            deleted: set(batch.deletedObjects), locked: set(batch.checkedObjects))
-        _ = try store.execute(request, with: batch.context)
+            inserted: set(origin?.insertedObjects), updated: set(origin?.updatedObjects),
+            deleted: set(origin?.deletedObjects), locked: set(origin?.checkedObjects))
+        _ = try store.execute(request, with: origin?.context)
         for change in batch.deletes { rowCaches[change.layout.rootIndex].remove(change.key) }
         return SaveOutcome(
             inserted: FetchedRows(batch.inserts.map(savedRow)), updated: FetchedRows(batch.updates.map(savedRow)))
     }
 
-    private func set(_ objects: [NSManagedObject]) -> Set<NSManagedObject>? {
-        objects.isEmpty ? nil : Set(objects)
+    private func set(_ objects: [NSManagedObject]?) -> Set<NSManagedObject>? {
+        objects.flatMap { $0.isEmpty ? nil : Set($0) }
     }
 
     /// The row as it was just written, without asking the store again.

@@ -23,9 +23,9 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     // Guards the nodes.
     private let nodes = Mutex<[TableKey: NSAtomicStoreCacheNode]>([:])
-    private let references = ReferenceTable()
+    fileprivate let references = ReferenceTable()
     // Guards the rows, which are made once.
-    private let storedRows = Mutex<MemoryRows?>(nil)
+    fileprivate let storedRows = Mutex<MemoryRows?>(nil)
 
     // MARK: - For subclasses to override
 
@@ -131,6 +131,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         return layout
     }
 
+    override var namesRowsByKey: Bool { false }
+
     override func referenceText(forKey key: Int64, of entity: EntityLayout) -> String {
         "p" + references.text(for: key, of: entity)
     }
@@ -146,32 +148,26 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         AtomicFeatures.unsupported(of: entities)
     }
 
-    /// Whether the store keeps nodes. A store in memory works on rows alone.
-    var keepsNodes: Bool { true }
-
     override var snapshotStore: (any SnapshotStore)? { storedRows.withLock { $0 } }
 
     override func prepareForRequests() throws {
         guard let modelLayout else { return }
-        let rows = MemoryRows(
-            layouts: modelLayout, store: self, writer: keepsNodes ? self : nil, needsObjects: keepsNodes)
+        let rows = MemoryRows(layouts: modelLayout, store: self, writer: self)
         storedRows.withLock { $0 = rows }
         try load()
-        guard keepsNodes else { return }
         try rows.fill(NodeRows.batch(from: cacheNodes()))
     }
+}
 
-    /// Primary keys for new objects, in the same order.
-    func newKeys(for objects: [NSManagedObject]) -> [Int64] {
-        objects.map { object in
+extension NSAtomicStore: MemoryRowsWriter {
+    func newKeys(for origin: AnyObject) -> [Int64] {
+        ((origin as? NewObjects)?.objects ?? []).map { object in
             let key = references.key(for: newReferenceObject(for: object), of: object.layout)
             storedRows.withLock { $0 }?.noteKey(key, for: object.layout)
             return key
         }
     }
-}
 
-extension NSAtomicStore: MemoryRowsWriter {
     func write(_ batch: SaveBatch) throws {
         let before = nodes.withLock { $0 }
         do {
@@ -185,8 +181,11 @@ extension NSAtomicStore: MemoryRowsWriter {
     }
 
     private func addNodes(of batch: SaveBatch) {
-        if batch.insertedObjects.count == batch.inserts.count {
-            let added = batch.insertedObjects.map { object in
+        let origin = batch.origin as? SaveOrigin
+        let insertedObjects = origin?.insertedObjects ?? []
+        let updatedObjects = origin?.updatedObjects ?? []
+        if insertedObjects.count == batch.inserts.count {
+            let added = insertedObjects.map { object in
                 let node = newCacheNode(for: object)
                 addCacheNodes([node])
                 return (node, object)
@@ -195,14 +194,14 @@ extension NSAtomicStore: MemoryRowsWriter {
         } else {
             NodeRows.addNodes(for: batch.inserts, to: self)
         }
-        if batch.updatedObjects.count == batch.updates.count {
-            for object in batch.updatedObjects {
+        if updatedObjects.count == batch.updates.count {
+            for object in updatedObjects {
                 if let node = cacheNode(for: object.objectID) { updateCacheNode(node, from: object) }
             }
         } else {
             NodeRows.updateNodes(for: batch.updates, of: self)
         }
-        if batch.insertedObjects.isEmpty, batch.updatedObjects.isEmpty {
+        if insertedObjects.isEmpty, updatedObjects.isEmpty {
             NodeRows.apply(batch.relationshipChanges, to: self)
         }
     }

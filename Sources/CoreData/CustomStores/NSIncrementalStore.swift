@@ -91,6 +91,14 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// May be called on any thread.
     open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
+    override var observesUse: Bool { true }
+
+    override func useBegan(of objectIDs: [NSManagedObjectID]) { managedObjectContextDidRegisterObjects(with: objectIDs) }
+
+    override func useEnded(of objectIDs: [NSManagedObjectID]) { managedObjectContextDidUnregisterObjects(with: objectIDs) }
+
+    override var namesRowsByKey: Bool { false }
+
     // MARK: - Object IDs
 
     /// The ID of the object whose record a reference object names: a number, string or UUID.

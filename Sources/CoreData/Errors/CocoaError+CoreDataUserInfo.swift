@@ -20,11 +20,6 @@ extension CocoaError {
     /// The managed objects that the error concerns.
     public var affectedObjects: [AnyObject]? { objects(NSAffectedObjectsErrorKey) }
 
-    /// The optimistic locking conflicts that a save could not resolve.
-    public var persistentStoreSaveConflicts: [NSMergeConflict]? {
-        userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
-    }
-
     private func objects(_ key: String) -> [AnyObject]? {
         (userInfo[key] as? [Any])?.map { $0 as AnyObject }
     }

@@ -8,7 +8,7 @@ import Foundation
 open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     // Sendable: `tables` is set, under the model's lock, before the model is shared; from then on every setter but that of
     // `userInfo`, which has a lock, stops the program, so that all other stored values are constant. The link to the
-    // superentity is Sendable, and `cachedLayout` is set while the layouts are made and cleared when they go.
+    // superentity is Sendable, and `layoutReference` is set while the layouts are made and cleared when they go.
 
     /// What is computed once the model is in use, and never changes then; nil before.
     private(set) var tables: EntityTables?
@@ -16,13 +16,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The model that lists this entity.
     weak var owningModel: NSManagedObjectModel?
 
-    /// The entity's layout while the model's layouts exist; `ModelLayout` sets and clears it.
-    final var cachedLayout: EntityLayout? {
-        get { layoutReference?.takeUnretainedValue() }
-        set { layoutReference = newValue.map { .passUnretained($0) } }
-    }
-    /// The layout, unretained.
-    @exclusivity(unchecked) private(set) final var layoutReference: Unmanaged<EntityLayout>?
+    /// The entity's layout in rows, unretained and opaque here, while the model's layouts exist.
+    @exclusivity(unchecked) final var layoutReference: Unmanaged<AnyObject>?
 
     /// What others hold of this entity without keeping it alive.
     final let link = EntityLink()
@@ -61,15 +56,10 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     var classModules: [String] = []
 
     /// The class itself where it was given, so that it need not be looked up by its name.
-    private(set) var givenClass: NSManagedObject.Type?
-
-    /// The class of the entity's objects, found by its name where it was not given.
-    package var objectClass: NSManagedObject.Type {
-        cachedLayout?.managedObjectClass ?? ManagedObjectClasses.managedObjectClass(for: self)
-    }
+    private(set) var givenClass: AnyClass?
 
     /// Sets the class of the entity's objects, and with it `managedObjectClassName`.
-    package func setManagedObjectClass(_ objectClass: NSManagedObject.Type) {
+    func give(_ objectClass: AnyClass) {
         managedObjectClassName = ClassLookup.name(of: objectClass)
         givenClass = objectClass
     }

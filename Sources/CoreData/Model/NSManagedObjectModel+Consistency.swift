@@ -4,10 +4,7 @@ extension NSManagedObjectModel {
     /// Everything that keeps the model from being used, each as a sentence that names entity and property.
     ///
     /// Empty when the model is sound. Cost: O(size of the model).
-    ///
-    /// - Parameter checksAllClasses: whether classes that are named without their module, and may be named by chance, must
-    ///   fit as well.
-    func consistencyProblems(checksAllClasses: Bool = false) -> [String] {
+    func consistencyProblems() -> [String] {
         var problems: [String] = []
         var names: Set<String> = []
         for entity in entities {
@@ -16,7 +13,6 @@ extension NSManagedObjectModel {
             if !names.insert(name).inserted { problems.append("There are two entities named '\(name)'.") }
         }
         for entity in entities { problems += ModelConsistency(model: self, entity: entity).problems() }
-        if problems.isEmpty { problems = classDifferences(checksAllClasses: checksAllClasses) }
         for configuration in configurations {
             for entity in self.entities(forConfigurationName: configuration) ?? [] where entity.owningModel !== self {
                 problems.append(
@@ -33,18 +29,6 @@ extension NSManagedObjectModel {
             )
         }
         return problems
-    }
-}
-
-extension NSManagedObjectModel {
-    /// How the entities differ from what their classes say about them. Classes that say nothing differ in nothing.
-    private func classDifferences(checksAllClasses: Bool) -> [String] {
-        entities.flatMap { entity -> [String] in
-            // The class that made the entity, which may have been changed since, or one that a model from elsewhere names.
-            let found = entity.givenClass ?? ManagedObjectClasses.namedClass(of: entity)
-            guard entity.givenClass != nil || checksAllClasses || ManagedObjectClasses.isMeant(found, by: entity) else { return [] }
-            return (found as? any _SelfDescribingClass.Type)?._differences(from: entity) ?? []
-        }
     }
 }
 

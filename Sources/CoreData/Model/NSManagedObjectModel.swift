@@ -83,15 +83,12 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     /// The names of the configurations in ascending order.
     open var configurations: [String] { entitiesByConfiguration.keys.sorted() }
 
-    /// The name that stores give to the configuration of all entities.
-    static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
-
     /// The entities of a configuration, all entities for nil and for the name that stores give to the default configuration; nil
     /// when there is no such configuration.
     open func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
         guard let configuration else { return storedEntities }
         if let entities = entitiesByConfiguration[configuration] { return entities }
-        return configuration == Self.defaultConfigurationName ? storedEntities : nil
+        return configuration == StoreName.defaultConfiguration ? storedEntities : nil
     }
 
     /// Makes or replaces a configuration.
@@ -202,23 +199,12 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
         }
     }
 
-    private struct WeakLayout {
-        weak var layout: ModelLayout?
+    struct WeakReference {
+        weak var object: AnyObject?
     }
 
-    /// Guards the making of layouts.
-    private let currentLayout = Mutex(WeakLayout())
-
-    /// The layouts of all entities, made when there are none; freezes the model. They keep the model alive.
-    func layout() -> ModelLayout {
-        freeze()
-        return currentLayout.withLock { current in
-            if let layout = current.layout { return layout }
-            let made = ModelLayout(model: self)
-            current.layout = made
-            return made
-        }
-    }
+    /// The layouts of the entities in rows, opaque here, while someone keeps them. The mutex guards their making.
+    let currentLayout = Mutex(WeakReference())
 
     /// Stops the program when the model is in use.
     private func requireEditable(_ member: StaticString) {

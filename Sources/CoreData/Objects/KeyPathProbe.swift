@@ -136,6 +136,6 @@ private final class ProbeModel: @unchecked Sendable {
     private init() {
         entity.name = "KeyPathProbe"
         model.entities = [entity]
-        layout = model.layout()
+        layout = model.objectLayouts()
     }
 }

@@ -5,7 +5,7 @@ enum ManagedObjectClasses {
     /// The class that an entity names, found at run time; `NSManagedObject` where it names none or one that the program
     /// does not have (as Core Data does).
     static func managedObjectClass(for entity: NSEntityDescription) -> NSManagedObject.Type {
-        if let givenClass = entity.givenClass { return givenClass }
+        if let givenClass = entity.givenClass as? NSManagedObject.Type { return givenClass }
         let found = namedClass(of: entity)
         return isMeant(found, by: entity) ? found : NSManagedObject.self
     }

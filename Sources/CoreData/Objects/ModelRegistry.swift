@@ -37,12 +37,31 @@ extension NSEntityDescription {
         guard let model = owningModel else {
             preconditionFailure("The entity \(name ?? "without a name") belongs to no model: add it to one before making objects.")
         }
-        return model.layout()
+        return model.objectLayouts()
     }
+
+    /// What objects keep of the entity, unretained; nil until the model's layouts were made ready for objects.
+    @inline(__always)
+    final var objectLayoutReference: Unmanaged<ObjectLayout>? {
+        guard let layoutReference else { return nil }
+        return layoutReference._withUnsafeGuaranteedRef { layout -> Unmanaged<ObjectLayout>? in
+            // Nothing but layouts is ever put there, and nothing but object layouts attached to them.
+            guard let companion = unsafeDowncast(layout, to: EntityLayout.self).companion else { return nil }
+            return .passUnretained(unsafeDowncast(companion, to: ObjectLayout.self))
+        }
+    }
+
+    /// The class of the entity's objects, found by its name where it was not given.
+    package var objectClass: NSManagedObject.Type {
+        objectLayoutReference?.takeUnretainedValue().managedObjectClass ?? ManagedObjectClasses.managedObjectClass(for: self)
+    }
+
+    /// Sets the class of the entity's objects, and with it `managedObjectClassName`.
+    package func setManagedObjectClass(_ objectClass: NSManagedObject.Type) { give(objectClass) }
 
     /// The entity's layout; makes the model's layouts, and with them freezes the model, on first use.
     var resolvedLayout: EntityLayout {
-        if let layout = cachedLayout { return layout }
+        if let layout = cachedLayout, layout.companion != nil { return layout }
         guard let layout = modelLayouts.layoutByName[name ?? ""] else {
             preconditionFailure("The entity \(name ?? "without a name") is not among its model's entities.")
         }

@@ -19,7 +19,7 @@ extension NSManagedObject {
         let known = accessorTable.find(name)
         if flags.contains(.fault) { fireFault(known.isFound ? known.slot : -1) }
         if let row, known.isInteger { return Int64(bitPattern: row[known.slot]) }
-        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: 0) }
+        guard let resolved = layout.objects.slot(forLiteral: name) else { return undeclared(name, default: 0) }
         return integerValue(resolved.slot) ?? 0
     }
     @inlinable
@@ -51,11 +51,11 @@ extension NSManagedObject {
         Integer(truncatingIfNeeded: _managedValue(forSlotNamed: name) as Int64)
     }
     public final func _managedValue<Integer: FixedWidthInteger>(forSlotNamed name: StaticString) -> Integer? {
-        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        guard let resolved = layout.objects.slot(forLiteral: name) else { return undeclared(name, default: nil) }
         return integerValue(resolved.slot).map { Integer(truncatingIfNeeded: $0) }
     }
     public final func _managedValue(forSlotNamed name: StaticString) -> Bool? {
-        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        guard let resolved = layout.objects.slot(forLiteral: name) else { return undeclared(name, default: nil) }
         return integerValue(resolved.slot).map { $0 != 0 }
     }
     public final func _setManagedValue(_ value: Int64, forSlotNamed name: StaticString) { setInteger(value, name) }
@@ -88,7 +88,7 @@ extension NSManagedObject {
         let known = accessorTable.find(name)
         if flags.contains(.fault) { fireFault(known.isFound ? known.slot : -1) }
         if let row, known.isFloatingPoint { return Double(bitPattern: row[known.slot]) }
-        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: 0) }
+        guard let resolved = layout.objects.slot(forLiteral: name) else { return undeclared(name, default: 0) }
         return doubleValue(resolved.slot) ?? 0
     }
     @inlinable
@@ -96,7 +96,7 @@ extension NSManagedObject {
         Float(_managedValue(forSlotNamed: name) as Double)
     }
     public final func _managedValue(forSlotNamed name: StaticString) -> Double? {
-        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        guard let resolved = layout.objects.slot(forLiteral: name) else { return undeclared(name, default: nil) }
         return doubleValue(resolved.slot)
     }
     public final func _managedValue(forSlotNamed name: StaticString) -> Float? {
@@ -121,7 +121,7 @@ extension NSManagedObject {
                 return Date(timeIntervalSinceReferenceDate: Double(bitPattern: row[known.slot]))
             }
         }
-        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        guard let resolved = layout.objects.slot(forLiteral: name) else { return undeclared(name, default: nil) }
         guard resolved.kind == .date else { return general(resolved.slot, name) }
         return doubleValue(resolved.slot).map(Date.init(timeIntervalSinceReferenceDate:))
     }
@@ -151,7 +151,7 @@ extension NSManagedObject {
     }
     @inline(never)
     private final func readString(_ name: StaticString) -> String? {
-        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        guard let resolved = layout.objects.slot(forLiteral: name) else { return undeclared(name, default: nil) }
         guard resolved.kind == .string else { return general(resolved.slot, name) }
         fireFaultIfNeeded(resolved.slot)
         if let row { return string(row, resolved.slot) }
@@ -169,7 +169,7 @@ extension NSManagedObject {
     // MARK: Bytes, UUIDs, URLs, decimals
 
     public final func _managedValue(forSlotNamed name: StaticString) -> Data? {
-        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        guard let resolved = layout.objects.slot(forLiteral: name) else { return undeclared(name, default: nil) }
         guard resolved.kind == .data else { return general(resolved.slot, name) }
         fireFaultIfNeeded(resolved.slot)
         if case .data(let data) = currentValue(resolved.slot) { return data }
@@ -183,7 +183,7 @@ extension NSManagedObject {
         set(name, .data, .data(value), value)
     }
     public final func _managedValue(forSlotNamed name: StaticString) -> UUID? {
-        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        guard let resolved = layout.objects.slot(forLiteral: name) else { return undeclared(name, default: nil) }
         guard resolved.kind == .uuid else { return general(resolved.slot, name) }
         fireFaultIfNeeded(resolved.slot)
         if case .uuid(let uuid) = currentValue(resolved.slot) { return uuid }
@@ -198,7 +198,7 @@ extension NSManagedObject {
         set(name, .uuid, .uuid(value), value)
     }
     public final func _managedValue(forSlotNamed name: StaticString) -> URL? {
-        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        guard let resolved = layout.objects.slot(forLiteral: name) else { return undeclared(name, default: nil) }
         return general(resolved.slot, name)
     }
     public final func _setManagedValue(_ value: URL?, forSlotNamed name: StaticString) {
@@ -206,7 +206,7 @@ extension NSManagedObject {
         set(name, .uri, .string(value.absoluteString), value)
     }
     public final func _managedValue(forSlotNamed name: StaticString) -> Decimal? {
-        guard let resolved = layout.slot(forLiteral: name) else { return undeclared(name, default: nil) }
+        guard let resolved = layout.objects.slot(forLiteral: name) else { return undeclared(name, default: nil) }
         guard resolved.kind == .decimal else { return general(resolved.slot, name) }
         fireFaultIfNeeded(resolved.slot)
         if case .decimal(let decimal) = currentValue(resolved.slot) { return decimal }
@@ -235,7 +235,7 @@ extension NSManagedObject {
     private final func destination<Destination: NSManagedObject>(
         _ name: StaticString, isRequired: Bool = false
     ) -> Destination? {
-        guard let resolved = layout.slot(forLiteral: name) else {
+        guard let resolved = layout.objects.slot(forLiteral: name) else {
             if isPrimitive(name) { return primitive(name) }
             let destination = probeDestination(name, Destination.self, isOptional: !isRequired)
             return destination
@@ -249,7 +249,7 @@ extension NSManagedObject {
         return destination
     }
     public final func _setManagedValue<Destination: NSManagedObject>(_ value: Destination?, forSlotNamed name: StaticString) {
-        guard let resolved = layout.slot(forLiteral: name), resolved.kind == .toOne else {
+        guard let resolved = layout.objects.slot(forLiteral: name), resolved.kind == .toOne else {
             return setGeneral(value, name)
         }
         setToOne(value, slot: resolved.slot)
@@ -258,7 +258,7 @@ extension NSManagedObject {
         destinations(name)
     }
     private final func destinations<Destination: NSManagedObject>(_ name: StaticString) -> Set<Destination> {
-        guard let resolved = layout.slot(forLiteral: name), resolved.kind.isToMany else {
+        guard let resolved = layout.objects.slot(forLiteral: name), resolved.kind.isToMany else {
             if isPrimitive(name) { return primitive(name) ?? [] }
             return [probeDestination(name, Destination.self, isOptional: false)]
         }
@@ -273,18 +273,18 @@ extension NSManagedObject {
         .some(destinations(name))
     }
     public final func _managedValue<Destination: NSManagedObject>(forSlotNamed name: StaticString) -> [Destination] {
-        guard let resolved = layout.slot(forLiteral: name), resolved.kind.isToMany else {
+        guard let resolved = layout.objects.slot(forLiteral: name), resolved.kind.isToMany else {
             if isPrimitive(name) { return primitive(name) ?? [] }
             return [probeDestination(name, Destination.self, isOptional: false)]
         }
         return toManyMembers(resolved.slot).objects.compactMap { $0 as? Destination }
     }
     public final func _setManagedValue<Destination: NSManagedObject>(_ value: Set<Destination>?, forSlotNamed name: StaticString) {
-        guard let resolved = layout.slot(forLiteral: name), resolved.kind.isToMany else { return setGeneral(value, name) }
+        guard let resolved = layout.objects.slot(forLiteral: name), resolved.kind.isToMany else { return setGeneral(value, name) }
         setToMany(value.map { Array($0) } ?? [], slot: resolved.slot)
     }
     public final func _setManagedValue<Destination: NSManagedObject>(_ value: [Destination], forSlotNamed name: StaticString) {
-        guard let resolved = layout.slot(forLiteral: name), resolved.kind.isToMany else { return setGeneral(value, name) }
+        guard let resolved = layout.objects.slot(forLiteral: name), resolved.kind.isToMany else { return setGeneral(value, name) }
         setToMany(value, slot: resolved.slot)
     }
 
@@ -297,7 +297,7 @@ extension NSManagedObject {
     public final func _managedValue(forSlotNamed name: StaticString) -> NSObject { anyValue(name) }
     public final func _managedValue(forSlotNamed name: StaticString) -> Any? { anyValue(name) }
     private final func anyValue<Value>(_ name: StaticString) -> Value {
-        guard let resolved = layout.slot(forLiteral: name) else {
+        guard let resolved = layout.objects.slot(forLiteral: name) else {
             if flags.contains(.probe) {
                 guard let value = extras?.probe?.record(name.description, on: self) as Value? else { return undeclaredStop(name) }
                 return value
@@ -388,7 +388,7 @@ extension NSManagedObject {
     }
 
     private final func setNull(_ name: StaticString) {
-        guard let resolved = layout.slot(forLiteral: name) else { return setGeneral(nil, name) }
+        guard let resolved = layout.objects.slot(forLiteral: name) else { return setGeneral(nil, name) }
         if resolved.kind.isToMany { return setToMany([], slot: resolved.slot) }
         extras?.setDecoded(resolved.slot, nil)
         setTracked(.null, slot: resolved.slot)
@@ -398,7 +398,7 @@ extension NSManagedObject {
     @inline(__always)
     private final func entry(_ name: StaticString) -> AccessorTable.Entry {
         let known = accessorTable.find(name)
-        return known.isFound ? known : layout.slot(forLiteral: name) ?? known
+        return known.isFound ? known : layout.objects.slot(forLiteral: name) ?? known
     }
 
     @inline(__always)
@@ -412,7 +412,7 @@ extension NSManagedObject {
     }
 
     private final func setGeneral(_ value: Any?, _ name: StaticString) {
-        guard let resolved = layout.slot(forLiteral: name) else {
+        guard let resolved = layout.objects.slot(forLiteral: name) else {
             guard let key = layout.keyOfPrimitive(name) else { return undeclaredStop(name) }
             return setPrimitiveValue(value, forKey: key)
         }

@@ -31,13 +31,14 @@ extension NSManagedObject {
 
     private func loadMembers(_ slot: Int, _ state: ToManyState) {
         state.isLoaded = true
-        guard flags.isDisjoint(with: [.inaccessible, .invalid]), let context = registry?.context else { return }
-        guard let stored = context.relatedObjects(to: self, slot: slot) else {
+        guard flags.isDisjoint(with: [.inaccessible, .invalid]), let registry else { return }
+        switch registry.relatedObjects(to: self, slot: slot) {
+        case .noContext: break
+        case .unknown:
             // Empty for now: it is read again when it is next asked for.
             state.isLoaded = false
-            return
+        case .objects(let stored, let mayBeDeleted): mergeLoaded(stored, into: slot, state, mayBeDeleted: mayBeDeleted)
         }
-        mergeLoaded(stored, into: slot, state, mayBeDeleted: context.hasUnsavedDeletions)
     }
 
     /// Combines what the store has with pending additions and removals.

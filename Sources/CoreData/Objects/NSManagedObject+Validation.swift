@@ -6,9 +6,9 @@ extension NSManagedObject {
     /// Validates every property; an override of `validateValue(_:forKey:)` is asked for each.
     final func validateProperties() throws {
         var errors: [NSError] = []
-        let hasOverride = layout.overridesValidateValue(Swift.type(of: self))
-        if !hasOverride, layout.validatedSlots.isEmpty { return }
-        for index in hasOverride ? layout.propertySlots.map(\.index) : layout.validatedSlots {
+        let hasOverride = layout.objects.overridesValidateValue(Swift.type(of: self))
+        if !hasOverride, layout.objects.validatedSlots.isEmpty { return }
+        for index in hasOverride ? layout.propertySlots.map(\.index) : layout.objects.validatedSlots {
             let slot = layout.slots[index]
             if slot.kind == .fetched { continue }
             do {
@@ -61,7 +61,7 @@ extension NSManagedObject {
         case .fetched: return
         case .composite where slot.composite != nil: try validateComposite(slot)
         default:
-            let rules = slot.rules
+            let rules = layout.objects.rules[slot.index]
             if slot.isOptional, rules.isEmpty { return }
             if slot.index < layout.storedCount, committedRow != nil, pending?.has(slot.index) != true { return }
             let value = currentValue(slot.index)
@@ -84,7 +84,7 @@ extension NSManagedObject {
             if !slot.isOptional, !composite.mayBeEmpty { throw missing(slot) }
             return
         }
-        try check(value, slot, slot.rules)
+        try check(value, slot, layout.objects.rules[slot.index])
         try throwCombined(elementErrors(slot, composite) { self.objectValue($0) })
     }
 
@@ -101,7 +101,7 @@ extension NSManagedObject {
             if !slot.isOptional, !composite.mayBeEmpty { throw missing(slot) }
             return
         }
-        try check(object, slot, slot.rules)
+        try check(object, slot, layout.objects.rules[slot.index])
         let values = Dictionary(elements.map { ($0.slot, $0.value) }, uniquingKeysWith: { first, _ in first })
         try throwCombined(
             elementErrors(slot, composite) { element in
@@ -122,7 +122,7 @@ extension NSManagedObject {
                     continue
                 }
                 do {
-                    try check(value, slot, element.rules, element)
+                    try check(value, slot, layout.objects.rules[element.index], element)
                 } catch {
                     errors.append(error as NSError)
                 }
@@ -198,14 +198,14 @@ extension NSManagedObject {
                 return
             }
             if let composite = slot.composite { return try validate(object, of: slot, composite) }
-            guard let converted = PropertyConversion.value(from: object, kind: slot.kind), fits(object, slot.kind) else {
+            guard let converted = PropertyConversion.objectValue(from: object, kind: slot.kind), fits(object, slot.kind) else {
                 throw unacceptable(object, slot)
             }
             if converted.isNotANumber, slot.index < layout.storedCount {
                 if !slot.isOptional, !slot.isDerived { throw missing(slot, isNotANumber: true) }
                 return
             }
-            try check(object, slot, slot.rules)
+            try check(object, slot, layout.objects.rules[slot.index])
         }
     }
 

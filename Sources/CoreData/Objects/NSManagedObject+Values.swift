@@ -66,7 +66,7 @@ extension NSManagedObject {
     @inline(never)
     final func fireFault(_ slot: Int = -1) {
         if flags.contains(.checked) {
-            ConcurrencyDebug.check(self, slot: slot)
+            registry?.checkQueue(of: self, slot: slot)
             guard flags.contains(.fault) else { return }
         }
         if let committedRow, extrasReference == nil, pendingReference == nil, !accessorTable.hooks.contains(.awakeFromFetch),
@@ -77,13 +77,11 @@ extension NSManagedObject {
             row = committedRow
             return
         }
-        guard !flags.contains(.invalid), let context = registry?.context else {
+        if flags.contains(.invalid) || registry?.fulfillFault(self, triggeredBy: slot) != true {
             // As on Apple's platforms an object whose context was reset or deallocated reads as nil.
             flags.remove(.fault)
             flags.insert(.inaccessible)
-            return
         }
-        context.fulfillFault(self, triggeredBy: slot)
     }
 
     /// A value as key-value coding gives it; fires the fault.
@@ -93,7 +91,7 @@ extension NSManagedObject {
         case .toOne: return toOne(slot)
         case .toMany: return NSSet(array: toManyMembers(slot).objects.map { $0 })
         case .orderedToMany: return NSOrderedSet(array: toManyMembers(slot).objects.map { $0 })
-        case .fetched: return fetchedPropertyValue(slot)
+        case .fetched: return registry?.fetchedPropertyValue(of: self, slot)
         case .transformable: return transformedValue(slot)
         case .composite:
             if let composite = property.composite { return compositeValue(composite) }
@@ -125,21 +123,21 @@ extension NSManagedObject {
         fireFaultIfNeeded(slot)
         if let pending, pending.has(slot) {
             switch pending[slot] {
-            case .object(let object): return object
-            case .reference(let reference): return registry?.context?.object(for: reference, near: self)
+            case .object: return pending[slot].destination
+            case .reference(let reference): return registry?.object(for: reference, near: self)
             default: return nil
             }
         }
         if let extras {
-            if let transient = extras.transient, transient.has(slot), case .object(let object) = transient[slot] {
+            if let transient = extras.transient, transient.has(slot), let object = transient[slot].destination {
                 return object
             }
             if let object = extras.toOne(slot) { return object }
         }
         guard let committedRow, slot < layout.storedCount else { return nil }
         let snapshot = Snapshot(retaining: committedRow)
-        guard !snapshot.isNull(slot), let context = registry?.context else { return nil }
-        let object = context.object(for: snapshot.reference(slot), near: self)
+        guard !snapshot.isNull(slot) else { return nil }
+        let object = registry?.object(for: snapshot.reference(slot), near: self)
         if let object { makeExtras().setToOne(slot, object) }
         return object
     }
@@ -150,8 +148,7 @@ extension NSManagedObject {
     final func setTracked(_ value: PropertyValue, slot: Int) {
         let property = layout.slots[slot]
         if property.kind == .toOne {
-            if case .object(let object) = value { setToOne(object, slot: slot) } else { setToOne(nil, slot: slot) }
-            return
+            return setToOne(value.destination, slot: slot)
         }
         if property.kind == .composite, let composite = property.composite {
             return setComposite(PropertyConversion.object(from: value, kind: .composite), composite)
@@ -216,7 +213,7 @@ extension NSManagedObject {
         flags.insert(.changedInSave)
         // Within an event an object may be saved or refreshed, and then change again.
         if flags.contains(.inEvent), !flags.isDisjoint(with: .known) { return }
-        registry?.context?.noteChanged(self)
+        registry?.noteChanged(self)
     }
 
     /// Sets a to-one relationship and its inverse.
@@ -259,7 +256,7 @@ extension NSManagedObject {
             addMember(object, slot: slot, isKnownToBeNew: !property.inverseIsToMany)
         } else {
             let previous = toOne(slot)
-            store(.object(object), slot: slot)
+            store(.destination(object), slot: slot)
             extras?.setToOne(slot, nil)
             // One-to-one: the former partner loses its side.
             if let previous, previous !== object, property.inverseSlot >= 0 {
@@ -297,7 +294,7 @@ extension NSManagedObject {
         case .fetched:
             preconditionFailure("\(layout.name).\(property.name) is a fetched property and cannot be set.")
         default:
-            guard let converted = PropertyConversion.value(from: value, kind: property.kind) else {
+            guard let converted = PropertyConversion.objectValue(from: value, kind: property.kind) else {
                 preconditionFailure(wrongType(value, property))
             }
             if case .custom = converted { extras?.setDecoded(slot, nil) }
@@ -341,7 +338,7 @@ extension NSManagedObject {
             setPrimitiveMembers(members, slot: slot)
             return
         }
-        guard let converted = PropertyConversion.value(from: value, kind: property.kind) else {
+        guard let converted = PropertyConversion.objectValue(from: value, kind: property.kind) else {
             preconditionFailure(wrongType(value, property))
         }
         if let composite = property.composite { return setComposite(value, composite, isTracked: false) }
@@ -418,7 +415,7 @@ extension NSManagedObject {
         switch slot.kind {
         case .toOne:
             guard case .reference(let reference) = committedValue(slot.index) else { return nil }
-            return registry?.context?.object(for: reference, near: self)
+            return registry?.object(for: reference, near: self)
         case .toMany: return NSSet(array: committedMembers(slot.index))
         case .orderedToMany: return NSOrderedSet(array: committedMembers(slot.index))
         case .composite:
@@ -464,7 +461,8 @@ extension NSManagedObject {
         case (.decimal(let new), .decimal(let old)): return new == old
         case (.double, .null), (.decimal, .null): return new.isNotANumber
         case (.reference(let new), .reference(let old)): return new == old
-        case (.object(let object), .reference(let reference)):
+        case (.object, .reference(let reference)):
+            guard let object = new.destination else { return false }
             return !object.flags.contains(.inserted) && object.key == reference.key
                 && object.layout.rootIndex == layout.model.layouts[reference.layoutIndex].rootIndex
         case (.object(let new), .object(let old)): return new === old

@@ -11,7 +11,7 @@ import Foundation
 /// `init(entity:insertInto:)`, with which the framework makes its objects.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmanagedobject>
-open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, PredicateComparable, KeyPathNaming {
+open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPathNaming {
     struct Flags: OptionSet {
         let rawValue: UInt16
         /// Pending insertion.
@@ -94,7 +94,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
     @inline(__always)
     final var layout: EntityLayout {
         get { accessorTable.owner._withUnsafeGuaranteedRef { $0 } }
-        set { accessorTable = newValue.accessorTable(for: Swift.type(of: self)) }
+        set { accessorTable = newValue.objects.accessorTable(for: Swift.type(of: self)) }
     }
 
     /// Keeps `committedRow` alive.
@@ -127,11 +127,12 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
     @inline(never)
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         // Nobody but this object may want the layouts: they must live until it keeps them.
-        let layouts = entity.layoutReference == nil ? entity.modelLayouts : nil
+        let known = entity.objectLayoutReference
+        let layouts = known == nil ? entity.modelLayouts : nil
         defer { withExtendedLifetime(layouts) {} }
-        let table = entity.layoutReference?._withUnsafeGuaranteedRef { $0.accessorTable } ?? entity.resolvedLayout.accessorTable
-        accessorTable = table
-        flags = table.owner._withUnsafeGuaranteedRef { $0.initialFlags }
+        let objects = known ?? .passUnretained(entity.resolvedLayout.objects)
+        accessorTable = objects._withUnsafeGuaranteedRef { $0.accessorTable }
+        flags = objects._withUnsafeGuaranteedRef { $0.initialFlags }
         // For a context nothing is left to do. Using the object here would cost two changes of its reference count.
         let isForContext =
             context == nil && opencoredata_makesObjectForContext(Unmanaged.passUnretained(entity).toOpaque()) != 0
@@ -141,10 +142,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
 
     // Never inlined: `reclassify` may change the class of the object, which the optimizer must not think it knows.
     @inline(never)
-    private final func begin(in context: NSManagedObjectContext?) {
+    private final func begin(in context: (any ObjectContext)?) {
         let isOfEntityClass = Swift.type(of: self) == layout.managedObjectClass
         guard let context else {
-            if !isOfEntityClass { accessorTable = layout.accessorTable(for: Swift.type(of: self)) }
+            if !isOfEntityClass { accessorTable = layout.objects.accessorTable(for: Swift.type(of: self)) }
             // An object of the program's own, outside any context, keeps its model alive itself.
             _ = makeExtras()
             return
@@ -154,7 +155,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
         } else {
             becomeInstanceOfEntityClass()
             let object = withUnknownClass(self)
-            accessorTable = layout.accessorTable(for: Swift.type(of: object))
+            accessorTable = layout.objects.accessorTable(for: Swift.type(of: object))
             context.insertNew(object)
         }
     }
@@ -182,12 +183,6 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
     // Required, so that generic code can call it on a class that is not known until run time, as it can on a Mac.
     public required convenience init(context: NSManagedObjectContext) {
         self.init(entity: Self._entity(in: context), insertInto: context)
-    }
-
-    /// Inserts a new object into its context without asking it for its initial values: what generated initializers do, which
-    /// take them as arguments.
-    public final func _insert(into context: NSManagedObjectContext) {
-        context.insertNew(self, initialValues: .hidden)
     }
 
     /// Called when an object is inserted, before `awakeFromInsert()`: generated code sets the initial values that the
@@ -269,28 +264,6 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
         return request
     }
 
-    /// The one entity of the context's model that the class stands for; stops the program when there is none.
-    public static func _entity(in context: NSManagedObjectContext) -> NSEntityDescription {
-        guard let model = context.modelLayout else {
-            preconditionFailure("\(self)(context:) needs a context with a persistent store coordinator.")
-        }
-        if let last = context.lastInsertedClass, last.objectClass == ObjectIdentifier(self) {
-            return model.layouts[last.layout].entity
-        }
-        let candidates = model.layoutsByClass[ObjectIdentifier(self)] ?? []
-        guard candidates.count == 1 else {
-            let names = candidates.map { model.layouts[$0].name }.joined(separator: ", ")
-            preconditionFailure(
-                candidates.isEmpty
-                    ? "No entity of the context's model has the class \(self). Its entities are "
-                        + model.layouts.map(\.name).joined(separator: ", ") + "."
-                        + ManagedObjectClasses.misfits(of: self, in: model.layouts.map(\.entity)).map { "\n- \($0)" }.joined()
-                    : "The class \(self) stands for several entities (\(names)): use init(entity:insertInto:).")
-        }
-        context.lastInsertedClass = (ObjectIdentifier(self), candidates[0])
-        return model.layouts[candidates[0]].entity
-    }
-
     private func becomeInstanceOfEntityClass() {
         let wanted: NSManagedObject.Type = layout.managedObjectClass
         let actual = Swift.type(of: self)
@@ -307,13 +280,13 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
     public final var objectID: NSManagedObjectID {
         if let objectID = extras?.objectID { return objectID }
         if flags.contains(.inserted) || storeNumber < 0 {
-            if let objectID = registry?.context?.permanentID(ofNew: self) { return objectID }
+            if let objectID = registry?.permanentID(ofNew: self) { return objectID }
             let extras = makeExtras()
             let serial = registry?.nextTemporarySerial() ?? ObjectRegistry.nextFreeSerial()
             let objectID = NSManagedObjectID(
                 temporary: serial, in: registry?.temporarySpace ?? ObjectRegistry.freeSpace, layout: layout)
             extras.objectID = objectID
-            registry?.context?.temporaryObjects[objectID.identity] = WeakObject(self)
+            registry?.noteTemporaryID(objectID, of: self)
             return objectID
         }
         guard let store = registry?.store(number: Int(storeNumber)) else {
@@ -324,12 +297,6 @@ open class NSManagedObject: NSObject, NSFetchRequestResult, KeyValueCoding, Pred
             return NSManagedObjectID(key: key, layout: layout, token: token)
         }
         return NSManagedObjectID(key: key, layout: layout, store: store)
-    }
-
-    /// The context that the object is registered in; nil once it was reset or deallocated.
-    public final var managedObjectContext: NSManagedObjectContext? {
-        if !flags.isDisjoint(with: [.deletionSaved, .invalid]) { return nil }
-        return registry?.context
     }
 
     public final override func isEqual(_ object: Any?) -> Bool {

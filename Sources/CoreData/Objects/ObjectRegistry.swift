@@ -20,7 +20,7 @@ final class UnfairLock: Sendable {
 ///
 /// Objects that a fetch has made wait in a list until somebody looks for an object of their table. Most are never looked
 /// for, and one that goes before leaves the list in constant time.
-final class ObjectRegistry: @unchecked Sendable {
+class ObjectRegistry: @unchecked Sendable {
     // Sendable: `state` is behind the mutex; `contextReference` is written once when the context goes.
 
     /// One table's objects: open addressing with the key beside the object, so that probing stays within the table.
@@ -245,49 +245,70 @@ final class ObjectRegistry: @unchecked Sendable {
     /// Set when the context's staleness interval says that rows are not good for ever.
     @exclusivity(unchecked) var checksAge = false
 
-    private var contextReference: Unmanaged<NSManagedObjectContext>?
-    private weak let coordinator: NSPersistentStoreCoordinator?
-
-    init(context: NSManagedObjectContext, modelLayout: ModelLayout?, coordinator: NSPersistentStoreCoordinator?) {
-        contextReference = .passUnretained(context)
+    init(modelLayout: ModelLayout?) {
         self.modelLayout = modelLayout
-        self.coordinator = coordinator
     }
 
-    /// The context, nil once it is being deallocated.
-    @inline(__always)
-    var context: NSManagedObjectContext? {
-        // Under the lock: the context's deinit takes it to clear the reference before the context is freed.
-        lock.lock()
-        defer { lock.unlock() }
-        return contextReference.flatMap { tryRetain($0) }
-    }
+    // MARK: - What the context does for its objects
 
-    /// Called by the context's deinit.
-    func contextWillDeallocate() {
-        lock.lock()
-        contextReference = nil
-        lock.unlock()
-    }
+    // Overridden by the context's own registry, which does nothing either once the context is gone.
 
-    func store(number: Int) -> NSPersistentStore? { coordinator?.store(number: number) }
+    /// The store with a number; nil once it was removed.
+    func store(number: Int) -> NSPersistentStore? { nil }
 
     /// What object IDs need of a store that the coordinator, or the context, has let go of.
-    func formerStoreToken(number: Int) -> StoreToken? {
-        if let token = coordinator?.formerStoreTokens[number] { return token }
+    func formerStoreToken(number: Int) -> StoreToken? { knownToken(ofStore: number) }
+
+    /// Loads the row of a fault, for the value of a slot unless that is -1.
+    ///
+    /// - Returns: false where there is no context.
+    func fulfillFault(_ object: NSManagedObject, triggeredBy slot: Int) -> Bool { false }
+
+    /// The object of a row in the store of another object; nil where there is no context.
+    func object(for reference: RowReference, near source: NSManagedObject) -> NSManagedObject? { nil }
+
+    /// The stored members of a to-many relationship.
+    func relatedObjects(to object: NSManagedObject, slot: Int) -> RelatedObjects { .noContext }
+
+    /// The value of a fetched property.
+    func fetchedPropertyValue(of object: NSManagedObject, _ slot: Int) -> Any? { nil }
+
+    /// Notes that an object changed.
+    func noteChanged(_ object: NSManagedObject) {}
+
+    /// The permanent ID of a new object, where the context hands them out.
+    func permanentID(ofNew object: NSManagedObject) -> NSManagedObjectID? { nil }
+
+    /// Notes the temporary ID that a new object was given.
+    func noteTemporaryID(_ objectID: NSManagedObjectID, of object: NSManagedObject) {}
+
+    /// Stops the program when the calling thread does not run work of the context.
+    func checkQueue(of object: NSManagedObject, slot: Int) {}
+
+    // MARK: - Tables
+
+    /// A token that was remembered.
+    final func knownToken(ofStore number: Int) -> StoreToken? {
         lock.lock()
         defer { lock.unlock() }
         return state.storeTokens[number]
     }
 
     /// Keeps what the IDs of a removed store's objects need, also when the coordinator goes.
-    func remember(_ token: StoreToken, ofStore number: Int) {
+    final func remember(_ token: StoreToken, ofStore number: Int) {
         lock.lock()
         defer { lock.unlock() }
         state.storeTokens[number] = token
     }
 
-    func nextTemporarySerial() -> Int64 {
+    /// Runs a block under the registry's lock.
+    final func withLock<Result>(_ body: () -> Result) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        return body()
+    }
+
+    final func nextTemporarySerial() -> Int64 {
         lock.lock()
         defer { lock.unlock() }
         state.temporarySerial += 1
@@ -300,7 +321,7 @@ final class ObjectRegistry: @unchecked Sendable {
     static let freeSpace = UUID()
 
     /// The registered object of a row.
-    func object(store: Int, root: Int, key: Int64) -> NSManagedObject? {
+    final func object(store: Int, root: Int, key: Int64) -> NSManagedObject? {
         lock.lock()
         defer { lock.unlock() }
         guard let entry = state.existingBox(store: store, root: root)?.table.find(key) else { return nil }
@@ -309,7 +330,7 @@ final class ObjectRegistry: @unchecked Sendable {
     }
 
     /// Registers an object that has a store and a key.
-    func register(_ object: NSManagedObject) {
+    final func register(_ object: NSManagedObject) {
         lock.lock()
         defer { lock.unlock() }
         state.box(store: Int(object.storeNumber), root: object.layout.rootIndex).table
@@ -317,10 +338,10 @@ final class ObjectRegistry: @unchecked Sendable {
     }
 
     /// Removes an object that stays alive, for example one whose deletion was saved.
-    func unregister(_ object: NSManagedObject) { forget(object) }
+    final func unregister(_ object: NSManagedObject) { forget(object) }
 
     /// Called in the object's deinit.
-    func forget(_ object: NSManagedObject) {
+    final func forget(_ object: NSManagedObject) {
         // In a damaged store the key may be anything, also 0.
         guard object.storeNumber >= 0 else { return }
         lock.lock()
@@ -336,29 +357,29 @@ final class ObjectRegistry: @unchecked Sendable {
     private let tellsStoresOfUse = Atomic<Bool>(false)
 
     /// Tells an incremental store that the context uses objects from now on.
-    func tellStore(use objects: some Sequence<NSManagedObject>, _ store: NSPersistentStore?) {
-        guard let store = store as? NSIncrementalStore else { return }
+    final func tellStore(use objects: some Sequence<NSManagedObject>, _ store: NSPersistentStore?) {
+        guard let store, store.observesUse else { return }
         tellsStoresOfUse.store(true, ordering: .relaxed)
         let ids = objects.map { NSManagedObjectID(key: $0.key, layout: $0.layout, store: store) }
-        if !ids.isEmpty { store.managedObjectContextDidRegisterObjects(with: ids) }
+        if !ids.isEmpty { store.useBegan(of: ids) }
     }
 
     private func tellStore(endOfUse rows: [(key: Int64, layout: EntityLayout)], _ number: Int16) {
-        guard let store = store(number: Int(number)) as? NSIncrementalStore else { return }
-        store.managedObjectContextDidUnregisterObjects(
-            with: rows.map { NSManagedObjectID(key: $0.key, layout: $0.layout, store: store) })
+        guard let store = store(number: Int(number)), store.observesUse else { return }
+        store.useEnded(
+            of: rows.map { NSManagedObjectID(key: $0.key, layout: $0.layout, store: store) })
     }
 
     /// Gives the block exclusive access to one table, for many look-ups and insertions at once.
     @inline(__always)
-    func withTable<Result>(store: Int, root: Int, _ body: (inout Table) throws -> Result) rethrows -> Result {
+    final func withTable<Result>(store: Int, root: Int, _ body: (inout Table) throws -> Result) rethrows -> Result {
         lock.lock()
         defer { lock.unlock() }
         return try body(&state.box(store: store, root: root).table)
     }
 
     /// All registered objects that have a row.
-    func allObjects() -> [NSManagedObject] {
+    final func allObjects() -> [NSManagedObject] {
         lock.lock()
         defer { lock.unlock() }
         var result: [NSManagedObject] = []
@@ -368,19 +389,28 @@ final class ObjectRegistry: @unchecked Sendable {
         return result
     }
 
-    func removeAll() {
+    /// Forgets all objects, which are no longer in use.
+    ///
+    /// - Parameter tokens: what the IDs of the objects that live on need of their stores.
+    final func removeAll(remembering tokens: [Int: StoreToken]) {
         if tellsStoresOfUse.load(ordering: .relaxed) {
             for (number, objects) in Dictionary(grouping: allObjects(), by: \.storeNumber) {
                 tellStore(endOfUse: objects.map { ($0.key, $0.layout) }, number)
             }
         }
-        let stores = coordinator?.persistentStores ?? []
-        let formerTokens = coordinator?.formerStoreTokens ?? [:]
         lock.lock()
-        state.storeTokens.merge(formerTokens) { known, _ in known }
-        for store in stores { state.storeTokens[store.number] = store.token }
+        state.storeTokens.merge(tokens) { _, new in new }
         for case let box? in state.tables.joined() { box.table.forgetPlaces() }
         state.tables = []
         lock.unlock()
     }
+}
+
+/// What was found of a to-many relationship in a store.
+enum RelatedObjects {
+    case noContext
+    /// Reading failed.
+    case unknown
+    /// In order where the relationship is ordered. Some may be deleted, where that is said.
+    case objects(ContiguousArray<NSManagedObject>, mayBeDeleted: Bool)
 }

@@ -101,6 +101,13 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     public override var description: String { "<\(uriRepresentation().absoluteString)>" }
 }
 
+extension NSManagedObjectID: RowIdentity {
+    func rowReference(in store: AnyObject) -> RowReference? {
+        guard let key, let own = anyStore, own === store else { return nil }
+        return RowReference(key: key, layoutIndex: layout.index)
+    }
+}
+
 /// A store as its object IDs know it: its UUID, and the store itself while it exists.
 final class StoreToken: Hashable, Sendable {
     let uuid: String

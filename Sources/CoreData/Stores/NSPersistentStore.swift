@@ -46,7 +46,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     /// The name that Core Data gives to the configuration of all entities.
-    static var defaultConfigurationName: String { NSManagedObjectModel.defaultConfigurationName }
+    static var defaultConfigurationName: String { StoreName.defaultConfiguration }
 
     /// Whether an option holds a true boolean or number.
     static func flag(_ options: [AnyHashable: Any]?, _ key: String) -> Bool {
@@ -155,6 +155,18 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         return key
     }
 
+    /// Whether the URIs of objects end with their primary keys.
+    var namesRowsByKey: Bool { true }
+
+    /// Whether the store wants to be told which objects contexts use.
+    var observesUse: Bool { false }
+
+    /// Called when contexts begin to use objects of the store, where it observes that.
+    func useBegan(of objectIDs: [NSManagedObjectID]) {}
+
+    /// Called when contexts end to use objects of the store, where it observes that.
+    func useEnded(of objectIDs: [NSManagedObjectID]) {}
+
     /// The interface through which contexts reach the rows; set before the store is used.
     var snapshotStore: (any SnapshotStore)? { nil }
 
@@ -188,11 +200,4 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     func detach() {
         state.withLock { $0.coordinator = nil }
     }
-}
-
-/// Carries a value whose safety the surrounding code proves over a boundary that the compiler cannot see through.
-struct Unchecked<Value>: @unchecked Sendable {
-    // Sendable: each use says why its value may cross.
-    let value: Value
-    init(_ value: Value) { self.value = value }
 }

@@ -77,31 +77,6 @@ enum Transformation {
     }
 }
 
-extension NSManagedObject {
-    /// The bytes of a transformable attribute's value, as a store keeps them; nil for nil.
-    ///
-    /// - Throws: code 1550 when the attribute's transformer is missing or gives no data.
-    package final func transformedData(forKey key: String) throws -> Data? {
-        guard let slot = layout.slotByName[key], let attribute = layout.slots[slot].attribute else { return nil }
-        fireFaultIfNeeded(slot)
-        switch currentValue(slot) {
-        case .data(let data): return data
-        case .custom(let custom): return try Transformation.data(from: custom.value, attribute: attribute)
-        default: return nil
-        }
-    }
-
-    /// Sets a transformable attribute to the value that bytes stand for, or to the bytes themselves where they cannot be read
-    /// here: they read as nil then, but are stored.
-    package final func setTransformedData(_ data: Data?, forKey key: String) {
-        guard let slot = layout.slotByName[key], let attribute = layout.slots[slot].attribute else { return }
-        let value = data.flatMap { Transformation.value(from: $0, attribute: attribute) }
-        guard value == nil, let data else { return setObjectValue(value, slot: slot) }
-        extras?.setDecoded(slot, nil)
-        setTracked(.data(data), slot: slot)
-    }
-}
-
 /// The archives that transformable attributes without a transformer of their own are stored in.
 enum TransformableArchive {
     /// Property list types and NSCoding objects; nil for anything else, also within collections, and for decimal numbers beside

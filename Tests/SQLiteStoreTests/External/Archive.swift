@@ -66,7 +66,7 @@ final class Archive {
     /// Bytes that belong to a name and a number, too many for a row.
     static func large(_ name: String, _ number: Int) -> Data {
         var data = Data("\(name) \(number) ".utf8)
-        data.append(Data(repeating: UInt8(truncatingIfNeeded: number), count: ExternalFiles.threshold))
+        data.append(Data(repeating: UInt8(truncatingIfNeeded: number), count: ExternalColumn.threshold))
         return data
     }
 

@@ -9,9 +9,9 @@ private struct FetchedObjects {
 extension NSManagedObject {
     /// The objects that a fetched property's request gives for this object, in order. They are kept until the object
     /// is a fault again or is refreshed, or the property's `userInfo`, which the request may refer to, is set.
-    final func fetchedPropertyValue(_ slot: Int) -> Any? {
+    final func fetchedPropertyValue(_ slot: Int, in context: NSManagedObjectContext) -> Any? {
         guard let description = layout.slots[slot].property as? NSFetchedPropertyDescription,
-            let template = description.fetchRequest, let context = registry?.context
+            let template = description.fetchRequest
         else { return nil }
         fireFaultIfNeeded()
         let version = description.userInfoVersion

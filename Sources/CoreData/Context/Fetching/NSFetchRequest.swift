@@ -4,6 +4,7 @@ import Synchronization
 /// What a fetch may give: managed objects, object IDs, dictionaries or numbers.
 public protocol NSFetchRequestResult: NSObjectProtocol {}
 
+extension NSManagedObject: NSFetchRequestResult {}
 extension NSManagedObjectID: NSFetchRequestResult {}
 extension NSDictionary: NSFetchRequestResult {}
 extension NSNumber: NSFetchRequestResult {}

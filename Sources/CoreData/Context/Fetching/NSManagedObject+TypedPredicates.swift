@@ -7,14 +7,16 @@ extension NSManagedObject: PredicateObjectType {
 }
 
 /// Stands in predicates for the entities whose objects are of a class.
-struct EntitiesOfClass: PredicateComparable, CustomStringConvertible {
+struct EntitiesOfClass: EntityCondition, PredicateComparable, CustomStringConvertible {
     let objectClass: NSManagedObject.Type
 
     init(_ objectClass: NSManagedObject.Type) { self.objectClass = objectClass }
 
     func isEqualInPredicate(to other: Any) -> Bool {
-        (other as? NSEntityDescription)?.objectClass.isSubclass(of: objectClass) ?? false
+        (other as? NSEntityDescription).map(includes) ?? false
     }
+
+    func includes(_ entity: NSEntityDescription) -> Bool { entity.objectClass.isSubclass(of: objectClass) }
 
     var description: String { "\"\(objectClass)\"" }
 }

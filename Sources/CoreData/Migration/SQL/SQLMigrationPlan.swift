@@ -220,7 +220,7 @@ struct SQLMigrationPlan {
         if case .null = value { value = try classValues.value(of: slot) }
         switch value {
         case .null: return nil
-        case .data(let data) where column.allowsExternalStorage: return .data(ExternalFiles.columnValue(inline: data))
+        case .data(let data) where column.allowsExternalStorage: return .data(ExternalColumn.value(inline: data))
         default: return value
         }
     }

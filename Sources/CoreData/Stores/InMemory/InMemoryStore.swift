@@ -1,8 +1,14 @@
 import Foundation
+import Synchronization
 
 /// A store that keeps nothing: its rows live as long as it is added to a coordinator.
-final class InMemoryStore: NSAtomicStore, @unchecked Sendable {
-    // Sendable: no state of its own.
+final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
+    // Sendable: the rows lie behind the mutex.
+
+    // Guards the rows, which are made once.
+    private let storedRows = Mutex<MemoryRows?>(nil)
+
+    override var snapshotStore: (any SnapshotStore)? { storedRows.withLock { $0 } }
 
     override var type: String { NSInMemoryStoreType }
 
@@ -10,19 +16,10 @@ final class InMemoryStore: NSAtomicStore, @unchecked Sendable {
         metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: UUID().uuidString]
     }
 
-    override func load() throws {}
-
-    override func save() throws {}
-
-    override var keepsNodes: Bool { false }
-
-    override class func unsupportedFeatures(of entities: [NSEntityDescription]) -> [String] { [] }
-
-    override func referenceText(forKey key: Int64, of entity: EntityLayout) -> String { "p\(key)" }
-
-    override func key(forReferenceText text: String, of entity: EntityLayout) -> Int64? {
-        guard text.hasPrefix("p"), let key = Int64(text.dropFirst()), key > 0 else { return nil }
-        return key
+    override func prepareForRequests() throws {
+        guard let modelLayout else { return }
+        let rows = MemoryRows(layouts: modelLayout, store: self)
+        storedRows.withLock { $0 = rows }
     }
 
     override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {

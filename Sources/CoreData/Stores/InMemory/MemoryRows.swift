@@ -5,6 +5,9 @@ import Synchronization
 protocol MemoryRowsWriter: AnyObject {
     /// - Throws: when the changes cannot be written; the rows then stay as they were.
     func write(_ batch: SaveBatch) throws
+
+    /// The primary keys for new objects, in the same order.
+    func newKeys(for origin: AnyObject) -> [Int64]
 }
 
 /// Rows in memory, as contexts see them: the store behind `NSAtomicStore` and `InMemoryStore`.
@@ -24,22 +27,20 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
     /// Writes saves to a file; nil for a store that keeps nothing.
     private weak let writer: (any MemoryRowsWriter)?
     private let hasWriter: Bool
-    let needsObjects: Bool
     private let derivation: MemoryDerivation
 
-    init(
-        layouts: ModelLayout, store: NSPersistentStore, writer: (any MemoryRowsWriter)? = nil,
-        needsObjects: Bool = false
-    ) {
+    init(layouts: ModelLayout, store: NSPersistentStore, writer: (any MemoryRowsWriter)? = nil) {
         self.layouts = layouts
         self.store = store
         self.writer = writer
         hasWriter = writer != nil
-        self.needsObjects = needsObjects
         rowCaches = layouts.layouts.map { _ in RowCache() }
         tables = Mutex(MemoryTables(layouts: layouts, sharesDestinations: writer != nil))
         derivation = MemoryDerivation(layouts)
     }
+
+    /// The writer works on objects.
+    var needsObjects: Bool { hasWriter }
 
     /// The rows as they are now.
     var current: MemoryTables { tables.withLock { $0 } }
@@ -105,10 +106,10 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
         tables.withLock { $0.noteKey(key, for: entity) }
     }
 
-    func obtainKeys(for objects: [NSManagedObject], of entity: EntityLayout) throws -> [Int64] {
-        if let atomic = store as? NSAtomicStore, needsObjects { return atomic.newKeys(for: objects) }
-        let first = try reserveKeys(objects.count, for: entity)
-        return Array(first..<(first + Int64(objects.count)))
+    func obtainKeys(_ count: Int, for entity: EntityLayout, origin: AnyObject) throws -> [Int64] {
+        if let writer { return writer.newKeys(for: origin) }
+        let first = try reserveKeys(count, for: entity)
+        return Array(first..<(first + Int64(count)))
     }
 
     func save(_ batch: SaveBatch) throws -> SaveOutcome {

@@ -70,14 +70,11 @@ final class RowView: KeyValueCoding, PredicateComparable, Hashable {
     func isEqualInPredicate(to other: Any) -> Bool {
         switch other {
         case let other as RowView: return self == other
-        case let objectID as NSManagedObjectID: return stands(for: objectID)
-        case let object as NSManagedObject: return stands(for: object.objectID)
+        case let object as any RowIdentity:
+            guard let reference = object.rowReference(in: store) else { return false }
+            return reference.key == row.key && tables.layouts.layouts[reference.layoutIndex].rootIndex == row.layout.rootIndex
         default: return false
         }
-    }
-
-    private func stands(for objectID: NSManagedObjectID) -> Bool {
-        objectID.key == row.key && objectID.layout.rootIndex == row.layout.rootIndex && objectID.anyStore === store
     }
 
     static func == (first: RowView, second: RowView) -> Bool {

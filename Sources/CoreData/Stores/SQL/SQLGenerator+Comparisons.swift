@@ -7,8 +7,8 @@ extension SQLGenerator {
         _ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: NSExpression,
         _ options: NSComparisonPredicate.Options, in environment: SQLEnvironment, _ context: String
     ) throws -> SQLText {
-        if left.isEntity, right.expressionType == .constantValue, let wanted = right.constantValue as? EntitiesOfClass {
-            let numbers = mapping.layouts.layouts.filter { $0.managedObjectClass.isSubclass(of: wanted.objectClass) }
+        if left.isEntity, right.expressionType == .constantValue, let wanted = right.constantValue as? any EntityCondition {
+            let numbers = mapping.layouts.layouts.filter { wanted.includes($0.entity) }
                 .compactMap { mapping.entities[$0.index]?.number }.map(String.init)
             let isMember = left.text + " IN (\(numbers.joined(separator: ", ")))"
             switch type {

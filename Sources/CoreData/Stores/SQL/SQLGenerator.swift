@@ -6,7 +6,7 @@ import Foundation
 /// left out.
 final class SQLGenerator {
     let mapping: SQLMapping
-    let store: any SnapshotStore
+    let store: AnyObject
     private var aliasCount = 0
     /// Finds a result column by name, while conditions and orders are made that may name one.
     var resultColumn: ((String) -> SQLTerm?)?
@@ -15,7 +15,7 @@ final class SQLGenerator {
     /// What each constant of the statement is compared with, in order.
     var othersOfConstants: [SQLTerm?] = []
 
-    init(mapping: SQLMapping, store: any SnapshotStore) {
+    init(mapping: SQLMapping, store: AnyObject) {
         self.mapping = mapping
         self.store = store
     }

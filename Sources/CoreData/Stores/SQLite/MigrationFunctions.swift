@@ -27,7 +27,7 @@ final class MigrationFunctions {
         }
         add(SQLFunctionName.externalValue, 1) { context, _, arguments in
             MigrationFunctions.answer(context) { _ in
-                MigrationFunctions.data(arguments?[0]).map(ExternalFiles.columnValue(inline:))
+                MigrationFunctions.data(arguments?[0]).map(ExternalColumn.value(inline:))
             }
         }
         add(SQLFunctionName.plainValue, 1) { context, _, arguments in

@@ -38,7 +38,9 @@ final class RemoteChanges: Sendable {
             guard let coordinator = observer.persistentStoreCoordinator, let url = observer.url else { continue }
             let uuid = observer.identifier ?? ""
             queue.async {
-                coordinator.post(.NSPersistentStoreRemoteChange, [NSStoreUUIDKey: uuid, NSPersistentStoreURLKey: url])
+                NotificationCenter.default.post(
+                    name: .NSPersistentStoreRemoteChange, object: coordinator,
+                    userInfo: [NSStoreUUIDKey: uuid, NSPersistentStoreURLKey: url])
             }
         }
     }

@@ -175,9 +175,9 @@ final class RowDecoder {
         }
         let raw = UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, column)))
         switch raw.first {
-        case ExternalFiles.inlineMarker?:
+        case ExternalColumn.inlineMarker?:
             page.setBytes(row, slot, raw.baseAddress.map { $0 + 1 }, raw.count - 1)
-        case ExternalFiles.fileMarker?:
+        case ExternalColumn.fileMarker?:
             do {
                 guard let content = try externalFiles?.content(named: raw.dropFirst()) else { return page.setNull(row, slot) }
                 content.withUnsafeBytes { page.setBytes(row, slot, $0.baseAddress, $0.count) }

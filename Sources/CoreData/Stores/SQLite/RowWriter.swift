@@ -203,7 +203,7 @@ final class RowWriter {
 
     /// What the column of an attribute that allows external storage holds for a value.
     private func columnValue(of data: Data) throws -> Data {
-        try fileChanges?.columnValue(for: data) ?? ExternalFiles.columnValue(inline: data)
+        try fileChanges?.columnValue(for: data) ?? ExternalColumn.value(inline: data)
     }
 
     /// Binds a value to the parameters of its columns.
@@ -316,7 +316,7 @@ final class RowWriter {
                 "SELECT \(column) FROM \(SQLSchema.identifier(entity.table.name)) WHERE Z_PK = ? AND length(\(column)) <= 257",
                 [.integer(key)]
             ) { row in
-                if let data = row.data(0), let name = ExternalFiles.fileName(inColumnValue: data) { names.append(name) }
+                if let data = row.data(0), let name = ExternalColumn.fileName(in: data) { names.append(name) }
             }
         }
         return names

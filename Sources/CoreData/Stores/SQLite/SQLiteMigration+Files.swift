@@ -32,7 +32,7 @@ extension SQLiteMigration {
         guard externalFiles != nil else { return [] }
         var names: [String] = []
         try? connection.query("SELECT value FROM \(Self.unusedFiles)") { row in
-            if let name = row.data(0).flatMap(ExternalFiles.fileName(inColumnValue:)) { names.append(name) }
+            if let name = row.data(0).flatMap(ExternalColumn.fileName(in:)) { names.append(name) }
         }
         return names
     }

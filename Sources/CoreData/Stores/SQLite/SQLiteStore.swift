@@ -89,7 +89,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
 
     /// The entities of the store's configuration.
     private func configuredEntities() throws -> (model: NSManagedObjectModel, entities: [NSEntityDescription]) {
-        guard let model = persistentStoreCoordinator?.managedObjectModel else {
+        guard let model = modelLayout?.model else {
             throw CoreDataErrors.make(
                 .persistentStoreOpen,
                 "The store at \(url?.path ?? "") belongs to no coordinator and has no model.")

@@ -47,10 +47,8 @@ enum PropertyConversion {
             return .string(url.absoluteString)
         case .transformable, .composite, .undefined:
             return .custom(CustomValue(object))
-        case .toOne:
-            guard let destination = object as? NSManagedObject else { return nil }
-            return .object(destination)
-        case .toMany, .orderedToMany, .fetched:
+        case .toOne, .toMany, .orderedToMany, .fetched:
+            // Objects are the contexts' matter.
             return nil
         }
     }
@@ -91,7 +89,7 @@ enum PropertyConversion {
         }
     }
 
-    /// The value in the form that a store keeps. To-one destinations must be permanent: `.object` becomes `.reference`.
+    /// An attribute's value in the form that a store keeps.
     ///
     /// - Throws: a validation error when a transformable cannot be transformed.
     static func storeValue(_ value: PropertyValue, slot: PropertySlot) throws -> PropertyValue {
@@ -99,8 +97,6 @@ enum PropertyConversion {
         case .custom(let custom):
             guard let attribute = slot.attribute else { return .null }
             return .data(try Transformation.data(from: custom.value, attribute: attribute))
-        case .object(let object):
-            return .reference(RowReference(key: object.key, layoutIndex: object.layout.index))
         default:
             return value
         }

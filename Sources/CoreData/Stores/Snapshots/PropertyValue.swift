@@ -22,9 +22,9 @@ enum PropertyValue {
     indirect case decimal(Decimal)
     /// A to-one destination that is a row of the same store.
     case reference(RowReference)
-    /// A to-one destination in the same context, possibly not saved yet.
-    case object(NSManagedObject)
-    /// Any other value: a transformable's or an undefined attribute's object.
+    /// A to-one destination in the same context, possibly not saved yet: an object, which only contexts know. No store gets it.
+    case object(AnyObject)
+    /// Any other value: a transformable's or an undefined attribute's object. No store gets it.
     case custom(CustomValue)
 
     var isNull: Bool {

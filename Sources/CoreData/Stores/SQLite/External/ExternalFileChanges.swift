@@ -25,10 +25,10 @@ final class ExternalFileChanges {
     ///
     /// - Throws: when the file cannot be written.
     func columnValue(for data: Data) throws -> Data {
-        guard data.count > ExternalFiles.threshold else { return ExternalFiles.columnValue(inline: data) }
+        guard data.count > ExternalColumn.threshold else { return ExternalColumn.value(inline: data) }
         let name = try files.makeFile(holding: data, try preparations())
         written.append(name)
-        return ExternalFiles.columnValue(fileNamed: name)
+        return ExternalColumn.value(fileNamed: name)
     }
 
     private func preparations() throws -> ExternalFiles.Making {

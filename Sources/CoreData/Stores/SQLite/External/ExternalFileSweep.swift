@@ -90,7 +90,7 @@ enum ExternalFileNames {
             ) { row in
                 while goesOn, try row.step() {
                     for column in table.columns.indices {
-                        guard let name = row.data(Int32(column)).flatMap(ExternalFiles.fileName(inColumnValue:)) else { continue }
+                        guard let name = row.data(Int32(column)).flatMap(ExternalColumn.fileName(in:)) else { continue }
                         goesOn = body(name) && goesOn
                     }
                 }

@@ -2,17 +2,11 @@ import Foundation
 
 /// Large binary values in files beside a store: `.Name_SUPPORT/_EXTERNAL_DATA/UUID` for `Name.sqlite`.
 ///
-/// A column of an attribute that allows external storage holds a leading byte: 1 and the bytes themselves, or 2 and a
-/// file's name with a terminating zero. A file that is missing reads as nil.
+/// A column says by its first byte whether it names a file: see `ExternalColumn`. A file that is missing reads as nil.
 ///
 /// A file is written once, under the write lock of the database and under a name that was never used, and is never changed. When
 /// it goes is up to `SupersededFiles`.
 struct ExternalFiles: Sendable {
-    static let inlineMarker: UInt8 = 1
-    static let fileMarker: UInt8 = 2
-    /// Values larger than this many bytes go to a file.
-    static let threshold = 100 * 1024
-
     /// The database file itself, where the store's URL is a symbolic link to it.
     let storeURL: URL
     let folder: URL
@@ -31,34 +25,13 @@ struct ExternalFiles: Sendable {
 
     func path(of name: String) -> String { folder.path + "/" + name }
 
-    // MARK: Columns
-
-    /// The file name in a column's value behind the marker; nil for anything that is no plain name.
-    static func fileName(_ bytes: some Sequence<UInt8>) -> String? {
-        let name = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        guard !name.isEmpty, name != ".", name != "..", !name.contains("/"), !name.contains("\\") else { return nil }
-        return name
-    }
-
-    /// The file that a column's value names; nil when the bytes are in the row.
-    static func fileName(inColumnValue value: Data) -> String? {
-        guard value.first == fileMarker else { return nil }
-        return fileName(value.dropFirst())
-    }
-
-    /// The value of a column for bytes that stay in the row.
-    static func columnValue(inline data: Data) -> Data { Data([inlineMarker]) + data }
-
-    /// The value of a column for bytes in a file.
-    static func columnValue(fileNamed name: String) -> Data { Data([fileMarker]) + Data(name.utf8) + Data([0]) }
-
     /// The plain bytes that a column's value stands for; nil when its file is missing.
     ///
     /// - Throws: when there is a file that cannot be read.
     static func content(ofColumnValue value: Data, in files: ExternalFiles?) throws -> Data? {
         switch value.first {
-        case inlineMarker?: return Data(value.dropFirst())
-        case fileMarker?: return try files?.content(named: value.dropFirst())
+        case ExternalColumn.inlineMarker?: return Data(value.dropFirst())
+        case ExternalColumn.fileMarker?: return try files?.content(named: value.dropFirst())
         default: return value
         }
     }
@@ -69,7 +42,7 @@ struct ExternalFiles: Sendable {
     ///
     /// - Throws: when there is a file that cannot be read now: no descriptor is left, it may not be read, the disk fails.
     func content(named bytes: some Sequence<UInt8>) throws -> Data? {
-        guard let name = Self.fileName(bytes) else { return nil }
+        guard let name = ExternalColumn.fileName(bytes) else { return nil }
         let path = path(of: name)
         func failure() -> NSError {
             SystemFailure().error(

@@ -1,0 +1,80 @@
+import Foundation
+
+/// The registry of a context: what objects ask of it, the context does.
+final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
+    // Sendable: the reference to the context is guarded by the registry's lock; the coordinator is Sendable.
+
+    private var contextReference: Unmanaged<NSManagedObjectContext>?
+    private weak let coordinator: NSPersistentStoreCoordinator?
+
+    init(context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator?) {
+        contextReference = .passUnretained(context)
+        self.coordinator = coordinator
+        super.init(modelLayout: coordinator?.modelLayout)
+    }
+
+    /// The context, nil once it is being deallocated.
+    @inline(__always)
+    var context: NSManagedObjectContext? {
+        // Under the lock: the context's deinit takes it to clear the reference before the context is freed.
+        withLock { contextReference.flatMap { tryRetain($0) } }
+    }
+
+    /// Called by the context's deinit.
+    func contextWillDeallocate() {
+        withLock { contextReference = nil }
+    }
+
+    func removeAll() {
+        var tokens = coordinator?.formerStoreTokens ?? [:]
+        for store in coordinator?.persistentStores ?? [] { tokens[store.number] = store.token }
+        removeAll(remembering: tokens)
+    }
+
+    override func store(number: Int) -> NSPersistentStore? { coordinator?.store(number: number) }
+
+    override func formerStoreToken(number: Int) -> StoreToken? {
+        coordinator?.formerStoreTokens[number] ?? knownToken(ofStore: number)
+    }
+
+    override func fulfillFault(_ object: NSManagedObject, triggeredBy slot: Int) -> Bool {
+        guard let context else { return false }
+        context.fulfillFault(object, triggeredBy: slot)
+        return true
+    }
+
+    override func object(for reference: RowReference, near source: NSManagedObject) -> NSManagedObject? {
+        context?.object(for: reference, near: source)
+    }
+
+    override func relatedObjects(to object: NSManagedObject, slot: Int) -> RelatedObjects {
+        guard let context else { return .noContext }
+        guard let objects = context.relatedObjects(to: object, slot: slot) else { return .unknown }
+        return .objects(objects, mayBeDeleted: context.hasUnsavedDeletions)
+    }
+
+    override func fetchedPropertyValue(of object: NSManagedObject, _ slot: Int) -> Any? {
+        context.flatMap { object.fetchedPropertyValue(slot, in: $0) }
+    }
+
+    override func noteChanged(_ object: NSManagedObject) { context?.noteChanged(object) }
+
+    override func permanentID(ofNew object: NSManagedObject) -> NSManagedObjectID? { context?.permanentID(ofNew: object) }
+
+    override func noteTemporaryID(_ objectID: NSManagedObjectID, of object: NSManagedObject) {
+        context?.temporaryObjects[objectID.identity] = WeakObject(object)
+    }
+
+    override func checkQueue(of object: NSManagedObject, slot: Int) { ConcurrencyDebug.check(object, slot: slot) }
+}
+
+extension NSManagedObjectContext: ObjectContext {}
+
+extension NSManagedObject {
+    /// The context behind the registry, whatever became of the object.
+    @inline(__always)
+    final var registeredContext: NSManagedObjectContext? {
+        // Contexts register objects in registries of no other class.
+        registry.flatMap { unsafeDowncast($0, to: ContextRegistry.self).context }
+    }
+}

@@ -1,0 +1,35 @@
+extension NSManagedObject {
+    /// The context that the object is registered in; nil once it was reset or deallocated.
+    public final var managedObjectContext: NSManagedObjectContext? {
+        if !flags.isDisjoint(with: [.deletionSaved, .invalid]) { return nil }
+        return registeredContext
+    }
+
+    /// Inserts a new object into its context without asking it for its initial values: what generated initializers do, which
+    /// take them as arguments.
+    public final func _insert(into context: NSManagedObjectContext) {
+        context.insertNew(self, initialValues: .hidden)
+    }
+
+    /// The one entity of the context's model that the class stands for; stops the program when there is none.
+    public static func _entity(in context: NSManagedObjectContext) -> NSEntityDescription {
+        guard let model = context.modelLayout else {
+            preconditionFailure("\(self)(context:) needs a context with a persistent store coordinator.")
+        }
+        if let last = context.lastInsertedClass, last.objectClass == ObjectIdentifier(self) {
+            return model.layouts[last.layout].entity
+        }
+        let candidates = model.layoutsByClass[ObjectIdentifier(self)] ?? []
+        guard candidates.count == 1 else {
+            let names = candidates.map { model.layouts[$0].name }.joined(separator: ", ")
+            preconditionFailure(
+                candidates.isEmpty
+                    ? "No entity of the context's model has the class \(self). Its entities are "
+                        + model.layouts.map(\.name).joined(separator: ", ") + "."
+                        + ManagedObjectClasses.misfits(of: self, in: model.layouts.map(\.entity)).map { "\n- \($0)" }.joined()
+                    : "The class \(self) stands for several entities (\(names)): use init(entity:insertInto:).")
+        }
+        context.lastInsertedClass = (ObjectIdentifier(self), candidates[0])
+        return model.layouts[candidates[0]].entity
+    }
+}

@@ -1,0 +1,3 @@
+extension NSManagedObject: RowIdentity {
+    func rowReference(in store: AnyObject) -> RowReference? { objectID.rowReference(in: store) }
+}

@@ -1,0 +1,33 @@
+/// Why a store refused a save although it works: others changed the rows, or a uniqueness constraint would be violated.
+/// Nothing was written.
+struct SaveConflicts: Error, @unchecked Sendable {
+    // Sendable: thrown by a store and caught by the context that called it, on one thread.
+
+    /// An update, delete or version check whose row has another version now, or an insert whose key has a row already.
+    struct RowConflict {
+        enum Change { case insert, update, delete, check }
+        let change: Change
+        /// Index into the batch's array of that change.
+        let index: Int
+        /// The row as it is now; nil when it was deleted.
+        let current: Snapshot?
+    }
+
+    /// An insert or update that would give two rows the same values of a uniqueness constraint.
+    struct ConstraintViolation {
+        /// Attribute names of the constraint.
+        let constraint: [String]
+        let values: [PropertyValue]
+        /// Layout of the entity that declares the constraint.
+        let layout: EntityLayout
+        /// The row in the store that already has the values; nil when both are in the batch.
+        let existing: Snapshot?
+        /// Indexes into `SaveBatch.inserts`.
+        let inserts: [Int]
+        /// Indexes into `SaveBatch.updates`.
+        let updates: [Int]
+    }
+
+    var rows: [RowConflict] = []
+    var violations: [ConstraintViolation] = []
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Synchronization
+
+/// The layouts of all entities of a frozen model.
+final class ModelLayout: @unchecked Sendable {
+    // Sendable: set up completely in `init`, then only read; companions are attached under a lock, before anyone asks for them.
+
+    // Set once, while the layouts are made, and read for each row: without a check of exclusivity.
+    @exclusivity(unchecked) private(set) var layouts: [EntityLayout] = []
+    private(set) var layoutByName: [String: EntityLayout] = [:]
+    /// Whether any entity has a composite attribute.
+    private(set) var hasComposites = false
+
+    /// The model, kept alive by its layouts.
+    let model: NSManagedObjectModel
+
+    /// What the layer of objects keeps for the model, opaque to rows; nil until `attach` was called.
+    @exclusivity(unchecked) private(set) var companion: AnyObject?
+    /// The companions of the layouts.
+    private var companions: [AnyObject] = []
+    /// Guards the attaching, which several threads may ask for at once. True once it is done.
+    private let attaching = Mutex(false)
+
+    /// Makes what the layer of objects keeps, unless that is done.
+    ///
+    /// - Parameters:
+    ///   - ofEntity: makes the companion of a layout.
+    ///   - ofModel: makes that of the model, once the layouts have theirs.
+    func attach(ofEntity: (EntityLayout) -> AnyObject, ofModel: () -> AnyObject) {
+        attaching.withLock { isDone in
+            if isDone { return }
+            companions = layouts.map(ofEntity)
+            for (layout, companion) in zip(layouts, companions) { layout.companion = companion }
+            companion = ofModel()
+            isDone = true
+        }
+    }
+
+    deinit {
+        for layout in layouts where layout.entity.cachedLayout === layout { layout.entity.cachedLayout = nil }
+    }
+
+    /// Resolves every property of the model's entities. The model must be frozen.
+    init(model: NSManagedObjectModel) {
+        self.model = model
+        var ordered: [NSEntityDescription] = []
+        func visit(_ entity: NSEntityDescription) {
+            ordered.append(entity)
+            for child in entity.subentities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) { visit(child) }
+        }
+        let roots = model.entities.filter { $0.superentity == nil }
+        for root in roots.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) { visit(root) }
+
+        var indexByName: [String: Int] = [:]
+        for (index, entity) in ordered.enumerated() { indexByName[entity.name ?? ""] = index }
+
+        // Slot numbers of every entity first: an inverse may lie in an entity that comes later.
+        let sources = ordered.map(Self.sourcesInSlotOrder)
+        let slotNumbers = sources.map { sources in
+            Dictionary(sources.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+        for (index, entity) in ordered.enumerated() {
+            let storedCount = sources[index].prefix(while: \.isStored).count
+            var nextWord = storedCount
+            var slots: [PropertySlot] = []
+            for (slot, source) in sources[index].enumerated() {
+                let relationship = source.property as? NSRelationshipDescription
+                let destination = relationship?.destinationEntity?.name.flatMap { indexByName[$0] } ?? -1
+                var entityWord = -1
+                if relationship != nil, slot < storedCount, destination >= 0, !ordered[destination].subentities.isEmpty {
+                    entityWord = nextWord
+                    nextWord += 1
+                }
+                let inverse = relationship?.inverseRelationship
+                let isElement = source.property !== source.declared
+                let made = PropertySlot(
+                    index: slot, source: source, compositeSlot: isElement ? slotNumbers[index][source.declared.name] ?? -1 : -1,
+                    entityWord: entityWord, destinationIndex: destination,
+                    inverseSlot: inverse.flatMap { destination >= 0 ? slotNumbers[destination][$0.name] : nil } ?? -1)
+                if !source.declared.isTransient, let composite = source.property as? NSCompositeAttributeDescription {
+                    made.composite = CompositeLayout(composite, path: source.name) { slotNumbers[index][$0] }
+                    hasComposites = true
+                }
+                slots.append(made)
+            }
+            var root = entity
+            while let parent = root.superentity { root = parent }
+            let layout = EntityLayout(
+                entity: entity, name: entity.name ?? "", index: index, rootIndex: indexByName[root.name ?? ""] ?? index,
+                superIndex: entity.superentity?.name.flatMap { indexByName[$0] } ?? -1, slots: slots,
+                storedCount: storedCount, wordCount: nextWord, model: self)
+            layouts.append(layout)
+            entity.cachedLayout = layout
+            layoutByName[layout.name] = layout
+        }
+        for layout in layouts {
+            var family: [Int] = []
+            for candidate in layouts where candidate.isKind(of: layout) { family.append(candidate.index) }
+            layout.familyIndexes = family
+        }
+    }
+
+    /// Stored properties by name, with the elements of a composite attribute in its place, then the others by name.
+    private static func sourcesInSlotOrder(_ entity: NSEntityDescription) -> [SlotSource] {
+        let sorted = entity.propertiesByName.values.sorted { $0.name < $1.name }
+        return sorted.flatMap(SlotSource.stored) + sorted.map(SlotSource.init).filter { !$0.isStored }
+    }
+
+    static func kind(of property: NSPropertyDescription) -> ValueKind {
+        if let relationship = property as? NSRelationshipDescription {
+            if !relationship.isToMany { return .toOne }
+            return relationship.isOrdered ? .orderedToMany : .toMany
+        }
+        guard let attribute = property as? NSAttributeDescription else { return .fetched }
+        switch attribute.attributeType {
+        case .integer16AttributeType: return .int16
+        case .integer32AttributeType: return .int32
+        case .integer64AttributeType: return .int64
+        case .booleanAttributeType: return .boolean
+        case .doubleAttributeType: return .double
+        case .floatAttributeType: return .float
+        case .dateAttributeType: return .date
+        case .decimalAttributeType: return .decimal
+        case .stringAttributeType: return .string
+        case .binaryDataAttributeType: return .data
+        case .UUIDAttributeType: return .uuid
+        case .URIAttributeType: return .uri
+        case .transformableAttributeType: return .transformable
+        case .compositeAttributeType: return .composite
+        default: return .undefined
+        }
+    }
+}
+
+extension NSManagedObjectModel {
+    /// The layouts of all entities, made when there are none; freezes the model. They keep the model alive.
+    func layout() -> ModelLayout {
+        freeze()
+        let layout = currentLayout.withLock { current -> AnyObject in
+            if let layout = current.object { return layout }
+            let made = ModelLayout(model: self)
+            current.object = made
+            return made
+        }
+        // Nothing else is ever put there.
+        return unsafeDowncast(layout, to: ModelLayout.self)
+    }
+}
+
+extension NSEntityDescription {
+    /// The entity's layout while the model's layouts exist; `ModelLayout` sets and clears it.
+    final var cachedLayout: EntityLayout? {
+        // Nothing but layouts is ever put there.
+        get { layoutReference.map { unsafeDowncast($0.takeUnretainedValue(), to: EntityLayout.self) } }
+        set { layoutReference = newValue.map { .passUnretained($0) } }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+
+/// A fetch request resolved for one store.
+struct StoreFetch {
+    var entity: EntityLayout
+    var includesSubentities = true
+    var predicate: NSPredicate?
+    var sortDescriptors: [NSSortDescriptor] = []
+    var limit = 0
+    var offset = 0
+    /// Keys of rows that do not count: they are neither given nor counted, nor is the limit or offset spent on them.
+    var excludedKeys: Set<Int64> = []
+    var shape = Shape.rows
+    /// How dictionary results are made; nil for other shapes.
+    var columns: DictionaryColumns?
+    /// Where the fetch comes from, for stores whose class is the program's own; opaque to all others.
+    var origin: AnyObject?
+
+    enum Shape {
+        case rows
+        /// Keys and entities only.
+        case references
+        case count
+        case dictionaries
+    }
+
+    /// How many of the first results have to be known to cut them by offset and limit; 0 for all.
+    var lastNeeded: Int {
+        guard limit > 0 else { return 0 }
+        let (sum, overflow) = limit.addingReportingOverflow(max(0, offset))
+        return overflow ? 0 : sum
+    }
+
+    /// The fetch for one of several stores, each of which may have all of the first results.
+    var ofOneAmongSeveral: StoreFetch {
+        var fetch = self
+        fetch.limit = lastNeeded
+        fetch.offset = 0
+        return fetch
+    }
+
+    struct DictionaryColumns {
+        /// Attribute, to-one and expression descriptions, or key path strings.
+        var properties: [Any]
+        var groupBy: [Any] = []
+        var having: NSPredicate?
+        var isDistinct = false
+
+        /// The name of a column: that of its description, or its key path.
+        static func name(of property: Any) -> String? { (property as? NSPropertyDescription)?.name ?? property as? String }
+
+        /// Whether rows are grouped by a column, whose value is then that of each row.
+        func groups(by property: Any) -> Bool {
+            let names = groupBy.compactMap(Self.name)
+            if let name = Self.name(of: property), names.contains(name) { return true }
+            guard let expression = (property as? NSExpressionDescription)?.expression, expression.expressionType == .keyPath else {
+                return false
+            }
+            return names.contains(expression.keyPath)
+        }
+    }
+}
+
+enum StoreFetchResult {
+    case rows(FetchedRows)
+    /// Also the answer to a fetch of rows by a store that reads a row only when its object is used.
+    case references([RowReference])
+    case count(Int)
+    case dictionaries([[String: Any]])
+}
