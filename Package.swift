@@ -153,6 +153,9 @@ let package = Package(
             name: "CoreDataMacrosTests", dependencies: ["CoreData", "CoreDataMacros", "MacroTestSupport"],
             swiftSettings: swiftSyntax.swiftSettings, linkerSettings: swiftSyntax.linkerSettings),
         .testTarget(
+            name: "LayerTests", dependencies: swiftSyntax.products(["SwiftParser", "SwiftSyntax"]),
+            swiftSettings: swiftSyntax.swiftSettings, linkerSettings: swiftSyntax.linkerSettings),
+        .testTarget(
             name: "SafeCoreDataMacrosTests", dependencies: ["SafeCoreDataMacros", "MacroTestSupport"],
             swiftSettings: swiftSyntax.swiftSettings, linkerSettings: swiftSyntax.linkerSettings),
     ]

@@ -1,0 +1,32 @@
+/// The layers of the engine, from the ground up: a file may use what its own layer and those above it in this list declare.
+///
+/// CONTRIBUTING.md shows the table; `make test` checks it against the sources.
+enum LayerTable {
+    static let root = "Sources/CoreData"
+
+    static let engine = LayerCheck(
+        layers: [
+            ("runtime", ["Runtime", "Collections"]),
+            ("errors and constants", ["Constants", "Errors"]),
+            ("model", ["Model"]),
+            ("transformable values", ["Transformables"]),
+            ("rows", ["Stores/Snapshots"]),
+            ("SQL", ["Stores/SQL"]),
+            ("migration plans", ["Migration"]),
+            ("stores", ["Stores"]),
+            ("objects", ["Objects"]),
+            ("coordinator", ["Coordinator"]),
+            ("contexts", ["Context"]),
+            ("custom stores", ["CustomStores"]),
+            ("container", ["Container"]),
+        ],
+        exceptions: [
+            // `init(entity:insertInto:)`, `init(context:)` and `fetchRequest()` are members that programs override, so they stand in the
+            // body of the class.
+            "Objects/NSManagedObject.swift": ["NSManagedObjectContext", "_entity", "NSFetchRequest", "NSFetchRequestResult"],
+            // `init(persistentStoreCoordinator:…)`, `didAdd(to:)` and `willRemove(from:)` are members that programs override.
+            "Stores/NSPersistentStore.swift": ["NSPersistentStoreCoordinator"],
+            "Stores/SQLite/SQLiteStore.swift": ["NSPersistentStoreCoordinator"],
+        ],
+        commonMembers: [])
+}
