@@ -13,7 +13,7 @@ import Testing
         var isOrdered: Bool { self == .inMemoryOrdered || self == .sqliteOrdered }
     }
 
-    @Test(arguments: Arena.allCases, 1...(LongTests.areEnabled ? 30 : 4))
+    @Test(arguments: Arena.allCases, 1...(LongTests.areEnabled ? 60 : 4))
     func everyItemHasTheOwnerThatClaimedItLast(_ arena: Arena, _ seed: Int) throws {
         let run = try OwnerRun(arena, seed: UInt64(seed))
         for step in 0..<150 {
@@ -32,6 +32,9 @@ private final class OwnerRun {
         let context: NSManagedObjectContext
         var base: [String: Set<String>] = [:]
         var view: [String: Set<String>] = [:]
+        /// The members in order when it was last refreshed, and the boxes that have gained or lost any since.
+        var baseOrder: [String: [String]] = [:]
+        var touchedBoxes: Set<String> = []
         var items: Set<String> = []
         var deletedBoxes: Set<String> = []
         var deletedItems: Set<String> = []
@@ -104,8 +107,11 @@ private final class OwnerRun {
     private func look(_ player: Player) throws {
         player.context.refreshAllObjects()
         (player.view, player.objects, player.items) = ([:], [:], [])
+        (player.baseOrder, player.touchedBoxes) = ([:], [])
         for box in try player.context.objects("Box") {
-            player.view[name(box)] = Set(members(box))
+            let members = members(box)
+            player.view[name(box)] = Set(members)
+            player.baseOrder[name(box)] = members
             player.objects[name(box)] = box
         }
         for item in try player.context.objects("Item") {
@@ -132,6 +138,7 @@ private final class OwnerRun {
 
     private func setMember(_ item: String, of box: String, _ isMember: Bool, _ player: Player) {
         guard let owner = player.objects[box], let object = player.objects[item] else { return }
+        player.touchedBoxes.insert(box)
         if ordered {
             let set = owner.mutableOrderedSetValue(forKey: "items")
             if !isMember { set.remove(object) } else { set.insert(object, at: random(0..<set.count + 1)) }
@@ -181,7 +188,14 @@ private final class OwnerRun {
         }
     }
 
+    /// Whether a box has lost members and got them back in another order, which is a change as well.
+    private func isReordered(_ box: String, _ player: Player) -> Bool {
+        guard ordered, player.touchedBoxes.contains(box), let object = player.objects[box], let view = player.view[box] else { return false }
+        return members(object) != player.baseOrder[box]?.filter(view.contains)
+    }
+
     private func save(_ player: Player) throws {
+        let reordered = player.view.keys.filter { isReordered($0, player) }
         try player.context.save()
         for item in player.deletedItems { owners[item] = nil }
         for box in player.deletedBoxes where boxes.remove(box) != nil { release(box) }
@@ -191,7 +205,7 @@ private final class OwnerRun {
         for (box, view) in player.view {
             let base = player.base[box] ?? []
             // A box that others deleted comes back with what was changed in it.
-            if view != base, boxes.insert(box).inserted { release(box) }
+            if view != base || reordered.contains(box), boxes.insert(box).inserted { release(box) }
             for item in base.subtracting(view) where owners[item]?.contains(box) == true { owners[item] = ["-"] }
             for item in view.subtracting(base) where owners[item] != nil { claims[item, default: []].insert(box) }
         }
