@@ -143,7 +143,7 @@ extension NSManagedObjectContext {
     private func finishDiscarding(_ object: NSManagedObject) {
         object.flags.remove([.inserted, .deleted, .discarded, .propagated, .changedInSave])
         assignedStores[ObjectIdentifier(object)] = nil
-        if object.key != 0 { registry.unregister(object) }
+        if object.storeNumber >= 0 { registry.unregister(object) }
         if let objectID = object.extras?.objectID { temporaryObjects[objectID.identity] = nil }
         // The registry kept the layouts alive.
         object.makeExtras().modelLayout = object.layout.model

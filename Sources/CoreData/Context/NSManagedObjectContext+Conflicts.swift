@@ -430,7 +430,7 @@ extension NSManagedObjectContext {
         inserted.remove(object)
         object.flags.remove(.inserted)
         object.flags.insert(.discarded)
-        if object.key != 0 { registry.unregister(object) }
+        if object.storeNumber >= 0 { registry.unregister(object) }
         eventMergedDeletes.insert(object)
     }
 

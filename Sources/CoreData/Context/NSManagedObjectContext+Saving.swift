@@ -333,7 +333,7 @@ extension NSManagedObjectContext {
         var lastLayout: ObjectIdentifier?
         var lastGroup = -1
         try objects.forEachUnretained { object in
-            if object.key != 0 { return }
+            if object.storeNumber >= 0 { return }
             // Neighbours are usually of one entity.
             if !assignedStores.isEmpty || lastLayout != ObjectIdentifier(object.layout) {
                 let layout = object.layout
@@ -387,7 +387,7 @@ extension NSManagedObjectContext {
     /// - Throws: errors of the store that hands out the keys.
     public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         let coordinator = try requireCoordinator("obtain permanent IDs")
-        let fresh = objects.filter { $0.registry === registry && $0.flags.contains(.inserted) && $0.key == 0 }
+        let fresh = objects.filter { $0.registry === registry && $0.flags.contains(.inserted) && $0.storeNumber < 0 }
         try assignKeys(to: ContiguousArray(fresh), coordinator)
         for object in objects where object.flags.contains(.inserted) && object.storeNumber >= 0 {
             guard object.extras?.objectID?.isTemporaryID ?? true else { continue }
@@ -528,7 +528,7 @@ extension NSManagedObjectContext {
 
     /// A to-one destination must be a row of the same store by the end of this save.
     private func checkSaved(_ destination: NSManagedObject, from object: NSManagedObject, _ slot: Int) throws {
-        if destination.storeNumber == object.storeNumber, destination.key != 0 { return }
+        if destination.storeNumber == object.storeNumber, object.storeNumber >= 0 { return }
         let place = "\(object.layout.name).\(object.layout.slots[slot].name)"
         if destination.storeNumber >= 0, object.storeNumber >= 0 {
             throw CoreDataErrors.make(
@@ -556,11 +556,11 @@ extension NSManagedObjectContext {
             if hasToOneInverse, !isOrdered { continue }
             var change = RelationshipChange(layout: layout, slot: slot, ownerKey: object.key)
             if isOrdered, state.orderChanged, state.isLoaded {
-                change.order = state.members.objects.filter { !$0.isDeleted && $0.key != 0 }.map(reference)
+                change.order = state.members.objects.filter { !$0.isDeleted && $0.storeNumber >= 0 }.map(reference)
             }
             if hasToOneInverse || isWritingSide(property, layout) {
-                change.added = state.added.objects.filter { !$0.isDeleted && $0.key != 0 }.map(reference)
-                change.removed = state.removed.objects.filter { $0.key != 0 }.map(reference)
+                change.added = state.added.objects.filter { !$0.isDeleted && $0.storeNumber >= 0 }.map(reference)
+                change.removed = state.removed.objects.filter { $0.storeNumber >= 0 }.map(reference)
             }
             if change.order != nil || !change.added.isEmpty || !change.removed.isEmpty {
                 batch.relationshipChanges.append(change)

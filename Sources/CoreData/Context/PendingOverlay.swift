@@ -24,7 +24,7 @@ struct PendingOverlay {
             list.objects.forEachUnretained { object in
                 // A deleted object that was never loaded may be of a subentity of what it seems to be of.
                 let number = Int(object.storeNumber)
-                guard object.layout.rootIndex == root, object.key != 0, numbers.contains(number) else { return }
+                guard object.layout.rootIndex == root, numbers.contains(number) else { return }
                 excludedKeys[number, default: []].insert(object.key)
             }
         }

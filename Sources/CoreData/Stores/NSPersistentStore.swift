@@ -151,8 +151,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// The primary key behind the last part of a URI; nil when it is not of the store's form.
     func key(forReferenceText text: String, of entity: EntityLayout) -> Int64? {
-        guard text.hasPrefix("p"), let key = Int64(text.dropFirst()), key > 0 else { return nil }
-        return key
+        // Any number: a row whose key others have made zero or less has such an ID.
+        text.hasPrefix("p") ? Int64(text.dropFirst()) : nil
     }
 
     /// Whether the URIs of objects end with their primary keys.
