@@ -29,7 +29,8 @@ extension NSManagedObjectContext {
     /// Applies the delete rules of deleted objects, and of those that they delete, until there are no more.
     func propagateDeletes() {
         while let object = pendingPropagation.popLast() {
-            if object.flags.contains(.propagated) { continue }
+            // The resolution of a conflict may have taken the deletion back since.
+            if object.flags.contains(.propagated) || !object.flags.contains(.deleted) { continue }
             object.flags.insert(.propagated)
             if object.flags.contains(.inaccessible) { continue }
             object.fireFaultIfNeeded()
@@ -51,9 +52,23 @@ extension NSManagedObjectContext {
         case .nullifyDeleteRule:
             guard slot.inverseSlot >= 0 else { return }
             for destination in destinations(of: object, slot) where !destination.isDeleted {
+                if !slot.inverseIsToMany { readAgain(destination, ifOthersLedItTo: object, slot) }
                 destination.removeFromInverse(of: slot, object)
             }
         }
+    }
+
+    /// Reads the row of a destination again that the store has in a relationship, but that has been read before it came there:
+    /// what leads to a deleted object must be changed, and written.
+    ///
+    /// A destination with changes is left: its save meets a conflict, after which the delete rule is applied again.
+    private func readAgain(_ destination: NSManagedObject, ifOthersLedItTo object: NSManagedObject, _ slot: PropertySlot) {
+        destination.fireFaultIfNeeded()
+        let inverse = slot.inverseSlot(in: destination.layout)
+        guard destination.toOne(inverse) !== object, destination.committedRow != nil, !destination.flags.contains(.inserted),
+            !destination.hasPersistentChanges, destination.extras?.allToMany.contains(where: { $0.state.hasChanges }) != true
+        else { return }
+        reload(destination)
     }
 
     private func destinations(of object: NSManagedObject, _ slot: PropertySlot) -> ContiguousArray<NSManagedObject> {
@@ -271,6 +286,25 @@ extension NSManagedObjectContext {
             state.members.removeAll()
             state.committedOrder = nil
             _ = slot
+        }
+        if deleted.count > 0 { propagateDeletionsAgain(around: object) }
+    }
+
+    /// Applies delete rules again where others have led a row to a deleted object since, or a deleted object to other rows: what
+    /// they relate to it must not keep a way to it.
+    private func propagateDeletionsAgain(around object: NSManagedObject) {
+        func propagateAgain(_ deletion: NSManagedObject) {
+            guard deletion.isDeleted, deletion.flags.isDisjoint(with: .rowIsGone) else { return }
+            deletion.flags.remove(.propagated)
+            pendingPropagation.append(deletion)
+        }
+        propagateAgain(object)
+        for slot in object.layout.relationshipSlots where slot < object.layout.storedCount {
+            guard object.layout.slots[slot].kind == .toOne, case .reference(let reference) = object.currentValue(slot),
+                let layout = modelLayout?.layouts[reference.layoutIndex],
+                let destination = registry.object(store: Int(object.storeNumber), root: layout.rootIndex, key: reference.key)
+            else { continue }
+            propagateAgain(destination)
         }
     }
 

@@ -147,11 +147,6 @@ extension NSManagedObjectContext {
                 object.flags.remove([.deleted, .propagated])
             }
             adoptCommitted(current, object)
-            if objectWins {
-                // What others related to the object meanwhile must not keep a way to it.
-                object.flags.remove(.propagated)
-                pendingPropagation.append(object)
-            }
         case .update where !object.flags.contains(.updated):
             // A destination of what was changed.
             adoptCommitted(current, object)

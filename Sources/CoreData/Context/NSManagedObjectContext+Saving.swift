@@ -20,7 +20,7 @@ extension NSManagedObjectContext {
         NotificationCenter.default.post(name: Self.willSaveObjectsNotification, object: self, userInfo: nil)
         processPendingChanges()
         try callWillSave()
-        let objects = pendingObjects(inaccessible: deleted.objects.filter { !$0.flags.isDisjoint(with: .rowIsGone) })
+        let objects = pendingObjects()
         try validate(objects)
         let outcome = try write(objects, coordinator)
         finish(outcome)
@@ -68,11 +68,12 @@ extension NSManagedObjectContext {
         var inaccessible: ContiguousArray<NSManagedObject>
     }
 
-    /// All pending changes whose rows are there to be written.
-    private func pendingObjects(inaccessible: ContiguousArray<NSManagedObject>) -> SavedObjects {
+    /// All pending changes.
+    private func pendingObjects() -> SavedObjects {
         SavedObjects(
             inserted: inserted.objects, updated: updated.objects,
-            deleted: deleted.objects.filter { $0.flags.isDisjoint(with: .rowIsGone) }, inaccessible: inaccessible)
+            deleted: deleted.objects.filter { $0.flags.isDisjoint(with: .rowIsGone) },
+            inaccessible: deleted.objects.filter { !$0.flags.isDisjoint(with: .rowIsGone) })
     }
 
     private func callWillSave() throws {
@@ -170,7 +171,7 @@ extension NSManagedObjectContext {
                     markUnsaved(objects)
                     throw error
                 }
-                objects = remaining?() ?? pendingObjects(inaccessible: objects.inaccessible)
+                objects = remaining?() ?? pendingObjects()
                 try validate(objects)
             } catch {
                 markUnsaved(objects)

@@ -1,0 +1,94 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// Deletions by a context that knows what it deletes as it is now, but the destinations as they were before.
+@Suite struct StaleDestinationTests {
+    private static let policies = [
+        NSMergePolicy.error, .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback,
+    ]
+
+    private func expectNoAuthor(_ library: Library, _ kind: StoreKind, _ location: SourceLocation = #_sourceLocation) throws {
+        let reading = library.newContext()
+        #expect(try reading.authors().isEmpty, sourceLocation: location)
+        #expect(try reading.books().map { $0.author == nil } == [true], sourceLocation: location)
+        if kind == .sqlite { #expect(library.file.column("SELECT ZAUTHOR FROM ZBOOK") == [nil], sourceLocation: location) }
+    }
+
+    /// A library whose context has read a book before another context gave it its author, and the author since.
+    private func stale(_ kind: StoreKind) throws -> (library: Library, book: LibraryBook, author: LibraryAuthor) {
+        let library = try Library(kind)
+        let author = library.context.author("Author")
+        let book = library.context.book("Book")
+        try library.context.save()
+        let theirs = library.newContext()
+        try theirs.books().first?.author = try theirs.authors().first
+        try theirs.save()
+        library.context.refresh(author, mergeChanges: false)
+        #expect(author.name == "Author")
+        #expect(book.author == nil)
+        return (library, book, author)
+    }
+
+    @Test(arguments: StoreKind.allCases, policies)
+    func whatOthersLedToADeletedObjectIsNullified(kind: StoreKind, policy: NSMergePolicy) throws {
+        let (library, book, author) = try stale(kind)
+        library.context.mergePolicy = policy
+        library.context.delete(author)
+        try library.context.save()
+        #expect(book.author == nil)
+        #expect(!library.context.hasChanges)
+        try expectNoAuthor(library, kind)
+    }
+
+    @Test(arguments: StoreKind.allCases, policies)
+    func soItIsAfterAConflictOfTheDestination(kind: StoreKind, policy: NSMergePolicy) throws {
+        let (library, book, author) = try stale(kind)
+        library.context.mergePolicy = policy
+        book.title = "Mine"
+        library.context.delete(author)
+        if policy.mergeType == .errorMergePolicyType {
+            #expect(throws: CocoaError.self) { try library.context.save() }
+            return
+        }
+        try library.context.save()
+        #expect(book.author == nil)
+        #expect(!library.context.hasChanges)
+        try expectNoAuthor(library, kind)
+    }
+
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func soItIsAfterARefreshOfTheDeletedObject(kind: StoreKind, merging: Bool) throws {
+        let library = try Library(kind)
+        let author = library.context.author("Author")
+        let book = library.context.book("Book")
+        try library.context.save()
+        library.context.delete(author)
+        library.context.processPendingChanges()
+        #expect(book.author == nil)
+        let theirs = library.newContext()
+        try theirs.books().first?.author = try theirs.authors().first
+        try theirs.save()
+        if merging {
+            NSManagedObjectContext.mergeChanges(
+                fromRemoteContextSave: [NSUpdatedObjectIDsKey: [author.objectID]], into: [library.context])
+        } else {
+            library.context.refresh(author, mergeChanges: true)
+        }
+        #expect(author.isDeleted)
+        try library.context.save()
+        try expectNoAuthor(library, kind)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func soItIsAfterARefreshOfTheDestination(kind: StoreKind) throws {
+        let (library, book, author) = try stale(kind)
+        book.title = "Mine"
+        library.context.delete(author)
+        #expect(throws: CocoaError.self) { try library.context.save() }
+        library.context.refresh(book, mergeChanges: true)
+        try library.context.save()
+        #expect(book.title == "Mine")
+        try expectNoAuthor(library, kind)
+    }
+}
