@@ -19,6 +19,7 @@ extension NSManagedObjectContext {
         processPendingChanges()
         NotificationCenter.default.post(name: Self.willSaveObjectsNotification, object: self, userInfo: nil)
         processPendingChanges()
+        try completeInverses(of: pendingObjects())
         try callWillSave()
         let objects = pendingObjects()
         try validate(objects)
@@ -47,13 +48,17 @@ extension NSManagedObjectContext {
             guard let objects, !objects.isEmpty else { return [] }
             return list.objects.filter { objects.contains($0) }
         }
-        func objects() -> SavedObjects {
+        var completed: ContiguousArray<NSManagedObject> = []
+        func objects() throws -> SavedObjects {
             let deletions = named(request.deletedObjects, among: deleted)
-            return SavedObjects(
+            var objects = SavedObjects(
                 inserted: named(request.insertedObjects, among: inserted),
                 updated: named(request.updatedObjects, among: updated).filter { $0.flags.isDisjoint(with: .rowIsGone) },
                 deleted: deletions.filter { $0.flags.isDisjoint(with: .rowIsGone) },
                 inaccessible: deletions.filter { !$0.flags.isDisjoint(with: .rowIsGone) })
+            completed += try completeInverses(of: objects)
+            objects.updated += completed.filter { $0.flags.contains(.updated) && !objects.updated.contains($0) }
+            return objects
         }
         conflictChecks.formUnion(request.lockedObjects ?? [])
         finish(try write(objects(), coordinator, remaining: objects))
@@ -148,7 +153,7 @@ extension NSManagedObjectContext {
 
     /// - Parameter remaining: the objects to write after a merge policy has changed what is pending; nil for all of them.
     private func write(
-        _ initial: SavedObjects, _ coordinator: NSPersistentStoreCoordinator, remaining: (() -> SavedObjects)? = nil
+        _ initial: SavedObjects, _ coordinator: NSPersistentStoreCoordinator, remaining: (() throws -> SavedObjects)? = nil
     ) throws -> WrittenChanges {
         var objects = initial
         var rounds = 0
@@ -165,13 +170,14 @@ extension NSManagedObjectContext {
                 }
                 do {
                     try resolve(conflicts)
+                    if remaining == nil { try completeInverses(of: pendingObjects()) }
                     // The resolution may have changed objects that were not to be saved before.
                     try callWillSave()
                 } catch {
                     markUnsaved(objects)
                     throw error
                 }
-                objects = remaining?() ?? pendingObjects()
+                objects = try remaining?() ?? pendingObjects()
                 try validate(objects)
             } catch {
                 markUnsaved(objects)
@@ -590,7 +596,7 @@ extension NSManagedObjectContext {
 
     /// Of the two sides of a many-to-many relationship one reports additions and removals: the ordered one, or else the
     /// one whose entity and slot come first.
-    private func isWritingSide(_ property: PropertySlot, _ layout: EntityLayout) -> Bool {
+    func isWritingSide(_ property: PropertySlot, _ layout: EntityLayout) -> Bool {
         guard property.inverseSlot >= 0, property.destinationIndex >= 0 else { return true }
         let inverse = layout.model.layouts[property.destinationIndex].slots[property.inverseSlot]
         let isOrdered = property.kind == .orderedToMany

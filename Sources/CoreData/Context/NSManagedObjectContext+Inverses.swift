@@ -1,0 +1,83 @@
+// Changed relationships whose other side was taken back since, by a refresh, a merge policy or a deletion by others.
+
+extension NSManagedObjectContext {
+    /// Gives the destinations of relationships that are about to be saved their side again, where they have lost it.
+    ///
+    /// A destination gains an object when a relationship to it is set, and is saved with that object: of two contexts that save a
+    /// way to a row and the deletion of the row, the later one meets a conflict then. Relationships to what is known to be gone end.
+    ///
+    /// Cost: O(changed relationships); rows are read for destinations that are faults.
+    ///
+    /// - Returns: the destinations that had no changes before.
+    /// - Throws: what prevents a destination's row from being read.
+    @discardableResult
+    func completeInverses(of objects: SavedObjects) throws -> ContiguousArray<NSManagedObject> {
+        var changed: ContiguousArray<NSManagedObject> = []
+        for list in [objects.inserted, objects.updated] {
+            try list.forEachUnretained { object in
+                if object.layout.relationshipSlots.isEmpty { return }
+                try completeToOne(object, &changed)
+                let hasToMany = object.extrasReference?._withUnsafeGuaranteedRef { $0.hasToMany } ?? false
+                if hasToMany { try completeManyToMany(object, &changed) }
+            }
+        }
+        if !changed.isEmpty { processPendingChanges() }
+        return changed
+    }
+
+    private func completeToOne(_ object: NSManagedObject, _ changed: inout ContiguousArray<NSManagedObject>) throws {
+        let layout = object.layout
+        guard !layout.convertedSlots.isEmpty, let pending = object.pending else { return }
+        for slot in layout.convertedSlots where pending.has(slot) {
+            guard let destination = pending[slot].destination else { continue }
+            let property = layout.slots[slot]
+            guard property.inverseSlot >= 0, lacksSide(destination, property), object.differsFromCommitted(property) else { continue }
+            if try complete(destination, property, with: object, &changed) { continue }
+            object.store(.null, slot: slot)
+            object.extras?.setToOne(slot, nil)
+            object.noteChange(slot)
+        }
+    }
+
+    private func completeManyToMany(_ object: NSManagedObject, _ changed: inout ContiguousArray<NSManagedObject>) throws {
+        for (slot, state) in object.extras?.allToMany ?? [] where !state.added.isEmpty {
+            let property = object.layout.slots[slot]
+            guard property.inverseIsToMany, !property.isTransient, isWritingSide(property, object.layout) else { continue }
+            for member in state.added.objects where lacksSide(member, property) {
+                if try complete(member, property, with: object, &changed) { continue }
+                object.removeMember(member, slot: slot)
+                object.noteChange(slot)
+            }
+        }
+    }
+
+    /// Whether a destination's side may be missing. A look at each changed relationship: it must be quick where nothing is.
+    private func lacksSide(_ destination: NSManagedObject, _ property: PropertySlot) -> Bool {
+        let flags = destination.flags
+        if flags.isDisjoint(with: .known) || !flags.isDisjoint(with: .rowIsGone) { return true }
+        // What is new has no row that others could delete.
+        guard flags.contains(.updated) else { return false }
+        let slot = property.inverseSlot(in: destination.layout)
+        if property.inverseIsToMany { return destination.extras?.toMany(slot)?.added.isEmpty ?? true }
+        return destination.pending?.has(slot) != true
+    }
+
+    /// - Returns: false when the destination has no row any more.
+    private func complete(
+        _ destination: NSManagedObject, _ property: PropertySlot, with object: NSManagedObject,
+        _ changed: inout ContiguousArray<NSManagedObject>
+    ) throws -> Bool {
+        if !destination.flags.isDisjoint(with: [.rowIsGone, .deletionSaved]) { return false }
+        // What cannot be a destination is refused when the object is written.
+        guard destination.registry === registry, destination.storeNumber >= 0, !destination.flags.contains(.invalid) else { return true }
+        // Not by firing the fault: that it has no row is no reason to delete it, or to stop the program.
+        guard try load(destination) else { return false }
+        let slot = property.inverseSlot(in: destination.layout)
+        if let state = destination.extras?.toMany(slot), state.isLoaded ? state.members.contains(object) : state.added.contains(object) {
+            return true
+        }
+        if destination.flags.isDisjoint(with: .known) { changed.append(destination) }
+        destination.addToInverse(of: property, object)
+        return true
+    }
+}
