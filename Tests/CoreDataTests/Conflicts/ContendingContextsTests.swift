@@ -4,7 +4,7 @@ import Testing
 
 /// Several contexts with all policies change, delete and recreate a few rows, also while others resolve their conflicts.
 @Suite struct ContendingContextsTests {
-    @Test(arguments: Contest.Arena.allCases, 1...3)
+    @Test(arguments: Contest.Arena.allCases, 1...(LongTests.areEnabled ? 40 : 3))
     func everySaveSucceedsOrReportsAConflictAndTheRowsAreThoseExpected(_ arena: Contest.Arena, _ seed: Int) throws {
         let contest = try Contest(arena, seed: UInt64(seed))
         for step in 0..<250 {
@@ -149,9 +149,9 @@ final class Contest {
     private func save(_ player: Player) throws {
         let context = player.context
         let intentions = ContestOutcome.intentions(of: context)
-        let new = context.insertedObjects
+        let new = Dictionary(uniqueKeysWithValues: context.insertedObjects.map { (ContestRows.name($0), $0) })
         before = rows.state()
-        interruption = .init()
+        interruption = .init(states: [before])
         saving = context
         saves += 1
         do {
@@ -164,10 +164,14 @@ final class Contest {
             problem = "a save with policy \(player.policy.rawValue) failed: \(error)"
             return
         }
-        if context.hasChanges { problem = "changes are left after a save with policy \(player.policy.rawValue)" }
+        if context.hasChanges {
+            let left = context.insertedObjects.union(context.updatedObjects).union(context.deletedObjects)
+            problem = "changes are left after a save with policy \(player.policy.rawValue): \(left.map(ContestRows.name))"
+        }
+        let names = new.filter { $0.value.managedObjectContext != nil }.mapValues(ContestRows.name)
         let outcome = ContestOutcome(
-            policy: player.policy, intentions: intentions, new: Set(new.filter { $0.managedObjectContext != nil }.map(ContestRows.name)),
-            before: before, after: rows.state(), interruption: interruption)
+            policy: player.policy, intentions: intentions.mapValues { $0.renaming(names) }, new: Set(names.values), before: before,
+            after: rows.state(), interruption: interruption)
         problem = problem ?? outcome.problem ?? rows.problem
     }
 

@@ -9,6 +9,13 @@ struct ContestOutcome {
         /// Relationships to many that gain or lose something.
         var changesMembers = false
         var isDeletion = false
+
+        /// The intention with other names for destinations that have got their keys since.
+        func renaming(_ names: [String: String]) -> Intention {
+            var renamed = self
+            renamed.changes = changes.mapValues { value in names["\(value.dropFirst())"].map { "→" + $0 } ?? value }
+            return renamed
+        }
     }
 
     /// What others did between the attempts of one save.
