@@ -190,7 +190,8 @@ private final class OwnerRun {
 
     /// Whether a box has lost members and got them back in another order, which is a change as well.
     private func isReordered(_ box: String, _ player: Player) -> Bool {
-        guard ordered, player.touchedBoxes.contains(box), let object = player.objects[box], let view = player.view[box] else { return false }
+        guard ordered, player.touchedBoxes.contains(box), let object = player.objects[box], let view = player.view[box]
+        else { return false }
         return members(object) != player.baseOrder[box]?.filter(view.contains)
     }
 
