@@ -68,8 +68,6 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
     override func checkQueue(of object: NSManagedObject, slot: Int) { ConcurrencyDebug.check(object, slot: slot) }
 }
 
-extension NSManagedObjectContext: ObjectContext {}
-
 extension NSManagedObject {
     /// The context behind the registry, whatever became of the object.
     @inline(__always)

@@ -142,7 +142,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
 
     // Never inlined: `reclassify` may change the class of the object, which the optimizer must not think it knows.
     @inline(never)
-    private final func begin(in context: (any ObjectContext)?) {
+    private final func begin(in context: NSManagedObjectContext?) {
         let isOfEntityClass = Swift.type(of: self) == layout.managedObjectClass
         guard let context else {
             if !isOfEntityClass { accessorTable = layout.objects.accessorTable(for: Swift.type(of: self)) }
