@@ -59,7 +59,9 @@ struct LayerCheck {
                     report(use, place)
                 }
             }
-            for use in content.usedMembers where !commonMembers.contains(use.name) {
+            // A member stands alone within its type.
+            let members = content.usedMembers.union(content.used.filter { !content.ownValues.contains($0.name) })
+            for use in members where !commonMembers.contains(use.name) {
                 guard let place = added[use.name]?.first, place.layer > own, allMembers[use.name]?.first?.layer == place.layer,
                     types[use.name] == nil,
                     names[place.file]?.extensionMembers.contains(where: { type, members in

@@ -22,8 +22,10 @@ enum LayerTable {
         ],
         exceptions: [
             // `init(entity:insertInto:)`, `init(context:)` and `fetchRequest()` are members that programs override, so they stand in the
-            // body of the class.
-            "Objects/NSManagedObject.swift": ["NSManagedObjectContext", "_entity", "NSFetchRequest", "NSFetchRequestResult"],
+            // body of the class; key-value coding knows the context by name.
+            "Objects/NSManagedObject.swift": [
+                "NSManagedObjectContext", "managedObjectContext", "_entity", "NSFetchRequest", "NSFetchRequestResult",
+            ],
             // `init(persistentStoreCoordinator:…)`, `didAdd(to:)` and `willRemove(from:)` are members that programs override.
             "Stores/NSPersistentStore.swift": ["NSPersistentStoreCoordinator"],
             "Stores/SQLite/SQLiteStore.swift": ["NSPersistentStoreCoordinator"],

@@ -73,6 +73,14 @@ import Testing
         #expect(Self.names(in: "func look(_ wall: Wall) {\n    _ = wall.roof\n}") == ["Ground/Wall.swift:2 roof"])
     }
 
+    @Test func aMemberThatStandsAloneWithinItsTypeIsFound() {
+        #expect(Self.names(in: "extension Wall {\n    func look() { _ = roof }\n}") == ["Ground/Wall.swift:2 roof"])
+    }
+
+    @Test func aVariableHidesAMember() {
+        #expect(Self.names(in: "func look(_ roof: Int) { _ = roof }") == [])
+    }
+
     @Test func whatAHigherLayerAddsToAForeignTypeIsFound() {
         #expect(Self.names(in: "let slate = \"a\".asSlate") == ["Ground/Wall.swift:1 asSlate"])
     }

@@ -18,6 +18,8 @@ struct SourceNames {
     private(set) var declaredMembers: Set<String> = []
     /// Names of members of extensions, by the type that is extended.
     private(set) var extensionMembers: [String: Set<String>] = [:]
+    /// Names of variables, parameters and functions of the file, which a name that stands alone may mean.
+    private(set) var ownValues: Set<String> = []
     /// Names that are used alone.
     private(set) var used: Set<Use> = []
     /// Names that are used behind a point.
@@ -29,6 +31,7 @@ struct SourceNames {
         visitor.walk(tree)
         declared = visitor.declared
         ownTypes = visitor.ownTypes
+        ownValues = visitor.ownValues
         declaredMembers = visitor.declaredMembers
         extensionMembers = visitor.extensionMembers
         used = visitor.used
@@ -45,6 +48,7 @@ private final class NameVisitor: SyntaxVisitor {
     /// The types and extensions around: for an extension the type that it extends.
     private var extended: [String?] = []
     private(set) var ownTypes: Set<String> = []
+    private(set) var ownValues: Set<String> = []
     private(set) var declared: Set<String> = []
     private(set) var declaredMembers: Set<String> = []
     private(set) var extensionMembers: [String: Set<String>] = [:]
@@ -127,6 +131,7 @@ private final class NameVisitor: SyntaxVisitor {
 
     override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
         declare(node.name, node.modifiers, isType: false)
+        ownValues.insert(node.name.text)
         bodyDepth += 1
         return .visitChildren
     }
@@ -152,6 +157,26 @@ private final class NameVisitor: SyntaxVisitor {
         for binding in node.bindings {
             if let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier { declare(name, node.modifiers, isType: false) }
         }
+        return .visitChildren
+    }
+
+    override func visit(_ node: IdentifierPatternSyntax) -> SyntaxVisitorContinueKind {
+        ownValues.insert(node.identifier.text)
+        return .visitChildren
+    }
+
+    override func visit(_ node: FunctionParameterSyntax) -> SyntaxVisitorContinueKind {
+        ownValues.insert((node.secondName ?? node.firstName).text)
+        return .visitChildren
+    }
+
+    override func visit(_ node: ClosureShorthandParameterSyntax) -> SyntaxVisitorContinueKind {
+        ownValues.insert(node.name.text)
+        return .visitChildren
+    }
+
+    override func visit(_ node: ClosureParameterSyntax) -> SyntaxVisitorContinueKind {
+        ownValues.insert((node.secondName ?? node.firstName).text)
         return .visitChildren
     }
 
