@@ -23,9 +23,9 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     // Guards the nodes.
     private let nodes = Mutex<[TableKey: NSAtomicStoreCacheNode]>([:])
-    fileprivate let references = ReferenceTable()
+    private let references = ReferenceTable()
     // Guards the rows, which are made once.
-    fileprivate let storedRows = Mutex<MemoryRows?>(nil)
+    private let storedRows = Mutex<MemoryRows?>(nil)
 
     // MARK: - For subclasses to override
 

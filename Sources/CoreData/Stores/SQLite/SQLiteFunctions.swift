@@ -1,19 +1,27 @@
 import CSQLite
 import Foundation
 
+extension SQLiteConnection {
+    /// Gives SQL a function, whose user data is the connection, unretained: it registers its functions itself and outlives them.
+    ///
+    /// - Parameters:
+    ///   - count: how many arguments it takes; -1 for any number.
+    ///   - flags: those of `sqlite3_create_function_v2`.
+    func addFunction(
+        _ name: String, _ count: Int32, _ flags: Int32,
+        _ function: @escaping @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+    ) {
+        sqlite3_create_function_v2(handle, name, count, flags, Unmanaged.passUnretained(self).toOpaque(), function, nil, nil, nil)
+    }
+}
+
 /// The functions and collations that every connection of a store has beside SQLite's own.
 ///
 /// All are innocuous: they read nothing but their arguments, so that a schema from anywhere may call them.
 enum SQLiteFunctions {
     static func register(on connection: SQLiteConnection) {
         let pure = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
-        let context = Unmanaged.passUnretained(connection).toOpaque()
-        func add(
-            _ name: String, _ count: Int32, _ flags: Int32,
-            _ function: @escaping @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
-        ) {
-            sqlite3_create_function_v2(connection.handle, name, count, flags, context, function, nil, nil, nil)
-        }
+        let add = connection.addFunction
         add(SQLFunctionName.matchString, 4, pure) { context, _, arguments in
             guard let context, let arguments else { return }
             SQLiteFunctions.match(context, arguments)

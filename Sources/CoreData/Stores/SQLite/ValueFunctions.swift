@@ -5,13 +5,7 @@ import Foundation
 enum ValueFunctions {
     static func register(on connection: SQLiteConnection) {
         let pure = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
-        let user = Unmanaged.passUnretained(connection).toOpaque()
-        func add(
-            _ name: String, _ count: Int32, _ flags: Int32,
-            _ function: @escaping @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
-        ) {
-            sqlite3_create_function_v2(connection.handle, name, count, flags, user, function, nil, nil, nil)
-        }
+        let add = connection.addFunction
         add(SQLFunctionName.calculate, -1, pure) { context, count, arguments in
             ValueFunctions.calculate(context, count, arguments, isExact: false)
         }
