@@ -20,8 +20,6 @@ struct LayerCheck {
     let layers: [(name: String, folders: [String])]
     /// Names that a file may use all the same.
     let exceptions: [String: Set<String>]
-    /// Members that are so named in other modules as well, so that their name does not tell whose they are.
-    let commonMembers: Set<String>
 
     /// The place of the layer that a file belongs to; nil for a file that no layer claims.
     func layer(of file: String) -> Int? {
@@ -61,7 +59,7 @@ struct LayerCheck {
             }
             // A member stands alone within its type.
             let members = content.usedMembers.union(content.used.filter { !content.ownValues.contains($0.name) })
-            for use in members where !commonMembers.contains(use.name) {
+            for use in members {
                 guard let place = added[use.name]?.first, place.layer > own, allMembers[use.name]?.first?.layer == place.layer,
                     types[use.name] == nil,
                     names[place.file]?.extensionMembers.contains(where: { type, members in

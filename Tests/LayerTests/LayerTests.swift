@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func exceptionsAreNeeded() throws {
-        let strict = LayerCheck(layers: LayerTable.engine.layers, exceptions: [:], commonMembers: LayerTable.engine.commonMembers)
+        let strict = LayerCheck(layers: LayerTable.engine.layers, exceptions: [:])
         let found = Set(strict.violations(in: try Self.sources()).map { "\($0.file) \($0.name)" })
         let listed = Set(LayerTable.engine.exceptions.flatMap { file, names in names.map { "\(file) \($0)" } })
         #expect(found == listed)
@@ -36,7 +36,7 @@ import Testing
     // MARK: The check itself
 
     private static let check = LayerCheck(
-        layers: [("ground", ["Ground"]), ("middle", ["Middle", "Top/Middle"]), ("top", ["Top"])], exceptions: [:], commonMembers: [])
+        layers: [("ground", ["Ground"]), ("middle", ["Middle", "Top/Middle"]), ("top", ["Top"])], exceptions: [:])
 
     private static let top = """
         final class Roof {
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func anExceptionLetsANameThrough() {
-        let check = LayerCheck(layers: Self.check.layers, exceptions: ["Ground/Wall.swift": ["Roof"]], commonMembers: [])
+        let check = LayerCheck(layers: Self.check.layers, exceptions: ["Ground/Wall.swift": ["Roof"]])
         let sources = ["Top/Roof.swift": Self.top, "Ground/Wall.swift": "let roof: Roof? = makeRoof()"]
         #expect(check.violations(in: sources).map(\.name) == ["makeRoof"])
     }
