@@ -27,9 +27,11 @@ extension NSManagedObjectContext {
 
     private func completeToOne(_ object: NSManagedObject, _ changed: inout ContiguousArray<NSManagedObject>) throws {
         let layout = object.layout
-        guard !layout.convertedSlots.isEmpty, let pending = object.pending else { return }
-        for slot in layout.convertedSlots where pending.has(slot) {
-            guard let destination = pending[slot].destination else { continue }
+        guard !layout.convertedSlots.isEmpty, let pendingReference = object.pendingReference else { return }
+        for slot in layout.convertedSlots {
+            // Without counting references: almost always there is nothing to do.
+            guard let destination = pendingReference._withUnsafeGuaranteedRef({ $0.destination(slot) }) else { continue }
+            if destination.flags.contains(.inserted), destination.flags.isDisjoint(with: .rowIsGone) { continue }
             let property = layout.slots[slot]
             guard property.inverseSlot >= 0, lacksSide(destination, property), object.differsFromCommitted(property) else { continue }
             if try complete(destination, property, with: object, &changed) { continue }

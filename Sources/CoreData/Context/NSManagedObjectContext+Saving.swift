@@ -225,9 +225,9 @@ extension NSManagedObjectContext {
         }
         try objects.inserted.forEachUnretained { object in
             let batch = batch(for: object)
-            let takesAPlace = object.extras?.deletedRow != nil
+            let takesAPlace = object.extrasReference?._withUnsafeGuaranteedRef { $0.deletedRow != nil } ?? false
             if takesAPlace { restored += try restoredDestinations(of: object) }
-            batch.batch.inserts.append(try insertion(of: object))
+            batch.batch.inserts.append(try insertion(of: object, takesAPlace: takesAPlace))
             if !isOneStore { batch.inserted.append(object) }
             collectRelationshipChanges(of: object, into: batch.batch)
             if takesAPlace { collectPlaces(of: object, into: batch.batch) }
@@ -407,21 +407,17 @@ extension NSManagedObjectContext {
 
     // MARK: Changes of rows
 
-    private func insertion(of object: NSManagedObject) throws -> RowChange {
+    private func insertion(of object: NSManagedObject, takesAPlace: Bool) throws -> RowChange {
         object.fireFaultIfNeeded()
         let layout = object.layout
-        let pending: PendingValues
-        if let existing = object.pending {
-            pending = existing
-        } else {
-            pending = object.makePending()
-        }
+        // Retained: transformers of the program run meanwhile.
+        let pending = object.withPending { $0 }
         if layout.hasDefaults {
             for slot in 0..<layout.storedCount where !pending.has(slot) { pending[slot] = layout.defaultValue(slot) }
         }
         let values = try storeValues(pending, object, onlyChanged: false)
         var change = RowChange(layout: layout, key: object.key, base: nil, values: values)
-        if let deletedRow = object.extras?.deletedRow { change.insertedVersion = Self.version(after: deletedRow) }
+        if takesAPlace, let deletedRow = object.extras?.deletedRow { change.insertedVersion = Self.version(after: deletedRow) }
         return change
     }
 
@@ -698,12 +694,13 @@ extension NSManagedObjectContext {
 
     /// Destinations stay reachable without a look-up, and transformable values keep their identity.
     private func keepObjects(of object: NSManagedObject) {
-        guard let pending = object.pending else { return }
-        for slot in object.layout.convertedSlots where pending.has(slot) {
-            switch pending[slot] {
-            case .object: object.makeExtras().setToOne(slot, pending[slot].destination)
-            case .custom(let custom): object.makeExtras().setDecoded(slot, custom.value)
-            default: break
+        object.pendingReference?._withUnsafeGuaranteedRef { pending in
+            for slot in object.layout.convertedSlots {
+                if let destination = pending.destination(slot) {
+                    object.withExtras { $0.setToOne(slot, destination) }
+                } else if case .custom(let custom) = pending[slot] {
+                    object.withExtras { $0.setDecoded(slot, custom.value) }
+                }
             }
         }
     }

@@ -215,15 +215,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     func insertNew(_ object: NSManagedObject, initialValues: InitialValues) {
         let registry: ContextRegistry = registry
-        if let modelLayout = registry.modelLayout {
-            precondition(
-                object.layout.model === modelLayout,
-                "The entity \(object.layout.name) belongs to another model than the context's persistent store coordinator.")
+        if let identity = registry.modelIdentity {
+            if object.accessorTable.owner._withUnsafeGuaranteedRef({ $0.modelIdentity }) != identity { Self.stopForOtherModel(object) }
         }
         if object.flags.contains(.checked) { ConcurrencyDebug.check(self, "insert an object") }
         object.registry = registry
         // The registry keeps the layouts alive where it has a coordinator.
-        if registry.modelLayout == nil { _ = object.makeExtras() }
+        if registry.modelIdentity == nil { _ = object.makeExtras() }
         object.flags.insert([.inserted, .inEvent, .insertedInEvent, .changedInSave])
         inserted.append(object)
         if eventObjects.isEmpty { processChangesAfterEvent() }
@@ -234,6 +232,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         case .all: object._setInitialValues()
         }
         object.awakeFromInsert()
+    }
+
+    // Not in its caller, where the message alone would cost references to the object.
+    @inline(never)
+    private static func stopForOtherModel(_ object: NSManagedObject) -> Never {
+        preconditionFailure(
+            "The entity \(object.layout.name) belongs to another model than the context's persistent store coordinator.")
     }
 
     private func undelete(_ object: NSManagedObject) {

@@ -51,6 +51,14 @@ extension NSEntityDescription {
         }
     }
 
+    /// Makes the model's layouts ready for objects.
+    // Never inlined: few objects come here, and all others would pay for its variables.
+    @inline(never)
+    final func makeObjectLayout(keptAliveBy layouts: inout ModelLayout?) -> Unmanaged<ObjectLayout> {
+        layouts = modelLayouts
+        return .passUnretained(resolvedLayout.objects)
+    }
+
     /// The class of the entity's objects, found by its name where it was not given.
     package var objectClass: NSManagedObject.Type {
         objectLayoutReference?.takeUnretainedValue().managedObjectClass ?? ManagedObjectClasses.managedObjectClass(for: self)

@@ -5,16 +5,32 @@ import Foundation
 extension NSManagedObject {
     final func makeExtras() -> ObjectExtras {
         if let extras { return extras }
-        let made = ObjectExtras(keeping: registry?.modelLayout == nil ? layout.model : nil)
+        let hasModel = heldRegistry?._withUnsafeGuaranteedRef { $0.modelIdentity != nil } ?? false
+        let made = ObjectExtras(keeping: hasModel ? nil : layout.model)
         extras = made
         return made
     }
 
-    final func makePending() -> PendingValues {
-        if let pending { return pending }
-        let made = PendingValues.make(slotCount: layout.storedCount, propertyCount: layout.slots.count)
-        pending = made
-        return made
+    /// Works on the extras, which are made where there are none, without counting references.
+    @inline(__always)
+    final func withExtras<Result>(_ body: (ObjectExtras) -> Result) -> Result {
+        if extrasReference == nil { _ = makeExtras() }
+        guard let extrasReference else { preconditionFailure("Extras were not made.") }
+        return extrasReference._withUnsafeGuaranteedRef(body)
+    }
+
+    /// Gives the object a place for unsaved values where it has none.
+    final func makePending() {
+        if pendingReference != nil { return }
+        pendingReference = .passRetained(PendingValues.make(slotCount: layout.storedCount, propertyCount: layout.slots.count))
+    }
+
+    /// Works on the unsaved values, which are made where there are none, without counting references.
+    @inline(__always)
+    final func withPending<Result>(_ body: (PendingValues) -> Result) -> Result {
+        if pendingReference == nil { makePending() }
+        guard let pendingReference else { preconditionFailure("Unsaved values were not made.") }
+        return pendingReference._withUnsafeGuaranteedRef(body)
     }
 
     /// Whether values of stored properties are unsaved; they may all equal the committed ones.
@@ -162,7 +178,7 @@ extension NSManagedObject {
     @inline(__always)
     final func store(_ value: PropertyValue, slot: Int) {
         if slot < layout.storedCount {
-            makePending()[slot] = value
+            withPending { $0[slot] = value }
             // Reads must look at the pending values now.
             row = nil
         } else {
@@ -202,7 +218,7 @@ extension NSManagedObject {
     @inline(__always)
     final func noteChange(_ slot: Int) {
         if flags.contains(.silent) { return }
-        makePending().noteChange(slot)
+        withPending { $0.noteChange(slot) }
         noteObjectChange()
     }
 
@@ -267,19 +283,22 @@ extension NSManagedObject {
     }
 
     private func checkDestination(_ object: NSManagedObject, _ property: PropertySlot) {
-        guard property.destinationIndex >= 0 else { return }
+        let expected = property.destinationIndex
+        guard expected >= 0 else { return }
+        let mine = layout
+        let theirs = object.layout
+        if theirs.modelIdentity == mine.modelIdentity, theirs.index != expected { checkKind(of: object, property) }
+        guard let registry = heldRegistry, let other = object.heldRegistry, registry.toOpaque() != other.toOpaque() else { return }
+        preconditionFailure(
+            "Illegal attempt to establish the relationship \(mine.name).\(property.name) between objects in different contexts.")
+    }
+
+    @inline(never)
+    private func checkKind(of object: NSManagedObject, _ property: PropertySlot) {
         let destination = layout.model.layouts[property.destinationIndex]
-        if object.layout.model === layout.model {
-            precondition(
-                object.layout.isKind(of: destination),
-                "\(layout.name).\(property.name) takes an object of entity \(destination.name), not \(object.layout.name)."
-            )
-        }
-        guard let mine = registry, let theirs = object.registry else { return }
         precondition(
-            mine === theirs,
-            "Illegal attempt to establish the relationship \(layout.name).\(property.name) between objects in different contexts."
-        )
+            object.layout.isKind(of: destination),
+            "\(layout.name).\(property.name) takes an object of entity \(destination.name), not \(object.layout.name).")
     }
 
     /// Sets a property by key-value coding.

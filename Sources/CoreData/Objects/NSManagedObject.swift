@@ -127,10 +127,9 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     @inline(never)
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         // Nobody but this object may want the layouts: they must live until it keeps them.
-        let known = entity.objectLayoutReference
-        let layouts = known == nil ? entity.modelLayouts : nil
+        var layouts: ModelLayout?
         defer { withExtendedLifetime(layouts) {} }
-        let objects = known ?? .passUnretained(entity.resolvedLayout.objects)
+        let objects = entity.objectLayoutReference ?? entity.makeObjectLayout(keptAliveBy: &layouts)
         accessorTable = objects._withUnsafeGuaranteedRef { $0.accessorTable }
         flags = objects._withUnsafeGuaranteedRef { $0.initialFlags }
         // For a context nothing is left to do. Using the object here would cost two changes of its reference count.

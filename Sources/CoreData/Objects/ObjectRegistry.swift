@@ -242,11 +242,14 @@ class ObjectRegistry: @unchecked Sendable {
     /// Identifies this context's temporary object IDs.
     let temporarySpace = UUID()
     let modelLayout: ModelLayout?
+    /// Which model `modelLayout` is of, to compare without counting references.
+    final let modelIdentity: ObjectIdentifier?
     /// Set when the context's staleness interval says that rows are not good for ever.
     @exclusivity(unchecked) var checksAge = false
 
     init(modelLayout: ModelLayout?) {
         self.modelLayout = modelLayout
+        modelIdentity = modelLayout.map(ObjectIdentifier.init)
     }
 
     // MARK: - What the context does for its objects

@@ -14,6 +14,16 @@ extension PropertyValue {
     }
 }
 
+extension PendingValues {
+    /// The object of a to-one destination in a slot; nil for any other value, and for none.
+    @inline(__always)
+    func destination(_ slot: Int) -> NSManagedObject? {
+        withUnsafeMutablePointers { header, values in
+            header.pointee.mask.contains(slot) ? values[slot].destination : nil
+        }
+    }
+}
+
 extension PropertyConversion {
     /// The value to keep for a property of an object, nil when `object`'s type does not fit the property's.
     static func objectValue(from object: Any?, kind: ValueKind) -> PropertyValue? {

@@ -50,6 +50,7 @@ final class RowWriter {
     }
 
     let entity: SQLEntity
+    private let entityNumber: Int64
     private let mapping: SQLMapping
     private let connection: SQLiteConnection
     private let fileChanges: ExternalFileChanges?
@@ -68,6 +69,7 @@ final class RowWriter {
         expectedRows: Int
     ) {
         self.entity = entity
+        entityNumber = Int64(entity.number)
         self.connection = connection
         mapping = backend.mapping
         self.fileChanges = fileChanges
@@ -101,7 +103,8 @@ final class RowWriter {
     func finish() -> [RowPage] { builder.finish() }
 
     /// Inserts a row.
-    func insert(_ change: borrowing RowChange) throws -> RowPointer {
+    // By address: each row's change would be copied, with its references, otherwise.
+    func insert(_ change: UnsafePointer<RowChange>) throws -> RowPointer {
         let statement: SQLiteStatement
         if let insertStatement {
             statement = insertStatement
@@ -109,12 +112,13 @@ final class RowWriter {
             statement = try connection.statement(insertSQL)
             insertStatement = statement
         }
-        let row = builder.appendRow(key: change.key, version: change.insertedVersion)
-        fill(row, change.values)
+        let (key, version) = (change.pointee.key, change.pointee.insertedVersion)
+        let row = builder.appendRow(key: key, version: version)
+        fill(row, change.pointee.values)
         let handle = statement.handle
-        sqlite3_bind_int64(handle, 1, change.key)
-        sqlite3_bind_int64(handle, 2, Int64(entity.number))
-        sqlite3_bind_int64(handle, 3, change.insertedVersion)
+        sqlite3_bind_int64(handle, 1, key)
+        sqlite3_bind_int64(handle, 2, entityNumber)
+        sqlite3_bind_int64(handle, 3, version)
         try bind(row, to: statement, firstParameter: 4)
         try statement.run()
         return row
@@ -123,8 +127,10 @@ final class RowWriter {
     /// Sets every slot of a new row.
     @inline(__always)
     private func fill(_ row: RowPointer, _ values: PendingValues?) {
+        // Not through the builder, which would be copied with all its references for each value.
+        let page = builder.page
         guard let values else {
-            for binding in bindings { builder.page.setNull(row, binding.slot) }
+            for binding in bindings { page.setNull(row, binding.slot) }
             return
         }
         bindings.withUnsafeBufferPointer { bindings in
@@ -133,7 +139,7 @@ final class RowWriter {
                 if binding.form == .integer, let integer = values.integer(slot) {
                     row[slot] = UInt64(bitPattern: integer)
                 } else if binding.form != .derived, values.has(slot) {
-                    builder.set(row, slot, values[slot])
+                    page.set(row, slot, values[slot])
                 } else {
                     row[slot] = 0
                     row[bitmapWord + slot >> 6] |= 1 << UInt64(slot & 63)
@@ -228,27 +234,27 @@ final class RowWriter {
 
     /// Updates a row's changed columns and its version.
     /// - Returns: nil when the row has another version or is gone.
-    func update(_ change: RowChange) throws -> RowPointer? {
-        guard let base = change.base else { return nil }
-        let statement = try updateStatement(
-            change.values?.mask ?? SlotMask(count: entity.layout.slots.count), change.values)
+    func update(_ change: UnsafePointer<RowChange>) throws -> RowPointer? {
+        guard let base = change.pointee.base else { return nil }
+        let (key, values) = (change.pointee.key, change.pointee.values)
+        let statement = try updateStatement(values?.mask ?? SlotMask(count: entity.layout.slots.count), values)
         var parameter: Int32 = 1
-        if let values = change.values {
+        if let values {
             for target in targets where values.has(target.slot) && !target.isDerived {
                 try bind(values[target.slot], target, statement, &parameter)
             }
         }
-        statement.bind(change.key, at: parameter)
+        statement.bind(key, at: parameter)
         statement.bind(base.version, at: parameter + 1)
         try statement.run()
         guard connection.changes > 0 else { return nil }
 
-        let row = builder.appendRow(key: change.key, version: base.version + 1)
+        let row = builder.appendRow(key: key, version: base.version + 1)
         let page = builder.page
         for target in targets {
             let slot = target.slot
-            if let values = change.values, values.has(slot), !target.isDerived {
-                builder.set(row, slot, values[slot])
+            if let values, values.has(slot), !target.isDerived {
+                page.set(row, slot, values[slot])
             } else if base.isNull(slot) {
                 page.setNull(row, slot)
             } else if target.property.kind.isVariableLength {

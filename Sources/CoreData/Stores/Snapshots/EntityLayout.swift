@@ -41,6 +41,9 @@ final class EntityLayout: @unchecked Sendable {
     /// Layout indexes of this entity and all its subentities.
     var familyIndexes: [Int] = []
     unowned(unsafe) let model: ModelLayout
+    /// Tells whether two layouts are of one model. Counting references to the model's layouts would take the slow way, as there are
+    /// weak ones.
+    let modelIdentity: ObjectIdentifier
 
     /// What the layer of objects keeps for the entity, opaque to rows; nil until `ModelLayout.attach` was called.
     // unowned(unsafe): the model's layouts own it.
@@ -74,6 +77,7 @@ final class EntityLayout: @unchecked Sendable {
         defaultsBySlot = Self.defaults(of: slots)
         hasDefaults = defaultsBySlot.contains { !$0.isNull }
         self.model = model
+        modelIdentity = ObjectIdentifier(model)
     }
 
     private static func defaults(of slots: [PropertySlot]) -> [PropertyValue] {

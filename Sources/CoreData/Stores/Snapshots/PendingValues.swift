@@ -99,7 +99,12 @@ final class PendingValues: ManagedBuffer<PendingValues.Header, PropertyValue> {
 
     func copy() -> PendingValues {
         let copy = PendingValues.make(slotCount: slotCount)
-        mask.forEach(below: slotCount) { copy[$0] = self[$0] }
+        withUnsafeMutablePointers { header, values in
+            copy.withUnsafeMutablePointers { copiedHeader, copied in
+                copiedHeader.pointee.mask = header.pointee.mask
+                header.pointee.mask.forEach(below: header.pointee.slotCount) { (copied + $0).initialize(to: values[$0]) }
+            }
+        }
         return copy
     }
 }

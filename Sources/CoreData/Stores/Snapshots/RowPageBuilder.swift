@@ -51,12 +51,24 @@ struct RowPageBuilder {
             heapBytes: Self.heapBytes(nextCapacity, page.heapCount / max(1, page.rowCount) * 9 / 8))
     }
 
+    /// Sets a stored slot of a row of the page that is being built.
+    @inline(__always)
+    func set(_ row: RowPointer, _ slot: Int, _ value: PropertyValue) { page.set(row, slot, value) }
+
+    /// All pages that hold rows; the builder must not be used afterwards.
+    mutating func finish() -> [RowPage] {
+        if page.rowCount > 0 { finished.append(page) }
+        return finished
+    }
+}
+
+extension RowPage {
     /// Sets a stored slot to a value that is already in the store's form (no `.object`, no `.custom`). What is not a number is
     /// no value, in every store: SQLite cannot keep it.
     func set(_ row: RowPointer, _ slot: Int, _ value: PropertyValue) {
         let property = layout.slots[slot]
         switch value {
-        case .null: page.setNull(row, slot)
+        case .null: setNull(row, slot)
         case .integer(let integer):
             // A whole number may stand in a slot of another numeric type.
             switch property.kind {
@@ -65,7 +77,7 @@ struct RowPageBuilder {
             default: row[slot] = UInt64(bitPattern: integer)
             }
         case .double(let double):
-            if double.isNaN { return page.setNull(row, slot) }
+            if double.isNaN { return setNull(row, slot) }
             switch property.kind {
             case .int16, .int32, .int64, .boolean: row[slot] = UInt64(bitPattern: Int64(exactly: double) ?? 0)
             case .decimal: setText(row, slot, "\(double)")
@@ -73,28 +85,22 @@ struct RowPageBuilder {
             }
         case .string(let string): setText(row, slot, string)
         case .data(let data):
-            data.withUnsafeBytes { page.setBytes(row, slot, $0.baseAddress, $0.count) }
+            data.withUnsafeBytes { setBytes(row, slot, $0.baseAddress, $0.count) }
         case .uuid(let uuid):
-            withUnsafeBytes(of: uuid.uuid) { page.setBytes(row, slot, $0.baseAddress, 16) }
+            withUnsafeBytes(of: uuid.uuid) { setBytes(row, slot, $0.baseAddress, 16) }
         case .decimal(let decimal):
-            if decimal.isNaN { page.setNull(row, slot) } else { setText(row, slot, decimal.description) }
+            if decimal.isNaN { setNull(row, slot) } else { setText(row, slot, decimal.description) }
         case .reference(let reference):
             row[slot] = UInt64(bitPattern: reference.key)
             if property.entityWord >= 0 { row[property.entityWord] = UInt64(reference.layoutIndex) }
         case .object, .custom:
             assertionFailure("a row holds only values in the store's form")
-            page.setNull(row, slot)
+            setNull(row, slot)
         }
     }
 
     private func setText(_ row: RowPointer, _ slot: Int, _ text: String) {
         var text = text
-        text.withUTF8 { page.setBytes(row, slot, $0.baseAddress, $0.count) }
-    }
-
-    /// All pages that hold rows; the builder must not be used afterwards.
-    mutating func finish() -> [RowPage] {
-        if page.rowCount > 0 { finished.append(page) }
-        return finished
+        text.withUTF8 { setBytes(row, slot, $0.baseAddress, $0.count) }
     }
 }

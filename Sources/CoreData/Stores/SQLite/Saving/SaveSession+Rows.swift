@@ -70,13 +70,21 @@ extension SaveSession {
 
     /// - Returns: false when a uniqueness constraint forbids the update.
     private func update(_ index: Int) throws -> Bool {
-        let change = batch.updates[index]
-        let writer = try writer(for: change.layout)
+        try batch.updates.withUnsafeBufferPointer { updates in
+            guard let first = updates.baseAddress else { return true }
+            return try update(index, first + index)
+        }
+    }
+
+    // By address: each row's change would be copied, with its references, otherwise.
+    @inline(__always)
+    private func update(_ index: Int, _ change: UnsafePointer<RowChange>) throws -> Bool {
+        let writer = try writer(for: change.pointee.layout)
         let filesBefore = files?.written.count ?? 0
         do {
-            let old = writer.hasExternalColumns ? try writer.externalFileNames(replacedBy: change) : []
+            let old = writer.hasExternalColumns ? try writer.externalFileNames(replacedBy: change.pointee) : []
             guard let row = try writer.update(change) else {
-                try addConflict(.update, index, change)
+                try addConflict(.update, index, change.pointee)
                 return true
             }
             files?.supersede(old)
@@ -100,21 +108,11 @@ extension SaveSession {
     }
 
     func insertRows() throws {
-        var last: RowWriter?
-        var lastLayout: ObjectIdentifier?
         try batch.inserts.withUnsafeBufferPointer { inserts in
+            guard let first = inserts.baseAddress else { return }
             for index in inserts.indices {
-                let layout = ObjectIdentifier(inserts[index].layout)
-                let writer: RowWriter
-                if let last, layout == lastLayout {
-                    writer = last
-                } else {
-                    writer = try self.writer(for: inserts[index].layout)
-                    last = writer
-                    lastLayout = layout
-                }
                 do {
-                    insertedRows[index] = try writer.insert(inserts[index])
+                    insertedRows[index] = try writer(for: inserts[index].layout).insert(first + index)
                 } catch let error as SQLiteError where error.isUniquenessViolation {
                     try addViolation(insert: index)
                 } catch let error as SQLiteError where error.isKeyTaken {

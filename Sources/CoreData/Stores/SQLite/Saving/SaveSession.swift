@@ -8,6 +8,8 @@ final class SaveSession {
     let backend: SQLiteBackend
     let connection: SQLiteConnection
     private var writers: [Int: RowWriter] = [:]
+    /// The writer that was used last, which is most often the next one too, and its layout.
+    @exclusivity(unchecked) private var recent: (layout: ObjectIdentifier, writer: RowWriter)?
     var conflicts = SaveConflicts()
     /// By the layout's index.
     var historyColumns: [Int: HistoryColumns] = [:]
@@ -94,12 +96,20 @@ final class SaveSession {
         return outcome
     }
 
+    @inline(__always)
     func writer(for layout: EntityLayout) throws -> RowWriter {
-        if let writer = writers[layout.index] { return writer }
-        let writer = RowWriter(
-            try backend.entity(layout), backend, connection, files,
-            expectedRows: max(batch.inserts.count, batch.updates.count))
+        if let recent, recent.layout == ObjectIdentifier(layout) { return recent.writer }
+        return try otherWriter(for: layout)
+    }
+
+    private func otherWriter(for layout: EntityLayout) throws -> RowWriter {
+        let writer =
+            try writers[layout.index]
+            ?? RowWriter(
+                try backend.entity(layout), backend, connection, files,
+                expectedRows: max(batch.inserts.count, batch.updates.count))
         writers[layout.index] = writer
+        recent = (ObjectIdentifier(layout), writer)
         return writer
     }
 }
