@@ -42,10 +42,7 @@ extension NSManagedObjectContext {
                 objectClass = layout.managedObjectClass
             }
             let object = objectClass.forContext(layout.entity)
-            object.flags.insert(.fault)
-            object.key = reference.key
-            object.storeNumber = Int16(truncatingIfNeeded: number)
-            object.registry = registry
+            object.becomeFault(key: reference.key, store: number, in: registry)
             objects.append(object)
         }
         registry.withTable(store: number, root: root) { table in
@@ -53,7 +50,7 @@ extension NSManagedObjectContext {
             for index in objects.indices where existing.isEmpty || existing[index] == nil {
                 if let twin = table.find(objects[index].key).flatMap({ tryRetain($0) }) {
                     // The same row twice in one result.
-                    objects[index].storeNumber = -1
+                    objects[index].leavePlaceToTwin()
                     objects[index] = twin
                     continue
                 }
@@ -69,7 +66,7 @@ extension NSManagedObjectContext {
                 entity: entity, storeNumber: number, keys: references[start..<end].map(\.key), prefetching: prefetching)
             let placeholder = batch.placeholder()
             for object in objects[start..<end] where object.flags.contains(.fault) && object.committedRow == nil {
-                object.page = placeholder
+                object.awaitRow(in: placeholder)
             }
             start = end
         }
@@ -99,8 +96,7 @@ extension NSManagedObjectContext {
                 guard let object = table.find(row.rowKey).flatMap({ tryRetain($0) }) else { continue }
                 loaded.append(object)
                 guard object.flags.contains(.fault), object.committedRow == nil else { continue }
-                object.committedRow = row
-                object.page = row.rowPage.takeUnretainedValue()
+                object.keep(row)
             }
         }
         for path in batch.prefetching { try prefetch(path[...], of: loaded) }
@@ -122,7 +118,7 @@ extension NSManagedObjectContext {
         let placeholder = batch.placeholder()
         for object in idle where object.committedRow != nil && object.canBeDropped {
             turnIntoFault(object)
-            object.page = placeholder
+            object.awaitRow(in: placeholder)
         }
     }
 }

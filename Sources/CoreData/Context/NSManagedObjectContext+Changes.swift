@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
         while let object = pendingPropagation.popLast() {
             // The resolution of a conflict may have taken the deletion back since.
             if object.flags.contains(.propagated) || !object.flags.contains(.deleted) { continue }
-            object.flags.insert(.propagated)
+            object.markPropagated()
             if object.flags.contains(.inaccessible) { continue }
             object.fireFaultIfNeeded()
             for slot in object.layout.relationshipSlots { applyDeleteRule(of: object, slot: object.layout.slots[slot]) }
@@ -110,12 +110,12 @@ extension NSManagedObjectContext {
         let hasOnlyInsertions = newCount == objects.count && insertedObjects.isEmpty
         if hasOnlyInsertions {
             // Nothing but insertions: the list of the event is the list of inserted objects.
-            objects.forEachUnretained { $0.flags.remove([.inEvent, .insertedInEvent]) }
+            objects.forEachUnretained { $0.leaveEvent() }
             insertedObjects = objects
         }
         for object in objects where !hasOnlyInsertions {
             let flags = object.flags
-            object.flags.remove([.inEvent, .insertedInEvent])
+            object.leaveEvent()
             if flags.contains(.discarded) {
                 // Also one that was inserted in the same event: it counts as deleted, and as nothing else.
                 discarded = true
@@ -156,13 +156,10 @@ extension NSManagedObjectContext {
 
     /// A new object that was deleted is no longer part of the context; it may be inserted again.
     private func finishDiscarding(_ object: NSManagedObject) {
-        object.flags.remove([.inserted, .deleted, .discarded, .propagated, .changedInSave])
         assignedStores[ObjectIdentifier(object)] = nil
         if object.storeNumber >= 0 { registry.unregister(object) }
         if let objectID = object.extras?.objectID { temporaryObjects[objectID.identity] = nil }
-        // The registry kept the layouts alive.
-        object.makeExtras().modelLayout = object.layout.model
-        object.registry = nil
+        object.leaveContext()
     }
 
     // MARK: - Refreshing and rolling back
@@ -178,7 +175,7 @@ extension NSManagedObjectContext {
             if mergeChanges { return }
             let isDue = object.flags.contains(.changedInSave)
             turnIntoFault(object)
-            if isDue { object.flags.insert(.changedInSave) }
+            if isDue { object.markChangedInSave() }
             noteRefreshed(object)
             return
         }
@@ -198,11 +195,11 @@ extension NSManagedObjectContext {
         if object.flags.contains(.updated) {
             if object.hasNewRelationships, !reload(object) { leaveNewRelationships(of: object) }
             updated.remove(object)
-            object.flags.remove(.updated)
+            object.unmarkUpdated()
         }
         if object.flags.contains(.deleted) {
             deleted.remove(object)
-            object.flags.remove([.deleted, .propagated])
+            object.unmarkDeleted()
         }
         turnIntoFault(object)
     }
@@ -232,15 +229,11 @@ extension NSManagedObjectContext {
     /// The object keeps its page: the row cache holds a row as long as some object of the row lives, fault or not.
     func turnIntoFault(_ object: NSManagedObject) {
         if object.flags.contains(.fault) {
-            object.committedRow = nil
+            object.forgetRow()
             return
         }
         object.willTurnIntoFault()
-        object.row = nil
-        object.committedRow = nil
-        object.dropValues()
-        object.flags.remove([.inaccessible, .changedInSave])
-        object.flags.insert(.fault)
+        object.becomeFaultAgain()
         object.didTurnIntoFault()
     }
 
@@ -272,9 +265,7 @@ extension NSManagedObjectContext {
 
     /// Replaces an object's committed row; pending changes stay, relationships without changes are read again when needed.
     func adoptCommitted(_ current: Snapshot, _ object: NSManagedObject) {
-        object.committedRow = current.row
-        object.page = current.page
-        object.row = !object.hasPendingValues && !object.flags.contains(.fault) ? current.row : nil
+        object.replaceCommittedRow(by: current.row)
         object.extras?.forgetDecoded()
         object.extras?.forgetDestinations()
         for (slot, state) in object.extras?.allToMany ?? [] where !state.hasChanges {
@@ -295,7 +286,7 @@ extension NSManagedObjectContext {
     private func propagateDeletionsAgain(around object: NSManagedObject) {
         func propagateAgain(_ deletion: NSManagedObject) {
             guard deletion.isDeleted, deletion.flags.isDisjoint(with: .rowIsGone) else { return }
-            deletion.flags.remove(.propagated)
+            deletion.unmarkPropagated()
             pendingPropagation.append(deletion)
         }
         propagateAgain(object)
@@ -320,11 +311,10 @@ extension NSManagedObjectContext {
         readFailure = nil
         for object in insertedObjects {
             object.listIndex = -1
-            object.flags.remove([.inserted, .updated])
-            object.flags.insert([.discarded])
             if !object.flags.contains(.inEvent) { eventObjects.append(object) }
-            object.flags.insert(.inEvent)
-            object.flags.remove(.insertedInEvent)
+            object.leaveEvent()
+            object.joinEvent()
+            object.discardInsertion()
         }
         for object in updatedObjects + deletedObjects {
             object.listIndex = -1
@@ -333,7 +323,7 @@ extension NSManagedObjectContext {
                 forgetDeleted(object)
                 continue
             }
-            object.flags.remove([.updated, .deleted, .propagated, .changedInSave])
+            object.forgetChanges()
             restoreCommittedValues(object)
             eventRefreshed.insert(object)
         }
@@ -345,13 +335,12 @@ extension NSManagedObjectContext {
     /// Takes back an object's unsaved values.
     func restoreCommittedValues(_ object: NSManagedObject) {
         if object.pendingReference == nil, object.extrasReference == nil { return }
-        object.pending = nil
         if let extras = object.extras {
             extras.forgetDecoded()
             extras.forgetDestinations()
             restoreCommittedMembers(extras)
         }
-        object.row = object.flags.contains(.fault) ? nil : object.committedRow
+        object.dropPendingValues()
         object.awake(fromSnapshotEvents: .rollback)
     }
 

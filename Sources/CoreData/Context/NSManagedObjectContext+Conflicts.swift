@@ -144,7 +144,7 @@ extension NSManagedObjectContext {
         case .delete:
             if !objectWins {
                 deleted.remove(object)
-                object.flags.remove([.deleted, .propagated])
+                object.unmarkDeleted()
             }
             adoptCommitted(current, object)
         case .update where !object.flags.contains(.updated):
@@ -163,7 +163,7 @@ extension NSManagedObjectContext {
         switch type {
         case .rollbackMergePolicyType:
             updated.remove(object)
-            object.flags.remove(.updated)
+            object.unmarkUpdated()
             restoreCommittedValues(object)
         case .mergeByPropertyStoreTrumpMergePolicyType:
             if let former, let pending = object.pending {
@@ -195,8 +195,7 @@ extension NSManagedObjectContext {
         updated.remove(object)
         deleted.remove(object)
         registry.unregister(object)
-        object.flags.remove([.updated, .deleted])
-        object.flags.insert(.deletionSaved)
+        object.endDeletion()
         eventMergedDeletes.insert(object)
     }
 
@@ -262,12 +261,7 @@ extension NSManagedObjectContext {
     private func recreate(_ object: NSManagedObject) {
         let values = (0..<object.layout.storedCount).map { existing(object.currentValue($0), object) }
         updated.remove(object)
-        object.flags.remove(.updated)
-        object.makeExtras().deletedRow = object.committedRow.map(Snapshot.init(retaining:))
-        object.committedRow = nil
-        object.row = nil
-        object.page = nil
-        for (slot, value) in values.enumerated() { object.store(value, slot: slot) }
+        object.becomeNewInPlaceOfDeletedRow(values)
         // The deletion took the row out of all its relationships; what was added since is left.
         for (slot, state) in object.extras?.allToMany ?? [] where !object.layout.slots[slot].isTransient {
             let added = state.added.objects
@@ -276,7 +270,6 @@ extension NSManagedObjectContext {
             state.members.replaceAll(added)
             for member in added { state.added.appendNew(member) }
         }
-        object.flags.insert(.inserted)
         inserted.append(object)
     }
 
@@ -284,21 +277,16 @@ extension NSManagedObjectContext {
     func continueAsUpdate(_ object: NSManagedObject) {
         guard let former = object.extras?.deletedRow else { return }
         inserted.remove(object)
-        object.flags.remove(.inserted)
-        object.extras?.deletedRow = nil
-        object.committedRow = former.row
-        object.page = former.page
+        object.becomeChanged(in: former.row)
         // Only what differs from the deleted row was set by anyone.
         forgetUnchanged(object)
-        object.flags.insert(.updated)
         updated.append(object)
     }
 
     /// Has a new object take another key at the next attempt.
     private func giveUpKey(_ object: NSManagedObject) {
         registry.unregister(object)
-        object.key = 0
-        object.storeNumber = -1
+        object.giveUpKey()
         if let objectID = object.extras?.objectID, !objectID.isTemporaryID { object.extras?.objectID = nil }
     }
 
@@ -364,19 +352,14 @@ extension NSManagedObjectContext {
             return
         }
         inserted.remove(object)
-        object.flags.remove(.inserted)
         if let objectID = object.extras?.objectID {
             temporaryObjects[objectID.identity] = nil
             object.extras?.objectID = nil
         }
-        object.key = existing.key
-        object.committedRow = existing.row
-        object.page = existing.page
-        object.row = nil
+        object.becomeChanged(in: existing.row)
         for slot in 0..<layout.storedCount where object.pending?.has(slot) == true {
             object.pending?.track(slot)
         }
-        object.flags.insert(.updated)
         updated.append(object)
         registry.register(object)
     }
@@ -423,8 +406,7 @@ extension NSManagedObjectContext {
             }
         }
         inserted.remove(object)
-        object.flags.remove(.inserted)
-        object.flags.insert(.discarded)
+        object.discardInsertion()
         if object.storeNumber >= 0 { registry.unregister(object) }
         eventMergedDeletes.insert(object)
     }
@@ -441,7 +423,7 @@ extension NSManagedObjectContext {
             return
         }
         updated.remove(object)
-        object.flags.remove(.updated)
+        object.unmarkUpdated()
         restoreCommittedValues(object)
         eventRefreshed.insert(object)
     }

@@ -251,7 +251,7 @@ extension NSManagedObjectContext {
                     if let twin = table.find(object.key), twin.toOpaque() != Unmanaged.passUnretained(object).toOpaque() {
                         // The same row twice in one result.
                         if let twin = tryRetain(twin) {
-                            object.storeNumber = -1
+                            object.leavePlaceToTwin()
                             buffer[index] = twin
                             continue
                         }
@@ -327,12 +327,9 @@ extension NSManagedObjectContext {
     /// Gives a registered object a newer row if it has none, or when asked to refresh.
     private func takeOver(_ row: RowPointer, _ object: NSManagedObject, refreshing: Bool) {
         if object.flags.contains(.fault), !object.flags.contains(.deletionSaved) {
-            object.committedRow = row
-            object.page = row.rowPage.takeUnretainedValue()
+            object.keep(row)
         } else if refreshing, !object.hasChanges, let committed = object.committedRow, committed != row {
-            object.committedRow = row
-            object.page = row.rowPage.takeUnretainedValue()
-            object.row = !object.hasPendingValues ? row : nil
+            object.replaceCommittedRow(by: row)
             object.extras?.forgetDecoded()
             object.extras?.forgetDestinations()
             eventRefreshed.insert(object)
@@ -348,7 +345,7 @@ extension NSManagedObjectContext {
         } catch {
             if object.storeNumber >= 0, registry.store(number: Int(object.storeNumber)) == nil {
                 // Its store was removed, and the context has not heard of it yet: it reads as nil from now on.
-                object.flags.insert(.invalid)
+                object.becomeInvalid()
                 return
             }
             // The object stays a fault; an accessor cannot throw, so the next save does.
@@ -363,8 +360,7 @@ extension NSManagedObjectContext {
                     + "It was deleted by someone else; existingObject(with:) tells, or leave shouldDeleteInaccessibleFaults on.")
         }
         let isListed = object.flags.contains(.deleted)
-        object.flags.remove(.fault)
-        object.flags.insert([.inaccessible, .deleted])
+        object.becomeInaccessibleAndDeleted()
         if object.storeNumber >= 0, !isListed { deleted.append(object) }
     }
 
@@ -373,7 +369,7 @@ extension NSManagedObjectContext {
         if !object.flags.contains(.fault) { return true }
         if object.flags.contains(.inserted) {
             // Refreshed before its first save: there is no row, the values are those of a new object.
-            object.flags.remove(.fault)
+            object.becomeLoaded()
             return true
         }
         if object.committedRow != nil, let page = object.page, isGood(page) {
@@ -390,8 +386,7 @@ extension NSManagedObjectContext {
                 userInfo: [NSAffectedObjectsErrorKey: [object.objectID]])
         }
         if let cached = snapshotStore.rowCaches[object.layout.rootIndex].snapshot(for: object.key), isGood(cached.page) {
-            object.committedRow = cached.row
-            object.page = cached.page
+            object.keep(cached.row)
         } else if let batch = object.page?.batch, stalenessInterval != 0 {
             try load(batch)
             guard object.committedRow != nil else { return false }
@@ -399,8 +394,7 @@ extension NSManagedObjectContext {
             let read = try snapshotStore.readRows([object.key], of: object.layout)
             defer { withExtendedLifetime(read) {} }
             guard let row = read.rows.first else { return false }
-            object.committedRow = row
-            object.page = row.rowPage.takeUnretainedValue()
+            object.keep(row)
         }
         fulfill(object)
         return true
@@ -415,15 +409,8 @@ extension NSManagedObjectContext {
 
     /// Makes the committed row readable and tells the object.
     func fulfill(_ object: NSManagedObject) {
-        object.flags.remove(.fault)
-        if let row = object.committedRow, row.rowLayoutIndex != object.layout.index, let modelLayout {
-            // A fault made through a relationship to a superentity turns out to be of a subentity.
-            object.layout = modelLayout.layouts[row.rowLayoutIndex]
-        }
-        object.row = !object.hasPendingValues ? object.committedRow : nil
-        object.flags.insert(.silent)
-        object.awakeFromFetch()
-        object.flags.remove(.silent)
+        object.becomeLoaded()
+        object.silently { object.awakeFromFetch() }
     }
 
     /// The row as the store has it now, past all caches; nil when it is gone.

@@ -83,8 +83,7 @@ extension NSManagedObjectContext {
     /// Gives an object the newest committed row under its pending changes; relationships are read again when needed.
     private func takeNewestRow(_ object: NSManagedObject) {
         if object.flags.contains(.fault) {
-            object.committedRow = nil
-            object.page = nil
+            object.forgetRowAndPage()
             return
         }
         let store = registry.store(number: Int(object.storeNumber))?.snapshotStore
@@ -98,20 +97,16 @@ extension NSManagedObjectContext {
 
     /// Deletes an object whose row is gone already, without applying delete rules: the other context did.
     private func markDeletedElsewhere(_ object: NSManagedObject) {
-        if object.flags.contains(.updated) {
-            updated.remove(object)
-            object.flags.remove(.updated)
-        }
+        if object.flags.contains(.updated) { updated.remove(object) }
         if !object.flags.contains(.deleted) { deleted.append(object) }
-        object.flags.insert([.deleted, .propagated, .deletedElsewhere])
+        object.markDeletedElsewhere()
     }
 
     func forgetDeleted(_ object: NSManagedObject) {
         if object.flags.contains(.updated) { updated.remove(object) }
         if object.flags.contains(.deleted) { deleted.remove(object) }
         registry.unregister(object)
-        object.flags.remove([.updated, .deleted, .deletedElsewhere])
-        object.flags.insert([.deletionSaved])
+        object.endDeletionElsewhere()
     }
 
     private static func objectIDs(_ value: Any?, _ coordinator: NSPersistentStoreCoordinator? = nil) -> [NSManagedObjectID] {

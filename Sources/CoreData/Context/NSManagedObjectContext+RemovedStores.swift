@@ -47,11 +47,7 @@ extension NSManagedObjectContext: CoordinatorClient {
 
     /// Takes everything but its identity from an object, which reads as nil from now on.
     func invalidate(_ object: NSManagedObject) {
-        object.row = nil
-        object.committedRow = nil
-        object.page = nil
-        object.flags = [.fault, .invalid]
-        object.dropValues()
+        object.invalidate()
         object.listIndex = -1
     }
 }

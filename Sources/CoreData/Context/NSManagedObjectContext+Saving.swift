@@ -88,7 +88,7 @@ extension NSManagedObjectContext {
             for list in [inserted.objects, updated.objects, deleted.objects] {
                 list.forEachUnretained { object in
                     guard object.flags.contains(.changedInSave) else { return }
-                    object.flags.remove(.changedInSave)
+                    object.unmarkChangedInSave()
                     guard object.accessorTable.hooks.contains(.willSave) else { return }
                     called = true
                     object.willSave()
@@ -129,9 +129,9 @@ extension NSManagedObjectContext {
     }
 
     private func markUnsaved(_ objects: SavedObjects) {
-        for object in objects.inserted { object.flags.insert(.changedInSave) }
-        for object in objects.updated { object.flags.insert(.changedInSave) }
-        for object in objects.deleted { object.flags.insert(.changedInSave) }
+        for object in objects.inserted { object.markChangedInSave() }
+        for object in objects.updated { object.markChangedInSave() }
+        for object in objects.deleted { object.markChangedInSave() }
     }
 
     // MARK: - Writing
@@ -372,18 +372,13 @@ extension NSManagedObjectContext {
                 let members = group.members.map { $0.takeUnretainedValue() }
                 let keys = try snapshotStore.obtainKeys(members.count, for: root, origin: NewObjects(members))
                 for (object, key) in zip(members, keys) {
-                    object.key = key
-                    object.storeNumber = Int16(truncatingIfNeeded: store.number)
+                    object.take(key: key, store: store.number)
                 }
                 continue
             }
             var key = try snapshotStore.reserveKeys(group.members.count, for: root)
-            let number = Int16(truncatingIfNeeded: store.number)
             for member in group.members {
-                member._withUnsafeGuaranteedRef {
-                    $0.key = key
-                    $0.storeNumber = number
-                }
+                member._withUnsafeGuaranteedRef { $0.take(key: key, store: store.number) }
                 key += 1
             }
         }
@@ -643,24 +638,21 @@ extension NSManagedObjectContext {
                 deleted.remove(object)
                 store.snapshotStore?.rowCaches[object.layout.rootIndex].remove(object.key)
                 registry.unregister(object)
-                object.flags.remove([.deleted, .updated])
-                object.flags.insert(.deletionSaved)
+                object.endDeletion()
             }
         }
         for object in written.objects.inaccessible {
             deleted.remove(object)
-            object.flags.remove(.deleted)
-            object.flags.insert(.deletionSaved)
+            object.endDeletion()
             registry.unregister(object)
         }
         // Objects that were touched without a persistent change are clean again, too.
         for object in written.objects.updated where object.flags.contains(.updated) && !object.hasPersistentChanges {
             guard object.extras?.allToMany.contains(where: { $0.state.hasChanges }) != true else { continue }
             updated.remove(object)
-            object.flags.remove([.updated])
-            object.pending = nil
+            object.unmarkUpdated()
+            object.dropPendingValues()
             for (_, state) in object.extras?.allToMany ?? [] { state.changesWereSaved() }
-            object.row = object.flags.contains(.fault) ? nil : object.committedRow
             updatedObjects.append(object)
         }
         assignedStores.removeAll()
@@ -677,14 +669,8 @@ extension NSManagedObjectContext {
 
     /// The saved row becomes the object's committed row, and its pending changes are done.
     private func adopt(_ row: RowPointer, _ object: NSManagedObject) {
-        object.committedRow = row
-        object.page = row.rowPage.takeUnretainedValue()
-        object.flags.remove([.inserted, .updated, .changedInSave])
-        object.row = row
-        if object.pendingReference != nil {
-            if !object.layout.convertedSlots.isEmpty { keepObjects(of: object) }
-            object.pending = nil
-        }
+        if object.pendingReference != nil, !object.layout.convertedSlots.isEmpty { keepObjects(of: object) }
+        object.adoptSavedRow(row)
         object.extrasReference?._withUnsafeGuaranteedRef { extras in
             if extras.deletedRow != nil { extras.deletedRow = nil }
             guard extras.hasToMany else { return }

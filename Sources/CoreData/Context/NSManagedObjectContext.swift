@@ -219,10 +219,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             if object.accessorTable.owner._withUnsafeGuaranteedRef({ $0.modelIdentity }) != identity { Self.stopForOtherModel(object) }
         }
         if object.flags.contains(.checked) { ConcurrencyDebug.check(self, "insert an object") }
-        object.registry = registry
+        object.beginInsertion(in: registry)
         // The registry keeps the layouts alive where it has a coordinator.
         if registry.modelIdentity == nil { _ = object.makeExtras() }
-        object.flags.insert([.inserted, .inEvent, .insertedInEvent, .changedInSave])
         inserted.append(object)
         if eventObjects.isEmpty { processChangesAfterEvent() }
         eventObjects.append(object)
@@ -243,7 +242,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     private func undelete(_ object: NSManagedObject) {
         deleted.remove(object)
-        object.flags.remove([.deleted, .propagated, .deletedElsewhere])
+        object.undelete()
         noteChanged(object)
     }
 
@@ -254,12 +253,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         // A change of an object of a removed store is kept for the save, which says that the store is gone.
         if object.flags.contains(.invalid), registry.store(number: Int(object.storeNumber)) != nil { return }
         if !object.flags.contains(.inEvent) {
-            object.flags.insert(.inEvent)
+            object.joinEvent()
             if eventObjects.isEmpty { processChangesAfterEvent() }
             eventObjects.append(object)
         }
         if object.flags.isDisjoint(with: .known) {
-            object.flags.insert(.updated)
+            object.markUpdated()
             updated.append(object)
         }
     }
@@ -275,17 +274,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         object.prepareForDeletion()
         if object.flags.contains(.inserted) {
             inserted.remove(object)
-            object.flags.insert(.discarded)
         } else {
-            if object.flags.contains(.updated) {
-                updated.remove(object)
-                object.flags.remove(.updated)
-            }
+            if object.flags.contains(.updated) { updated.remove(object) }
             deleted.append(object)
         }
-        object.flags.insert([.deleted, .changedInSave])
+        object.markDeleted()
         if !object.flags.contains(.inEvent) {
-            object.flags.insert(.inEvent)
+            object.joinEvent()
             if eventObjects.isEmpty { processChangesAfterEvent() }
             eventObjects.append(object)
         }
@@ -327,8 +322,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         guard let key = objectID.key, let number = objectID.anyStore?.number else {
             // A temporary ID of another context, or of an object that is gone: a fault that cannot be fulfilled.
             let object = makeObject(of: objectID.layout)
-            object.flags.insert(.fault)
-            object.registry = registry
+            object.becomeFault(in: registry)
             object.makeExtras().objectID = objectID
             return object
         }
@@ -362,10 +356,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     func makeFault(layout: EntityLayout, key: Int64, store: Int) -> NSManagedObject {
         let object = makeObject(of: layout)
-        object.flags.insert(.fault)
-        object.registry = registry
-        object.key = key
-        object.storeNumber = Int16(truncatingIfNeeded: store)
+        object.becomeFault(key: key, store: store, in: registry)
         registry.register(object)
         noteUse(of: [object], store: store)
         if retainsRegisteredObjects { retained.insert(object) }

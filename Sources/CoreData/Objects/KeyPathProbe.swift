@@ -74,7 +74,7 @@ final class KeyPathProbe {
     func probeDestination<Object: NSManagedObject>(_ objectClass: Object.Type) -> Object {
         // The class that was passed, which may be a subclass of `Object`.
         let object = objectClass.init(entity: ProbeModel.shared.entity, insertInto: nil)
-        object.flags.insert(.probe)
+        object.becomeProbe()
         object.makeExtras().probe = self
         retained.append(object)
         return object

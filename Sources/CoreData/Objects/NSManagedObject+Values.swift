@@ -3,26 +3,12 @@ import Foundation
 // Reading and writing of slots: the code below the accessors and key-value coding.
 
 extension NSManagedObject {
-    final func makeExtras() -> ObjectExtras {
-        if let extras { return extras }
-        let hasModel = heldRegistry?._withUnsafeGuaranteedRef { $0.modelIdentity != nil } ?? false
-        let made = ObjectExtras(keeping: hasModel ? nil : layout.model)
-        extras = made
-        return made
-    }
-
     /// Works on the extras, which are made where there are none, without counting references.
     @inline(__always)
     final func withExtras<Result>(_ body: (ObjectExtras) -> Result) -> Result {
         if extrasReference == nil { _ = makeExtras() }
         guard let extrasReference else { preconditionFailure("Extras were not made.") }
         return extrasReference._withUnsafeGuaranteedRef(body)
-    }
-
-    /// Gives the object a place for unsaved values where it has none.
-    final func makePending() {
-        if pendingReference != nil { return }
-        pendingReference = .passRetained(PendingValues.make(slotCount: layout.storedCount, propertyCount: layout.slots.count))
     }
 
     /// Works on the unsaved values, which are made where there are none, without counting references.
@@ -35,12 +21,6 @@ extension NSManagedObject {
 
     /// Whether values of stored properties are unsaved; they may all equal the committed ones.
     final var hasPendingValues: Bool { pendingReference?._withUnsafeGuaranteedRef { !$0.mask.isEmpty } ?? false }
-
-    /// Drops everything but the identity: the object turns into a fault or leaves its context.
-    final func dropValues() {
-        pending = nil
-        extras?.dropValues()
-    }
 
     /// Whether unsaved values stand on a committed row, or there is no row yet.
     final var isNewOrUnmanaged: Bool { committedRow == nil && !flags.contains(.fault) }
@@ -89,14 +69,12 @@ extension NSManagedObject {
             layout.index == committedRow.rowLayoutIndex, let heldRegistry,
             !heldRegistry._withUnsafeGuaranteedRef({ $0.checksAge })
         {
-            flags.remove(.fault)
-            row = committedRow
+            becomeLoaded()
             return
         }
         if flags.contains(.invalid) || registry?.fulfillFault(self, triggeredBy: slot) != true {
             // As on Apple's platforms an object whose context was reset or deallocated reads as nil.
-            flags.remove(.fault)
-            flags.insert(.inaccessible)
+            becomeInaccessible()
         }
     }
 
@@ -179,8 +157,7 @@ extension NSManagedObject {
     final func store(_ value: PropertyValue, slot: Int) {
         if slot < layout.storedCount {
             withPending { $0[slot] = value }
-            // Reads must look at the pending values now.
-            row = nil
+            readThroughPending()
         } else {
             let extras = makeExtras()
             if extras.transient == nil { extras.transient = PendingValues.make(slotCount: layout.slots.count) }
@@ -200,8 +177,8 @@ extension NSManagedObject {
                 return true
             } ?? false
         if isStored {
-            row = nil
-            flags.insert(.changedInSave)
+            readThroughPending()
+            markChangedInSave()
         } else {
             store(value, slot: slot)
             noteChange(slot)
@@ -226,7 +203,7 @@ extension NSManagedObject {
     @inline(__always)
     final func noteObjectChange() {
         if flags.contains(.silent) { return }
-        flags.insert(.changedInSave)
+        markChangedInSave()
         // Within an event an object may be saved or refreshed, and then change again.
         if flags.contains(.inEvent), !flags.isDisjoint(with: .known) { return }
         registry?.noteChanged(self)

@@ -12,110 +12,15 @@ import Foundation
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmanagedobject>
 open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPathNaming {
-    struct Flags: OptionSet {
-        let rawValue: UInt16
-        /// Pending insertion.
-        static let inserted = Flags(rawValue: 1 << 0)
-        /// Has pending changes and is in the context's list of updated objects.
-        static let updated = Flags(rawValue: 1 << 1)
-        /// Pending deletion.
-        static let deleted = Flags(rawValue: 1 << 2)
-        /// Values are not loaded.
-        static let fault = Flags(rawValue: 1 << 3)
-        /// Listed in the context's changes of the current event.
-        static let inEvent = Flags(rawValue: 1 << 4)
-        /// Change tracking is off: in `awakeFromFetch`, and while the framework sets values.
-        static let silent = Flags(rawValue: 1 << 5)
-        /// `inserted`, `updated`, `deleted` and `discarded`: any of them says that the context knows of a change.
-        static let known = Flags(rawValue: 1 << 0 | 1 << 1 | 1 << 2 | 1 << 11)
-        /// Its row is gone; reads give nil.
-        static let inaccessible = Flags(rawValue: 1 << 6)
-        /// Only records which properties are read (see `KeyPathProbe`).
-        static let probe = Flags(rawValue: 1 << 7)
-        /// Changed since its last `willSave`.
-        static let changedInSave = Flags(rawValue: 1 << 8)
-        /// Its deletion was propagated along its relationships.
-        static let propagated = Flags(rawValue: 1 << 9)
-        /// Its context was reset or deallocated, or its store removed: reads are errors.
-        static let invalid = Flags(rawValue: 1 << 10)
-        /// Was new in this context and deleted before its first save.
-        static let discarded = Flags(rawValue: 1 << 11)
-        /// In the event list as inserted.
-        static let insertedInEvent = Flags(rawValue: 1 << 12)
-        /// Deletion was committed.
-        static let deletionSaved = Flags(rawValue: 1 << 13)
-        /// Deleted by another context, whose save was merged: pending here, but nothing is left to write.
-        static let deletedElsewhere = Flags(rawValue: 1 << 14)
-        /// The row is gone: a save of the deletion has nothing to write.
-        static let rowIsGone: Flags = [.inaccessible, .deletedElsewhere]
+    // Dynamic exclusivity checks are off: objects are confined to one queue, and no accessor keeps the state open while it calls
+    // other code.
 
-        /// Whether the object was inserted in the current event and is still to be.
-        @inline(__always)
-        var isNew: Bool {
-            rawValue & (Self.insertedInEvent.rawValue | Self.discarded.rawValue | Self.deleted.rawValue)
-                == Self.insertedInEvent.rawValue
-        }
-        /// Each access checks the queue (see `ConcurrencyDebug`).
-        static let checked = Flags(rawValue: 1 << 15)
-        /// Either of them says that a value cannot just be read.
-        static let attention: Flags = [.fault, .checked]
-    }
-
-    // Dynamic exclusivity checks are off for the fields that every property access reads: objects are confined to one
-    // queue, and no accessor below keeps a field open while it calls other code.
-
-    // What reading needs comes first, so that it lies in one or two cache lines.
-
-    /// The committed row when it may be read directly: the object is loaded. Nil for faults and new objects.
-    @exclusivity(unchecked) @usableFromInline final var row: RowPointer?
-    /// The layout's table for accessors. Unretained: the registry, the page or the extras of an object own the model's layouts.
-    @exclusivity(unchecked) @usableFromInline final var accessorTable: AccessorTable
-    @exclusivity(unchecked) final var flags: Flags = []
-    /// Number of the store that holds the object; -1 before it has one.
-    @exclusivity(unchecked) final var storeNumber: Int16 = -1
-    /// Position in the context's list of inserted, updated or deleted objects.
+    /// What every property access reads, changed by transitions only (see `ObjectState`).
+    @exclusivity(unchecked) @usableFromInline final var state: ObjectState
+    /// Position in the context's list of inserted, updated or deleted objects, kept by that list.
     @exclusivity(unchecked) final var listIndex: Int32 = -1
-    /// The committed row whether or not the fault has fired.
-    @exclusivity(unchecked) final var committedRow: RowPointer?
-    /// Unsaved values and which properties changed. Owned: read without counting references by the accessors.
-    @exclusivity(unchecked) final var pendingReference: Unmanaged<PendingValues>?
-    /// Owned, as above.
-    @exclusivity(unchecked) final var extrasReference: Unmanaged<ObjectExtras>?
-    /// The registry of the object's context: retained by this object.
-    @exclusivity(unchecked) final var heldRegistry: Unmanaged<ObjectRegistry>?
-    /// Keeps `committedRow` alive: retained by this object.
-    @exclusivity(unchecked) final var heldPage: Unmanaged<RowPage>?
-    /// Primary key; 0 before one is reserved.
-    @exclusivity(unchecked) final var key: Int64 = 0
     /// Place among the registry's waiting objects, guarded by the registry's lock; -1 for an object that does not wait.
     @exclusivity(unchecked) final var registryPlace: Int32 = -1
-
-    /// Where the object's properties lie.
-    @inline(__always)
-    final var layout: EntityLayout {
-        get { accessorTable.owner._withUnsafeGuaranteedRef { $0 } }
-        set { accessorTable = newValue.objects.accessorTable(for: Swift.type(of: self)) }
-    }
-
-    /// Keeps `committedRow` alive.
-    final var page: RowPage? {
-        get { heldPage?.takeUnretainedValue() }
-        set {
-            let old = heldPage
-            heldPage = newValue.map { .passRetained($0) }
-            old?.release()
-        }
-    }
-
-    /// The registry of the object's context.
-    final var registry: ObjectRegistry? {
-        get { heldRegistry?.takeUnretainedValue() }
-        set {
-            let old = heldRegistry
-            heldRegistry = newValue.map { .passRetained($0) }
-            old?.release()
-        }
-    }
 
     // MARK: - Making objects
 
@@ -130,8 +35,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         var layouts: ModelLayout?
         defer { withExtendedLifetime(layouts) {} }
         let objects = entity.objectLayoutReference ?? entity.makeObjectLayout(keptAliveBy: &layouts)
-        accessorTable = objects._withUnsafeGuaranteedRef { $0.accessorTable }
-        flags = objects._withUnsafeGuaranteedRef { $0.initialFlags }
+        state = objects._withUnsafeGuaranteedRef { ObjectState(accessorTable: $0.accessorTable, flags: $0.initialFlags) }
         // For a context nothing is left to do. Using the object here would cost two changes of its reference count.
         let isForContext =
             context == nil && opencoredata_makesObjectForContext(Unmanaged.passUnretained(entity).toOpaque()) != 0
@@ -144,7 +48,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     private final func begin(in context: NSManagedObjectContext?) {
         let isOfEntityClass = Swift.type(of: self) == layout.managedObjectClass
         guard let context else {
-            if !isOfEntityClass { accessorTable = layout.objects.accessorTable(for: Swift.type(of: self)) }
+            if !isOfEntityClass { useAccessors(of: Swift.type(of: self)) }
             // An object of the program's own, outside any context, keeps its model alive itself.
             _ = makeExtras()
             return
@@ -154,7 +58,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         } else {
             becomeInstanceOfEntityClass()
             let object = withUnknownClass(self)
-            accessorTable = layout.objects.accessorTable(for: Swift.type(of: object))
+            useAccessors(of: Swift.type(of: object))
             context.insertNew(object)
         }
     }
@@ -193,46 +97,8 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     open func _setHiddenInitialValues() {}
 
     deinit {
-        if let heldRegistry {
-            heldRegistry._withUnsafeGuaranteedRef { $0.forget(self) }
-            heldRegistry.release()
-        }
-        heldPage?.release()
-        pendingReference?.release()
-        extrasReference?.release()
-    }
-
-    /// Makes a new object the fault of a fetched row. The row's page and the registry were retained for it.
-    @inline(__always)
-    final func becomeFault(of row: RowPointer, store: Int16, registry: Unmanaged<ObjectRegistry>) {
-        flags.insert(.fault)
-        key = row.rowKey
-        storeNumber = store
-        committedRow = row
-        heldPage = row.rowPage
-        heldRegistry = registry
-    }
-
-    /// Unsaved values of stored properties, in memory form; in a new object a missing slot has its default value.
-    @inline(__always)
-    final var pending: PendingValues? {
-        get { pendingReference?.takeUnretainedValue() }
-        set {
-            let former = pendingReference
-            pendingReference = newValue.map { .passRetained($0) }
-            former?.release()
-        }
-    }
-
-    /// What an object needs only once its relationships or its temporary ID are used.
-    @inline(__always)
-    final var extras: ObjectExtras? {
-        get { extrasReference?.takeUnretainedValue() }
-        set {
-            let former = extrasReference
-            extrasReference = newValue.map { .passRetained($0) }
-            former?.release()
-        }
+        heldRegistry?._withUnsafeGuaranteedRef { $0.forget(self) }
+        state.releaseAll()
     }
 
     /// The entity that the class stands for, found in the models that coordinators use.

@@ -18,7 +18,7 @@ final class ObjectLayout: @unchecked Sendable {
     /// The same for objects of any other class.
     private let tableOfOtherClasses: AccessorTable
     /// What new instances start with.
-    let initialFlags: NSManagedObject.Flags = ConcurrencyDebug.isOn ? .checked : []
+    let initialFlags: ObjectFlags = ConcurrencyDebug.isOn ? .checked : []
 
     init(_ layout: EntityLayout) {
         self.layout = layout

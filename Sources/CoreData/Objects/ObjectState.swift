@@ -1,0 +1,443 @@
+/// Where an object stands: its identity in a store, its committed row, what is unsaved, and what its context knows of it.
+///
+/// The parts depend on each other, and are changed in this file alone, by transitions that `NSManagedObject` names below. Each
+/// leaves a state that `isConsistent`, which debug builds check.
+@usableFromInline
+struct ObjectState {
+    // What reading needs comes first, so that it lies in one or two cache lines.
+
+    /// The committed row when it may be read directly: the object is loaded. Nil for faults and new objects.
+    @usableFromInline fileprivate(set) var row: RowPointer?
+    /// The layout's table for accessors. Unretained: the registry, the page or the extras of an object own the model's layouts.
+    @usableFromInline fileprivate(set) var accessorTable: AccessorTable
+    fileprivate(set) var flags: ObjectFlags
+    /// Number of the store that holds the object; -1 before it has one.
+    fileprivate(set) var storeNumber: Int16 = -1
+    /// The committed row whether or not the fault has fired.
+    fileprivate(set) var committedRow: RowPointer?
+    /// Unsaved values and which properties changed. Owned: read without counting references by the accessors.
+    fileprivate(set) var pendingReference: Unmanaged<PendingValues>?
+    /// Owned, as above.
+    fileprivate(set) var extrasReference: Unmanaged<ObjectExtras>?
+    /// The registry of the object's context: owned.
+    fileprivate(set) var heldRegistry: Unmanaged<ObjectRegistry>?
+    /// Keeps `committedRow` alive: owned.
+    fileprivate(set) var heldPage: Unmanaged<RowPage>?
+    /// Primary key; 0 before one is reserved.
+    fileprivate(set) var key: Int64 = 0
+
+    /// The state of an object outside of any context.
+    init(accessorTable: AccessorTable, flags: ObjectFlags) {
+        self.accessorTable = accessorTable
+        self.flags = flags
+    }
+
+    /// Lets go of what the object owns, in its deinit.
+    func releaseAll() {
+        heldRegistry?.release()
+        heldPage?.release()
+        pendingReference?.release()
+        extrasReference?.release()
+    }
+
+    /// What holds between any two transitions.
+    fileprivate var isConsistent: Bool {
+        let hasPendingValues = pendingReference?._withUnsafeGuaranteedRef { !$0.mask.isEmpty } ?? false
+        // A row that is read directly is the committed one, of a loaded object, with nothing unsaved above it.
+        if let row, row != committedRow || flags.contains(.fault) || hasPendingValues { return false }
+        if let committedRow {
+            // The page of a row is held, and what has a row is in a store.
+            guard heldPage?.toOpaque() == committedRow.rowPage.toOpaque(), key == committedRow.rowKey else { return false }
+        }
+        // Of the context's lists an object is in one at most.
+        let lists: [ObjectFlags] = [.inserted, .updated]
+        if lists.filter(flags.contains).count > 1 { return false }
+        if flags.contains(.updated), flags.contains(.deleted) { return false }
+        return !flags.contains(.insertedInEvent) || flags.contains(.inEvent)
+    }
+
+    @inline(__always)
+    fileprivate mutating func hold(_ page: Unmanaged<RowPage>?) {
+        let former = heldPage
+        heldPage = page?.retain()
+        former?.release()
+    }
+
+    @inline(__always)
+    fileprivate mutating func commit(_ row: RowPointer?) {
+        committedRow = row
+        if let row { hold(row.rowPage) }
+    }
+}
+
+// MARK: - Reading the state
+
+extension NSManagedObject {
+    @inlinable @inline(__always) final var row: RowPointer? { state.row }
+    @inlinable @inline(__always) final var accessorTable: AccessorTable { state.accessorTable }
+    @inline(__always) final var flags: ObjectFlags { state.flags }
+    @inline(__always) final var storeNumber: Int16 { state.storeNumber }
+    @inline(__always) final var key: Int64 { state.key }
+    @inline(__always) final var committedRow: RowPointer? { state.committedRow }
+    @inline(__always) final var pendingReference: Unmanaged<PendingValues>? { state.pendingReference }
+    @inline(__always) final var extrasReference: Unmanaged<ObjectExtras>? { state.extrasReference }
+    @inline(__always) final var heldRegistry: Unmanaged<ObjectRegistry>? { state.heldRegistry }
+
+    /// Where the object's properties lie.
+    @inline(__always)
+    final var layout: EntityLayout { state.accessorTable.owner._withUnsafeGuaranteedRef { $0 } }
+
+    /// Keeps `committedRow` alive.
+    final var page: RowPage? { state.heldPage?.takeUnretainedValue() }
+
+    /// The registry of the object's context.
+    final var registry: ObjectRegistry? { state.heldRegistry?.takeUnretainedValue() }
+
+    /// Unsaved values of stored properties, in memory form; in a new object a missing slot has its default value.
+    @inline(__always)
+    final var pending: PendingValues? { state.pendingReference?.takeUnretainedValue() }
+
+    /// What an object needs only once its relationships or its temporary ID are used.
+    @inline(__always)
+    final var extras: ObjectExtras? { state.extrasReference?.takeUnretainedValue() }
+
+    /// Checks in debug builds what a transition has left.
+    @inline(__always)
+    private final func transitionEnded() {
+        assert(state.isConsistent, "The state of an object contradicts itself: \(state)")
+    }
+}
+
+// MARK: - Class, entity and context
+
+extension NSManagedObject {
+    /// Uses the accessors of the class that the object turned out to have.
+    final func useAccessors(of objectClass: NSManagedObject.Type) {
+        state.accessorTable = layout.objects.accessorTable(for: objectClass)
+    }
+
+    /// Becomes an object that only records which properties are read.
+    final func becomeProbe() { state.flags.insert(.probe) }
+
+    /// Becomes a new object of a context, at the end of the current event's changes.
+    @inline(__always)
+    final func beginInsertion(in registry: ObjectRegistry) {
+        join(registry)
+        state.flags.insert([.inserted, .inEvent, .insertedInEvent, .changedInSave])
+        transitionEnded()
+    }
+
+    /// Belongs to a context from now on.
+    @inline(__always)
+    private final func join(_ registry: ObjectRegistry) {
+        let former = state.heldRegistry
+        state.heldRegistry = .passRetained(registry)
+        former?.release()
+    }
+
+    /// A new object that was deleted belongs to no context any more; it may be inserted again.
+    final func leaveContext() {
+        state.flags.remove([.inserted, .deleted, .discarded, .propagated, .changedInSave])
+        // The registry kept the layouts alive.
+        withExtras { $0.modelLayout = layout.model }
+        let former = state.heldRegistry
+        state.heldRegistry = nil
+        former?.release()
+        transitionEnded()
+    }
+}
+
+// MARK: - Identity
+
+extension NSManagedObject {
+    /// Takes a place in a store, which it keeps for good once it is saved.
+    @inline(__always)
+    final func take(key: Int64, store: Int) {
+        state.key = key
+        state.storeNumber = Int16(truncatingIfNeeded: store)
+    }
+
+    /// Has no place in a store any more, and takes another one at the next attempt to save.
+    final func giveUpKey() {
+        state.key = 0
+        state.storeNumber = -1
+    }
+
+    /// Another object stands for the row: this one goes unregistered.
+    final func leavePlaceToTwin() { state.storeNumber = -1 }
+}
+
+// MARK: - Faults and rows
+
+extension NSManagedObject {
+    /// Makes a new object the fault of a fetched row. The row's page and the registry were retained for it.
+    @inline(__always)
+    final func becomeFault(of row: RowPointer, store: Int16, registry: Unmanaged<ObjectRegistry>) {
+        state.flags.insert(.fault)
+        state.key = row.rowKey
+        state.storeNumber = store
+        state.committedRow = row
+        state.heldPage = row.rowPage
+        state.heldRegistry = registry
+        transitionEnded()
+    }
+
+    /// Makes a new object the fault of a row that is not read yet.
+    final func becomeFault(key: Int64, store: Int, in registry: ObjectRegistry) {
+        becomeFault(in: registry)
+        take(key: key, store: store)
+        transitionEnded()
+    }
+
+    /// Makes a new object a fault that has no row.
+    final func becomeFault(in registry: ObjectRegistry) {
+        state.flags.insert(.fault)
+        join(registry)
+    }
+
+    /// Turns back into a fault: drops values and relationships, changed ones too.
+    ///
+    /// The object keeps its page: the row cache holds a row as long as some object of the row lives, fault or not.
+    final func becomeFaultAgain() {
+        state.row = nil
+        state.committedRow = nil
+        dropValues()
+        state.flags.remove([.inaccessible, .changedInSave])
+        state.flags.insert(.fault)
+        transitionEnded()
+    }
+
+    /// Gives a fault the row that it loads when it fires.
+    @inline(__always)
+    final func keep(_ row: RowPointer) {
+        state.commit(row)
+        transitionEnded()
+    }
+
+    /// Has a fault load its row with those of others.
+    final func awaitRow(in placeholder: RowPage) {
+        state.hold(.passUnretained(placeholder))
+        transitionEnded()
+    }
+
+    /// A fault's row may be outdated: the next access asks the row cache, then the store.
+    final func forgetRow() {
+        state.committedRow = nil
+        transitionEnded()
+    }
+
+    /// As `forgetRow`, and lets the row cache let go of the row, too.
+    final func forgetRowAndPage() {
+        state.committedRow = nil
+        state.hold(nil)
+        transitionEnded()
+    }
+
+    /// The fault fires: its values may be read.
+    @inline(__always)
+    final func becomeLoaded() {
+        state.flags.remove(.fault)
+        if let row = state.committedRow, row.rowLayoutIndex != layout.index {
+            // A fault made through a relationship to a superentity turns out to be of a subentity.
+            let actual = layout.model.layouts[row.rowLayoutIndex]
+            state.accessorTable = actual.objects.accessorTable(for: Swift.type(of: self))
+        }
+        state.row = hasPendingValues ? nil : state.committedRow
+        transitionEnded()
+    }
+
+    /// The fault has no row to load: it reads as nil.
+    final func becomeInaccessible() {
+        state.flags.remove(.fault)
+        state.flags.insert(.inaccessible)
+        transitionEnded()
+    }
+
+    /// As `becomeInaccessible`, and counts as deleted.
+    final func becomeInaccessibleAndDeleted() {
+        becomeInaccessible()
+        state.flags.insert(.deleted)
+        transitionEnded()
+    }
+
+    /// Its store is gone: it reads as nil, and cannot be loaded any more.
+    final func becomeInvalid() { state.flags.insert(.invalid) }
+
+    /// Takes everything but its identity from an object, which reads as nil from now on.
+    final func invalidate() {
+        state.row = nil
+        state.committedRow = nil
+        state.hold(nil)
+        state.flags = [.fault, .invalid]
+        dropValues()
+        transitionEnded()
+    }
+
+    /// A newer row takes the place of the committed one; pending changes stay.
+    final func replaceCommittedRow(by row: RowPointer) {
+        state.commit(row)
+        state.row = !hasPendingValues && !state.flags.contains(.fault) ? row : nil
+        transitionEnded()
+    }
+
+    /// The saved row becomes the committed one, and pending changes are done.
+    @inline(__always)
+    final func adoptSavedRow(_ row: RowPointer) {
+        state.commit(row)
+        state.flags.remove([.inserted, .updated, .changedInSave])
+        let former = state.pendingReference
+        state.pendingReference = nil
+        former?.release()
+        state.row = row
+        transitionEnded()
+    }
+
+    /// Reads like the row that others deleted, and is to be saved as a new row in its place.
+    ///
+    /// - Parameter values: of all stored slots.
+    final func becomeNewInPlaceOfDeletedRow(_ values: [PropertyValue]) {
+        withExtras { [row = state.committedRow] in $0.deletedRow = row.map(Snapshot.init(retaining:)) }
+        state.flags.remove(.updated)
+        state.flags.insert(.inserted)
+        state.committedRow = nil
+        state.row = nil
+        state.hold(nil)
+        for (slot, value) in values.enumerated() { store(value, slot: slot) }
+        transitionEnded()
+    }
+
+    /// Is a changed object again: of its own row after `becomeNewInPlaceOfDeletedRow`, or of the row that has its unique values.
+    final func becomeChanged(in row: RowPointer) {
+        state.flags.remove(.inserted)
+        state.flags.insert(.updated)
+        extras?.deletedRow = nil
+        state.key = row.rowKey
+        state.commit(row)
+        state.row = nil
+        transitionEnded()
+    }
+}
+
+// MARK: - Unsaved values
+
+extension NSManagedObject {
+    /// Gives the object a place for unsaved values where it has none.
+    final func makePending() {
+        if state.pendingReference != nil { return }
+        state.pendingReference = .passRetained(
+            PendingValues.make(slotCount: layout.storedCount, propertyCount: layout.slots.count))
+    }
+
+    final func makeExtras() -> ObjectExtras {
+        if let extras { return extras }
+        let hasModel = state.heldRegistry?._withUnsafeGuaranteedRef { $0.modelIdentity != nil } ?? false
+        let made = ObjectExtras(keeping: hasModel ? nil : layout.model)
+        state.extrasReference = .passRetained(made)
+        return made
+    }
+
+    /// An unsaved value was set: reads must look at the pending values from now on.
+    @inline(__always)
+    final func readThroughPending() { state.row = nil }
+
+    /// Unsaved values are gone; the committed row is read again.
+    final func dropPendingValues() {
+        let former = state.pendingReference
+        state.pendingReference = nil
+        former?.release()
+        state.row = state.flags.contains(.fault) ? nil : state.committedRow
+        transitionEnded()
+    }
+
+    /// Drops everything but the identity.
+    private final func dropValues() {
+        let former = state.pendingReference
+        state.pendingReference = nil
+        former?.release()
+        extras?.dropValues()
+    }
+
+    /// Runs a block whose changes of the object are not tracked.
+    final func silently(_ body: () -> Void) {
+        state.flags.insert(.silent)
+        body()
+        state.flags.remove(.silent)
+    }
+}
+
+// MARK: - What the context knows
+
+extension NSManagedObject {
+    /// Joins the changes of the current event.
+    @inline(__always)
+    final func joinEvent() { state.flags.insert(.inEvent) }
+
+    /// The changes of the event were processed.
+    @inline(__always)
+    final func leaveEvent() { state.flags.remove([.inEvent, .insertedInEvent]) }
+
+    /// Has changed since its last `willSave`.
+    @inline(__always)
+    final func markChangedInSave() { state.flags.insert(.changedInSave) }
+
+    /// `willSave` is called, or need not be.
+    @inline(__always)
+    final func unmarkChangedInSave() { state.flags.remove(.changedInSave) }
+
+    @inline(__always)
+    final func markUpdated() {
+        state.flags.insert(.updated)
+        transitionEnded()
+    }
+
+    final func unmarkUpdated() { state.flags.remove(.updated) }
+
+    /// Is to be deleted by the next save. A new object leaves the context instead.
+    final func markDeleted() {
+        state.flags.insert(state.flags.contains(.inserted) ? [.deleted, .discarded, .changedInSave] : [.deleted, .changedInSave])
+        state.flags.remove(.updated)
+        transitionEnded()
+    }
+
+    /// Is to be deleted, but others did so already: nothing is left to propagate or to write.
+    final func markDeletedElsewhere() {
+        state.flags.remove(.updated)
+        state.flags.insert([.deleted, .propagated, .deletedElsewhere])
+        transitionEnded()
+    }
+
+    /// The deletion is taken back.
+    final func unmarkDeleted() { state.flags.remove([.deleted, .propagated]) }
+
+    /// The deletion is taken back, also one that came from elsewhere.
+    final func undelete() { state.flags.remove([.deleted, .propagated, .deletedElsewhere]) }
+
+    /// The delete rules of its relationships were applied, or need not be.
+    final func markPropagated() { state.flags.insert(.propagated) }
+
+    /// Has its delete rules applied again.
+    final func unmarkPropagated() { state.flags.remove(.propagated) }
+
+    /// The row is gone, and so is the object.
+    final func endDeletion() {
+        state.flags.remove([.updated, .deleted])
+        state.flags.insert(.deletionSaved)
+        transitionEnded()
+    }
+
+    /// As `endDeletion`, of a row that others deleted.
+    final func endDeletionElsewhere() {
+        endDeletion()
+        state.flags.remove(.deletedElsewhere)
+    }
+
+    /// A new object leaves its context without having been saved.
+    final func discardInsertion() {
+        state.flags.remove([.inserted, .updated])
+        state.flags.insert(.discarded)
+        transitionEnded()
+    }
+
+    /// Neither changed nor deleted any more.
+    final func forgetChanges() { state.flags.remove([.updated, .deleted, .propagated, .changedInSave]) }
+}
