@@ -28,11 +28,7 @@ extension NSManagedObjectContext {
 
     /// Applies the delete rules of deleted objects, and of those that they delete, until there are no more.
     func propagateDeletes() {
-        while let object = pendingPropagation.popLast() {
-            // The resolution of a conflict may have taken the deletion back since.
-            if object.flags.contains(.propagated) || !object.flags.contains(.deleted) { continue }
-            object.markPropagated()
-            if object.flags.contains(.inaccessible) { continue }
+        while let object = changes.nextToPropagate() {
             object.fireFaultIfNeeded()
             for slot in object.layout.relationshipSlots { applyDeleteRule(of: object, slot: object.layout.slots[slot]) }
         }
@@ -84,74 +80,26 @@ extension NSManagedObjectContext {
     }
 
     private func postChanges() {
-        guard
-            !eventObjects.isEmpty || !eventRefreshed.isEmpty || !eventInvalidated.isEmpty || !eventMergedInserts.isEmpty
-                || !eventMergedDeletes.isEmpty
-        else { return }
-        let objects = eventObjects
-        eventObjects = []
-        lastEvent.forgetUnlessCurrent(inserted, updated)
-        // Objects that came from elsewhere are not pending here, and must not be kept alive.
-        let insertsArePending = eventMergedInserts.isEmpty
-        var insertedObjects = ContiguousArray(eventMergedInserts)
-        var updatedObjects: ContiguousArray<NSManagedObject> = []
-        var deletedObjects = ContiguousArray(eventMergedDeletes)
-        var refreshed = eventRefreshed
-        let invalidated = eventInvalidated
-        eventRefreshed = []
-        eventInvalidated = []
-        eventMergedInserts = []
-        eventMergedDeletes = []
-        var discarded = false
-        var newCount = 0
-        objects.forEachUnretained { object in
-            if object.flags.isNew { newCount += 1 }
-        }
-        let hasOnlyInsertions = newCount == objects.count && insertedObjects.isEmpty
-        if hasOnlyInsertions {
-            // Nothing but insertions: the list of the event is the list of inserted objects.
-            objects.forEachUnretained { $0.leaveEvent() }
-            insertedObjects = objects
-        }
-        for object in objects where !hasOnlyInsertions {
-            let flags = object.flags
-            object.leaveEvent()
-            if flags.contains(.discarded) {
-                // Also one that was inserted in the same event: it counts as deleted, and as nothing else.
-                discarded = true
-                deletedObjects.append(object)
-            } else if flags.contains(.deleted) {
-                deletedObjects.append(object)
-            } else if flags.contains(.insertedInEvent) {
-                insertedObjects.append(object)
-            } else if flags.contains(.inserted) || flags.contains(.updated) {
-                updatedObjects.append(object)
-                if !refreshed.isEmpty { refreshed.remove(object) }
-            }
-        }
-        let count = insertedObjects.count + updatedObjects.count + deletedObjects.count + refreshed.count + invalidated.count
-        if count > 0, ContextNotification.didChange.isWanted(forObjects: count) {
+        guard let ended = changes.endEvent() else { return }
+        if ended.count > 0, ContextNotification.didChange.isWanted(forObjects: ended.count) {
             var userInfo: [AnyHashable: Any] = [:]
-            if !insertedObjects.isEmpty {
-                let set = Self.set(of: insertedObjects)
+            if !ended.inserted.isEmpty {
+                let set = Self.set(of: ended.inserted)
                 userInfo[NSInsertedObjectsKey] = set
-                if insertsArePending { lastEvent.inserted = (set, inserted.changeCount) }
+                if ended.insertionsArePending { changes.remember(inserted: set, updated: nil) }
             }
-            if !updatedObjects.isEmpty {
-                let set = Self.set(of: updatedObjects)
+            if !ended.updated.isEmpty {
+                let set = Self.set(of: ended.updated)
                 userInfo[NSUpdatedObjectsKey] = set
-                lastEvent.updated = (set, updated.changeCount)
+                changes.remember(inserted: nil, updated: set)
             }
-            if !deletedObjects.isEmpty { userInfo[NSDeletedObjectsKey] = Self.set(of: deletedObjects) }
-            if !refreshed.isEmpty { userInfo[NSRefreshedObjectsKey] = refreshed }
-            if !invalidated.isEmpty { userInfo[NSInvalidatedObjectsKey] = invalidated }
+            if !ended.deleted.isEmpty { userInfo[NSDeletedObjectsKey] = Self.set(of: ended.deleted) }
+            if !ended.refreshed.isEmpty { userInfo[NSRefreshedObjectsKey] = ended.refreshed }
+            if !ended.invalidated.isEmpty { userInfo[NSInvalidatedObjectsKey] = ended.invalidated }
             NotificationCenter.default.post(name: ContextNotification.didChange.name, object: self, userInfo: userInfo)
         }
-        if discarded { for object in objects where object.flags.contains(.discarded) { finishDiscarding(object) } }
-        objects.forEachUnretained { object in
-            if object.flags.contains(.inEvent) { return }
-            object.pendingReference?._withUnsafeGuaranteedRef { $0.endEvent() }
-        }
+        for object in ended.discarded where object.flags.contains(.discarded) { finishDiscarding(object) }
+        ended.finish()
     }
 
     /// A new object that was deleted is no longer part of the context; it may be inserted again.
@@ -176,7 +124,7 @@ extension NSManagedObjectContext {
             let isDue = object.flags.contains(.changedInSave)
             turnIntoFault(object)
             if isDue { object.markChangedInSave() }
-            noteRefreshed(object)
+            changes.noteRefreshed(object)
             return
         }
         if mergeChanges, object.flags.contains(.updated) || object.flags.contains(.deleted), reload(object) {
@@ -187,26 +135,17 @@ extension NSManagedObjectContext {
         } else {
             discardChanges(of: object)
         }
-        noteRefreshed(object)
+        changes.noteRefreshed(object)
     }
 
     /// Makes an object a fault that is neither changed nor deleted.
     private func discardChanges(of object: NSManagedObject) {
         if object.flags.contains(.updated) {
             if object.hasNewRelationships, !reload(object) { leaveNewRelationships(of: object) }
-            updated.remove(object)
-            object.unmarkUpdated()
+            changes.takeBackChanges(of: object)
         }
-        if object.flags.contains(.deleted) {
-            deleted.remove(object)
-            object.unmarkDeleted()
-        }
+        if object.flags.contains(.deleted) { changes.takeBackDeletion(of: object) }
         turnIntoFault(object)
-    }
-
-    private func noteRefreshed(_ object: NSManagedObject) {
-        if eventRefreshed.isEmpty { processChangesAfterEvent() }
-        eventRefreshed.insert(object)
     }
 
     /// Turns all unchanged objects into faults and reloads the rows of changed ones under their changes.
@@ -216,10 +155,10 @@ extension NSManagedObjectContext {
             if object.flags.contains(.inserted) { continue }
             if object.flags.isDisjoint(with: [.updated, .deleted]) {
                 turnIntoFault(object)
-                noteRefreshed(object)
+                changes.noteRefreshed(object)
             } else if object.flags.contains(.updated) {
                 if !reload(object) { discardChanges(of: object) }
-                noteRefreshed(object)
+                changes.noteRefreshed(object)
             }
         }
     }
@@ -278,54 +217,32 @@ extension NSManagedObjectContext {
             state.committedOrder = nil
             _ = slot
         }
-        if deleted.count > 0 { propagateDeletionsAgain(around: object) }
+        if changes.deleted.count > 0 { propagateDeletionsAgain(around: object) }
     }
 
     /// Applies delete rules again where others have led a row to a deleted object since, or a deleted object to other rows: what
     /// they relate to it must not keep a way to it.
     private func propagateDeletionsAgain(around object: NSManagedObject) {
-        func propagateAgain(_ deletion: NSManagedObject) {
-            guard deletion.isDeleted, deletion.flags.isDisjoint(with: .rowIsGone) else { return }
-            deletion.unmarkPropagated()
-            pendingPropagation.append(deletion)
-        }
-        propagateAgain(object)
+        changes.propagateAgain(object)
         for slot in object.layout.relationshipSlots where slot < object.layout.storedCount {
             guard object.layout.slots[slot].kind == .toOne, case .reference(let reference) = object.currentValue(slot),
                 let layout = modelLayout?.layouts[reference.layoutIndex],
                 let destination = registry.object(store: Int(object.storeNumber), root: layout.rootIndex, key: reference.key)
             else { continue }
-            propagateAgain(destination)
+            changes.propagateAgain(destination)
         }
     }
 
     /// Discards all unsaved changes: insertions, deletions and changed values. Nothing is read from the store.
     public func rollback() {
-        let updatedObjects = updated.objects
-        let deletedObjects = deleted.objects
-        let insertedObjects = inserted.objects
-        updated.removeAll()
-        deleted.removeAll()
-        inserted.removeAll()
-        pendingPropagation.removeAll()
         readFailure = nil
-        for object in insertedObjects {
-            object.listIndex = -1
-            if !object.flags.contains(.inEvent) { eventObjects.append(object) }
-            object.leaveEvent()
-            object.joinEvent()
-            object.discardInsertion()
-        }
-        for object in updatedObjects + deletedObjects {
-            object.listIndex = -1
+        for object in changes.rollBack() {
             if object.flags.contains(.deletedElsewhere) {
-                // The row is gone: there is nothing to come back to.
                 forgetDeleted(object)
                 continue
             }
-            object.forgetChanges()
             restoreCommittedValues(object)
-            eventRefreshed.insert(object)
+            changes.noteReread(object)
         }
         assignedStores.removeAll()
         conflictChecks.removeAll()

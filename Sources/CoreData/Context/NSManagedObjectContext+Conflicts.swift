@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
         try policy.resolve(mergeConflicts: rowConflicts + constraintConflicts)
         for conflict in rowConflicts { conflict.settle(policy.mergeType) }
         for conflict in constraintConflicts { conflict.settle(policy.mergeType) }
-        if !pendingPropagation.isEmpty { processPendingChanges() }
+        if changes.awaitsPropagation { processPendingChanges() }
     }
 
     /// What a merge policy is told about a row.
@@ -142,10 +142,7 @@ extension NSManagedObjectContext {
         case .check:
             adoptCommitted(current, object)
         case .delete:
-            if !objectWins {
-                deleted.remove(object)
-                object.unmarkDeleted()
-            }
+            if !objectWins { changes.takeBackDeletion(of: object) }
             adoptCommitted(current, object)
         case .update where !object.flags.contains(.updated):
             // A destination of what was changed.
@@ -162,8 +159,7 @@ extension NSManagedObjectContext {
         let layout = object.layout
         switch type {
         case .rollbackMergePolicyType:
-            updated.remove(object)
-            object.unmarkUpdated()
+            changes.takeBackChanges(of: object)
             restoreCommittedValues(object)
         case .mergeByPropertyStoreTrumpMergePolicyType:
             if let former, let pending = object.pending {
@@ -192,11 +188,9 @@ extension NSManagedObjectContext {
     /// The row is gone, and so is the object.
     private func finishDeletion(_ object: NSManagedObject) {
         if !object.flags.contains(.deleted) { leaveNewRelationships(of: object) }
-        updated.remove(object)
-        deleted.remove(object)
         registry.unregister(object)
-        object.endDeletion()
-        eventMergedDeletes.insert(object)
+        changes.endDeletion(of: object)
+        changes.noteMergedDeletion(of: object)
     }
 
     /// Takes an object whose row is gone out of relationships that were made since its last save: what would lead nowhere.
@@ -260,8 +254,7 @@ extension NSManagedObjectContext {
     /// Saves a changed object whose row was deleted as a new row with the same key.
     private func recreate(_ object: NSManagedObject) {
         let values = (0..<object.layout.storedCount).map { existing(object.currentValue($0), object) }
-        updated.remove(object)
-        object.becomeNewInPlaceOfDeletedRow(values)
+        changes.becomeNew(object, values: values)
         // The deletion took the row out of all its relationships; what was added since is left.
         for (slot, state) in object.extras?.allToMany ?? [] where !object.layout.slots[slot].isTransient {
             let added = state.added.objects
@@ -270,17 +263,14 @@ extension NSManagedObjectContext {
             state.members.replaceAll(added)
             for member in added { state.added.appendNew(member) }
         }
-        inserted.append(object)
     }
 
     /// Makes a changed object again of one that was to be saved as a new row in the place of a deleted one.
     func continueAsUpdate(_ object: NSManagedObject) {
         guard let former = object.extras?.deletedRow else { return }
-        inserted.remove(object)
-        object.becomeChanged(in: former.row)
+        changes.becomeChanged(object, in: former.row)
         // Only what differs from the deleted row was set by anyone.
         forgetUnchanged(object)
-        updated.append(object)
     }
 
     /// Has a new object take another key at the next attempt.
@@ -351,16 +341,14 @@ extension NSManagedObjectContext {
             discard(object)
             return
         }
-        inserted.remove(object)
         if let objectID = object.extras?.objectID {
             temporaryObjects[objectID.identity] = nil
             object.extras?.objectID = nil
         }
-        object.becomeChanged(in: existing.row)
+        changes.becomeChanged(object, in: existing.row)
         for slot in 0..<layout.storedCount where object.pending?.has(slot) == true {
             object.pending?.track(slot)
         }
-        updated.append(object)
         registry.register(object)
     }
 
@@ -405,10 +393,9 @@ extension NSManagedObjectContext {
                 for member in object.toManyMembers(slot).objects { member.removeFromInverse(of: property, object) }
             }
         }
-        inserted.remove(object)
-        object.discardInsertion()
+        changes.discard(object)
         if object.storeNumber >= 0 { registry.unregister(object) }
-        eventMergedDeletes.insert(object)
+        changes.noteMergedDeletion(of: object)
     }
 
     /// Objects that take the places of their deleted rows, and really new ones.
@@ -422,10 +409,9 @@ extension NSManagedObjectContext {
             discard(object)
             return
         }
-        updated.remove(object)
-        object.unmarkUpdated()
+        changes.takeBackChanges(of: object)
         restoreCommittedValues(object)
-        eventRefreshed.insert(object)
+        changes.noteReread(object)
     }
 }
 

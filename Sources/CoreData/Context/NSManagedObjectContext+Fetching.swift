@@ -332,7 +332,7 @@ extension NSManagedObjectContext {
             object.replaceCommittedRow(by: row)
             object.extras?.forgetDecoded()
             object.extras?.forgetDestinations()
-            eventRefreshed.insert(object)
+            changes.noteReread(object)
         }
     }
 
@@ -359,9 +359,7 @@ extension NSManagedObjectContext {
                 "Core Data could not fulfill a fault for \(objectID.uriRepresentation().absoluteString): there is no such row. "
                     + "It was deleted by someone else; existingObject(with:) tells, or leave shouldDeleteInaccessibleFaults on.")
         }
-        let isListed = object.flags.contains(.deleted)
-        object.becomeInaccessibleAndDeleted()
-        if object.storeNumber >= 0, !isListed { deleted.append(object) }
+        changes.deleteInaccessible(object)
     }
 
     /// Loads a fault. False when the row does not exist.
@@ -447,7 +445,7 @@ extension NSManagedObjectContext {
     }
 
     /// Whether a row that a store gives may be of an object that was deleted here.
-    var hasUnsavedDeletions: Bool { deleted.count > 0 || !pendingPropagation.isEmpty }
+    var hasUnsavedDeletions: Bool { changes.hasDeletions }
 
     /// Loads the relationships of a key path for many objects, one fetch for each step.
     func prefetch(_ path: ArraySlice<String>, of objects: [NSManagedObject]) throws {

@@ -54,7 +54,7 @@ extension NSManagedObjectContext {
         for objectID in changes.inserted where objectID.persistentStore != nil {
             let object = object(with: objectID)
             if object.hasChanges { continue }
-            eventMergedInserts.insert(object)
+            self.changes.noteMergedInsertion(of: object)
         }
         for objectID in changes.updated {
             // One that is to be saved as a new row meets the row that is there now in its save.
@@ -62,14 +62,14 @@ extension NSManagedObjectContext {
             let wasLoaded = !object.flags.contains(.fault)
             takeNewestRow(object)
             if wasLoaded {
-                eventRefreshed.insert(object)
+                self.changes.noteReread(object)
                 refreshedIDs.append(objectID)
             }
         }
         for objectID in changes.deleted {
             guard let object = registeredObject(for: objectID), !object.flags.contains(.inserted) else { continue }
-            if keepingDeletions { markDeletedElsewhere(object) } else { forgetDeleted(object) }
-            eventMergedDeletes.insert(object)
+            if keepingDeletions { self.changes.markDeletedElsewhere(object) } else { forgetDeleted(object) }
+            self.changes.noteMergedDeletion(of: object)
         }
         processPendingChanges()
         NotificationCenter.default.post(
@@ -95,18 +95,9 @@ extension NSManagedObjectContext {
         adoptCommitted(newest, object)
     }
 
-    /// Deletes an object whose row is gone already, without applying delete rules: the other context did.
-    private func markDeletedElsewhere(_ object: NSManagedObject) {
-        if object.flags.contains(.updated) { updated.remove(object) }
-        if !object.flags.contains(.deleted) { deleted.append(object) }
-        object.markDeletedElsewhere()
-    }
-
     func forgetDeleted(_ object: NSManagedObject) {
-        if object.flags.contains(.updated) { updated.remove(object) }
-        if object.flags.contains(.deleted) { deleted.remove(object) }
         registry.unregister(object)
-        object.endDeletionElsewhere()
+        changes.forgetDeleted(object)
     }
 
     private static func objectIDs(_ value: Any?, _ coordinator: NSPersistentStoreCoordinator? = nil) -> [NSManagedObjectID] {

@@ -3,7 +3,7 @@ extension NSManagedObjectContext {
     final func permanentID(ofNew object: NSManagedObject) -> NSManagedObjectID? {
         guard handsOutPermanentIDs, object.flags.contains(.inserted) else { return nil }
         // Who asks one new object for its ID will ask others too, and each request for keys is a transaction.
-        let neighbours = inserted.last { $0.storeNumber < 0 }
+        let neighbours = changes.inserted.last { $0.storeNumber < 0 }
         do {
             try obtainPermanentIDs(for: neighbours.contains { $0 === object } ? neighbours : [object])
         } catch {

@@ -22,26 +22,14 @@ extension NSManagedObjectContext: CoordinatorClient {
     private func invalidateObjects(ofStore number: Int) {
         func isGone(_ object: NSManagedObject) -> Bool { Int(object.storeNumber) == number }
         let objects = registry.allObjects().filter(isGone)
-        eventObjects.removeAll(where: isGone)
-        pendingPropagation.removeAll(where: isGone)
-        eventRefreshed = eventRefreshed.filter { !isGone($0) }
-        eventMergedInserts = eventMergedInserts.filter { !isGone($0) }
-        eventMergedDeletes = eventMergedDeletes.filter { !isGone($0) }
+        changes.remove(objects, where: isGone)
         conflictChecks = conflictChecks.filter { !isGone($0) }
         retained = retained.filter { !isGone($0) }
-        lastEvent = LastEvent()
         for object in objects {
-            if object.flags.contains(.deleted) {
-                deleted.remove(object)
-            } else if object.flags.contains(.inserted) {
-                inserted.remove(object)
-            } else if object.flags.contains(.updated) {
-                updated.remove(object)
-            }
             registry.unregister(object)
             invalidate(object)
         }
-        eventInvalidated.formUnion(objects)
+        changes.noteInvalidated(objects)
         processPendingChanges()
     }
 

@@ -50,10 +50,10 @@ extension NSManagedObjectContext {
         }
         var completed: ContiguousArray<NSManagedObject> = []
         func objects() throws -> SavedObjects {
-            let deletions = named(request.deletedObjects, among: deleted)
+            let deletions = named(request.deletedObjects, among: changes.deleted)
             var objects = SavedObjects(
-                inserted: named(request.insertedObjects, among: inserted),
-                updated: named(request.updatedObjects, among: updated).filter { $0.flags.isDisjoint(with: .rowIsGone) },
+                inserted: named(request.insertedObjects, among: changes.inserted),
+                updated: named(request.updatedObjects, among: changes.updated).filter { $0.flags.isDisjoint(with: .rowIsGone) },
                 deleted: deletions.filter { $0.flags.isDisjoint(with: .rowIsGone) },
                 inaccessible: deletions.filter { !$0.flags.isDisjoint(with: .rowIsGone) })
             completed += try completeInverses(of: objects)
@@ -76,16 +76,16 @@ extension NSManagedObjectContext {
     /// All pending changes.
     private func pendingObjects() -> SavedObjects {
         SavedObjects(
-            inserted: inserted.objects, updated: updated.objects,
-            deleted: deleted.objects.filter { $0.flags.isDisjoint(with: .rowIsGone) },
-            inaccessible: deleted.objects.filter { !$0.flags.isDisjoint(with: .rowIsGone) })
+            inserted: changes.inserted.objects, updated: changes.updated.objects,
+            deleted: changes.deleted.objects.filter { $0.flags.isDisjoint(with: .rowIsGone) },
+            inaccessible: changes.deleted.objects.filter { !$0.flags.isDisjoint(with: .rowIsGone) })
     }
 
     private func callWillSave() throws {
         var round = 0
         while true {
             var called = false
-            for list in [inserted.objects, updated.objects, deleted.objects] {
+            for list in [changes.inserted.objects, changes.updated.objects, changes.deleted.objects] {
                 list.forEachUnretained { object in
                     guard object.flags.contains(.changedInSave) else { return }
                     object.unmarkChangedInSave()
@@ -98,7 +98,7 @@ extension NSManagedObjectContext {
             processPendingChanges()
             round += 1
             if round > Self.maximumWillSaveRounds {
-                let culprit = (inserted.objects + updated.objects + deleted.objects)
+                let culprit = (changes.inserted.objects + changes.updated.objects + changes.deleted.objects)
                     .first { $0.flags.contains(.changedInSave) }
                 throw CoreDataErrors.make(
                     .coreData,
@@ -604,12 +604,7 @@ extension NSManagedObjectContext {
     private func finish(_ written: WrittenChanges) {
         // Rows are read by address: their pages must live until every object has its own reference.
         defer { withExtendedLifetime(written) {} }
-        // The sets of the last event are the saved objects if nothing joined or left since, and all were part of that event.
-        let savedSets = (
-            inserted: lastEvent.inserted.flatMap { $0.changeCount == inserted.changeCount ? $0.set : nil },
-            updated: lastEvent.updated.flatMap { $0.changeCount == updated.changeCount ? $0.set : nil }
-        )
-        lastEvent = LastEvent()
+        let savedSets = changes.takeLastSets()
         var insertedObjects: ContiguousArray<NSManagedObject> = []
         var updatedObjects: ContiguousArray<NSManagedObject> = []
         var deletedObjects: ContiguousArray<NSManagedObject> = []
@@ -626,31 +621,28 @@ extension NSManagedObjectContext {
                     object.extras?.objectID = nil
                 }
             }
-            inserted.remove(batch.inserted)
+            changes.endInsertion(of: batch.inserted)
             register(batch.inserted, store)
             index = 0
             batch.updated.forEachUnretained { object in
                 adopt(outcome.updated.rows[index], object)
                 index += 1
             }
-            updated.remove(batch.updated)
+            changes.endUpdate(of: batch.updated)
             for object in batch.deleted {
-                deleted.remove(object)
                 store.snapshotStore?.rowCaches[object.layout.rootIndex].remove(object.key)
                 registry.unregister(object)
-                object.endDeletion()
+                changes.endDeletion(of: object)
             }
         }
         for object in written.objects.inaccessible {
-            deleted.remove(object)
-            object.endDeletion()
+            changes.endDeletion(of: object)
             registry.unregister(object)
         }
         // Objects that were touched without a persistent change are clean again, too.
         for object in written.objects.updated where object.flags.contains(.updated) && !object.hasPersistentChanges {
             guard object.extras?.allToMany.contains(where: { $0.state.hasChanges }) != true else { continue }
-            updated.remove(object)
-            object.unmarkUpdated()
+            changes.takeBackChanges(of: object)
             object.dropPendingValues()
             for (_, state) in object.extras?.allToMany ?? [] { state.changesWereSaved() }
             updatedObjects.append(object)

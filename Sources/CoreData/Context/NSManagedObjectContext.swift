@@ -15,20 +15,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public let concurrencyType: NSManagedObjectContextConcurrencyType
     @exclusivity(unchecked) private(set) var registry: ContextRegistry!
 
-    @exclusivity(unchecked) var inserted = ChangeList()
-    @exclusivity(unchecked) var updated = ChangeList()
-    @exclusivity(unchecked) var deleted = ChangeList()
-    /// Objects deleted since the delete rules were last applied.
-    @exclusivity(unchecked) var pendingPropagation: [NSManagedObject] = []
-    /// Objects changed since the last `processPendingChanges`.
-    @exclusivity(unchecked) var eventObjects: ContiguousArray<NSManagedObject> = []
-    var eventRefreshed: Set<NSManagedObject> = []
-    var eventInvalidated: Set<NSManagedObject> = []
-    /// Insertions and deletions that came from elsewhere by merging.
-    var eventMergedInserts: Set<NSManagedObject> = []
-    var eventMergedDeletes: Set<NSManagedObject> = []
-    /// The sets of the last notification about changes, so that a save of just these objects need not hash them again.
-    var lastEvent = LastEvent()
+    /// What is pending, and the changes of the current event.
+    let changes = ChangeTracker()
     @exclusivity(unchecked) var isProcessingChanges = false
     /// Whether the main queue was asked to process pending changes. Changed on the main queue only.
     var willProcessChanges = false
@@ -58,6 +46,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             ? .main : DispatchQueue(label: "OpenCoreData.NSManagedObjectContext", qos: .userInitiated)
         super.init()
         registry = ContextRegistry(context: self, coordinator: nil)
+        // Unowned: the context owns what calls it.
+        changes.eventBegins = { [unowned(unsafe) self] in processChangesAfterEvent() }
     }
 
     /// Makes a context that works on the main queue or on a private one.
@@ -78,19 +68,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Lets go of all objects and breaks the reference cycles among them.
     func releaseObjects() {
         var objects = registry.allObjects()
-        objects += inserted.objects
+        objects += changes.inserted.objects
         for object in objects {
             invalidate(object)
         }
-        inserted.removeAll()
-        updated.removeAll()
-        deleted.removeAll()
-        pendingPropagation.removeAll()
-        eventObjects.removeAll()
-        eventRefreshed.removeAll()
-        eventInvalidated.removeAll()
-        eventMergedInserts.removeAll()
-        eventMergedDeletes.removeAll()
+        changes.removeAll()
         temporaryObjects.removeAll()
         conflictChecks.removeAll()
         retained.removeAll()
@@ -180,20 +162,20 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // MARK: - Changes
 
     /// Objects to be inserted by the next save.
-    open var insertedObjects: Set<NSManagedObject> { Set(inserted.objects) }
+    open var insertedObjects: Set<NSManagedObject> { Set(changes.inserted.objects) }
     /// Changed objects of the store.
-    open var updatedObjects: Set<NSManagedObject> { Set(updated.objects) }
+    open var updatedObjects: Set<NSManagedObject> { Set(changes.updated.objects) }
     /// Objects to be deleted by the next save.
-    open var deletedObjects: Set<NSManagedObject> { Set(deleted.objects) }
+    open var deletedObjects: Set<NSManagedObject> { Set(changes.deleted.objects) }
     /// All objects that the context knows.
-    open var registeredObjects: Set<NSManagedObject> { Set(registry.allObjects()).union(inserted.objects) }
+    open var registeredObjects: Set<NSManagedObject> { Set(registry.allObjects()).union(changes.inserted.objects) }
     /// Whether there is anything to save.
-    open var hasChanges: Bool { inserted.count + updated.count + deleted.count > 0 }
+    open var hasChanges: Bool { changes.hasChanges }
 
     /// Inserts an object that was made without a context.
     open func insert(_ object: NSManagedObject) {
         if object.registry === registry {
-            if object.flags.contains(.deleted) { undelete(object) }
+            if object.flags.contains(.deleted) { changes.undelete(object) }
             return
         }
         precondition(
@@ -219,12 +201,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             if object.accessorTable.owner._withUnsafeGuaranteedRef({ $0.modelIdentity }) != identity { Self.stopForOtherModel(object) }
         }
         if object.flags.contains(.checked) { ConcurrencyDebug.check(self, "insert an object") }
-        object.beginInsertion(in: registry)
+        changes.insert(object, in: registry)
         // The registry keeps the layouts alive where it has a coordinator.
         if registry.modelIdentity == nil { _ = object.makeExtras() }
-        inserted.append(object)
-        if eventObjects.isEmpty { processChangesAfterEvent() }
-        eventObjects.append(object)
         switch initialValues {
         case .none: break
         case .hidden: object._setHiddenInitialValues()
@@ -240,27 +219,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             "The entity \(object.layout.name) belongs to another model than the context's persistent store coordinator.")
     }
 
-    private func undelete(_ object: NSManagedObject) {
-        deleted.remove(object)
-        object.undelete()
-        noteChanged(object)
-    }
-
     /// Called when an object changes for the first time since pending changes were processed.
     func noteChanged(_ object: NSManagedObject) {
         // An object whose deletion was saved, or whose context was reset, belongs to no context any more.
         if object.flags.contains(.deletionSaved) { return }
         // A change of an object of a removed store is kept for the save, which says that the store is gone.
         if object.flags.contains(.invalid), registry.store(number: Int(object.storeNumber)) != nil { return }
-        if !object.flags.contains(.inEvent) {
-            object.joinEvent()
-            if eventObjects.isEmpty { processChangesAfterEvent() }
-            eventObjects.append(object)
-        }
-        if object.flags.isDisjoint(with: .known) {
-            object.markUpdated()
-            updated.append(object)
-        }
+        changes.change(object)
     }
 
     /// Marks an object for deletion by the next save. A new object just leaves the context.
@@ -272,19 +237,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         if !object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) { return }
         continueAsUpdate(object)
         object.prepareForDeletion()
-        if object.flags.contains(.inserted) {
-            inserted.remove(object)
-        } else {
-            if object.flags.contains(.updated) { updated.remove(object) }
-            deleted.append(object)
-        }
-        object.markDeleted()
-        if !object.flags.contains(.inEvent) {
-            object.joinEvent()
-            if eventObjects.isEmpty { processChangesAfterEvent() }
-            eventObjects.append(object)
-        }
-        pendingPropagation.append(object)
+        changes.delete(object)
     }
 
     /// Makes a save check that the object's row has not changed, even if the object has not.
@@ -392,18 +345,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         guard let objectIDs else { return }
         NotificationCenter.default.post(
             name: ContextNotification.didChange.name, object: self, userInfo: [NSInvalidatedAllObjectsKey: objectIDs])
-    }
-}
-
-/// Sets of changed objects with the change count of the list they were complete for.
-struct LastEvent {
-    var inserted: (set: Set<NSManagedObject>, changeCount: Int)?
-    var updated: (set: Set<NSManagedObject>, changeCount: Int)?
-
-    /// Lets go of sets that are not those of the context's lists any more, and would keep objects alive.
-    mutating func forgetUnlessCurrent(_ insertions: ChangeList, _ updates: ChangeList) {
-        if inserted?.changeCount != insertions.changeCount { inserted = nil }
-        if updated?.changeCount != updates.changeCount { updated = nil }
     }
 }
 

@@ -20,7 +20,7 @@ struct PendingOverlay {
         offset = max(0, plan.store.offset)
         let root = plan.layout.rootIndex
         let numbers = Set(plan.stores.map(\.number))
-        for list in [context.updated, context.deleted, context.inserted] {
+        for list in [context.changes.updated, context.changes.deleted, context.changes.inserted] {
             list.objects.forEachUnretained { object in
                 // A deleted object that was never loaded may be of a subentity of what it seems to be of.
                 let number = Int(object.storeNumber)
@@ -28,7 +28,7 @@ struct PendingOverlay {
                 excludedKeys[number, default: []].insert(object.key)
             }
         }
-        for list in [context.updated, context.inserted] {
+        for list in [context.changes.updated, context.changes.inserted] {
             for object in list.objects where context.belongs(object, plan) && context.isIn(plan.stores, object) {
                 if plan.store.predicate?.evaluate(with: object) ?? true { objects.append(object) }
             }

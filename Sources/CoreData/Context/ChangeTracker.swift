@@ -1,0 +1,280 @@
+/// What is pending in a context, and what changed in it since pending changes were last processed.
+///
+/// Each object is in one of three lists at most, and its flags say in which: both change together, here. The lists keep their
+/// objects alive. Objects that came from elsewhere (by merging or refreshing) are part of the event only.
+///
+/// It knows neither its context nor stores, and is used on the context's queue.
+final class ChangeTracker {
+    /// Objects to be inserted by the next save, in order.
+    @exclusivity(unchecked) private(set) var inserted = ChangeList()
+    /// Changed objects of the stores.
+    @exclusivity(unchecked) private(set) var updated = ChangeList()
+    /// Objects to be deleted by the next save.
+    @exclusivity(unchecked) private(set) var deleted = ChangeList()
+    /// Objects deleted since the delete rules were last applied.
+    @exclusivity(unchecked) private var unpropagated: [NSManagedObject] = []
+    @exclusivity(unchecked) private var event = ContextEvent()
+    private var lastSets = LastEventSets()
+    /// Called before the first object joins an event.
+    var eventBegins: () -> Void = {}
+
+    var hasChanges: Bool { inserted.count + updated.count + deleted.count > 0 }
+
+    /// Whether deletions are pending, propagated or not.
+    var hasDeletions: Bool { deleted.count > 0 || !unpropagated.isEmpty }
+
+    /// Forgets everything.
+    func removeAll() {
+        inserted.removeAll()
+        updated.removeAll()
+        deleted.removeAll()
+        unpropagated.removeAll()
+        event = ContextEvent()
+        lastSets = LastEventSets()
+    }
+
+    /// Forgets objects that are no longer the context's, whose flags the caller changes.
+    ///
+    /// - Parameter isGone: says so of objects of the event.
+    func remove(_ objects: [NSManagedObject], where isGone: (NSManagedObject) -> Bool) {
+        for object in objects { remove(object) }
+        unpropagated.removeAll(where: isGone)
+        event.removeAll(where: isGone)
+        lastSets = LastEventSets()
+    }
+
+    /// Takes an object out of the list it is in.
+    private func remove(_ object: NSManagedObject) {
+        if object.flags.contains(.deleted) {
+            deleted.remove(object)
+        } else if object.flags.contains(.inserted) {
+            inserted.remove(object)
+        } else if object.flags.contains(.updated) {
+            updated.remove(object)
+        }
+    }
+}
+
+// MARK: - Changes
+
+extension ChangeTracker {
+    /// A new object of the context.
+    @inline(__always)
+    func insert(_ object: NSManagedObject, in registry: ObjectRegistry) {
+        object.beginInsertion(in: registry)
+        inserted.append(object)
+        if event.objects.isEmpty { eventBegins() }
+        event.objects.append(object)
+    }
+
+    /// An object changed for the first time in this event, or for the first time since its save.
+    func change(_ object: NSManagedObject) {
+        join(object)
+        if object.flags.isDisjoint(with: .known) {
+            object.markUpdated()
+            updated.append(object)
+        }
+    }
+
+    /// An object is to be deleted. A new one just leaves the context, when pending changes are processed.
+    func delete(_ object: NSManagedObject) {
+        if object.flags.contains(.inserted) {
+            inserted.remove(object)
+        } else {
+            if object.flags.contains(.updated) { updated.remove(object) }
+            deleted.append(object)
+        }
+        object.markDeleted()
+        join(object)
+        unpropagated.append(object)
+    }
+
+    /// Adds an object to those of the event.
+    @inline(__always)
+    private func join(_ object: NSManagedObject) {
+        if object.flags.contains(.inEvent) { return }
+        object.joinEvent()
+        if event.objects.isEmpty { eventBegins() }
+        event.objects.append(object)
+    }
+
+    /// A deleted object is inserted again.
+    func undelete(_ object: NSManagedObject) {
+        deleted.remove(object)
+        object.undelete()
+        change(object)
+    }
+
+    /// A deletion is taken back, and the object is as it was.
+    func takeBackDeletion(of object: NSManagedObject) {
+        deleted.remove(object)
+        object.unmarkDeleted()
+    }
+
+    /// Changes of an object are taken back or saved. Its values are left to the caller.
+    func takeBackChanges(of object: NSManagedObject) {
+        updated.remove(object)
+        object.unmarkUpdated()
+    }
+
+    /// A fault has no row, and counts as deleted. Nothing is to be written if it never had a store.
+    func deleteInaccessible(_ object: NSManagedObject) {
+        let isListed = object.flags.contains(.deleted)
+        object.becomeInaccessibleAndDeleted()
+        if object.storeNumber >= 0, !isListed { deleted.append(object) }
+    }
+
+    /// Others deleted the row of an object: it counts as deleted until the next save, which writes nothing for it.
+    func markDeletedElsewhere(_ object: NSManagedObject) {
+        if object.flags.contains(.updated) { updated.remove(object) }
+        if !object.flags.contains(.deleted) { deleted.append(object) }
+        object.markDeletedElsewhere()
+    }
+
+    /// Others deleted the row of an object, which leaves the context.
+    func forgetDeleted(_ object: NSManagedObject) {
+        remove(object)
+        object.endDeletionElsewhere()
+    }
+
+    /// The deletion of an object was saved, or met that of another writer.
+    func endDeletion(of object: NSManagedObject) {
+        updated.remove(object)
+        deleted.remove(object)
+        object.endDeletion()
+    }
+
+    /// A changed object whose row was deleted is to be saved as a new row.
+    func becomeNew(_ object: NSManagedObject, values: [PropertyValue]) {
+        updated.remove(object)
+        object.becomeNewInPlaceOfDeletedRow(values)
+        inserted.append(object)
+    }
+
+    /// A new object is to be saved as a change of a row that is there.
+    func becomeChanged(_ object: NSManagedObject, in row: RowPointer) {
+        inserted.remove(object)
+        object.becomeChanged(in: row)
+        updated.append(object)
+    }
+
+    /// A new object leaves the context without having been saved.
+    func discard(_ object: NSManagedObject) {
+        inserted.remove(object)
+        object.discardInsertion()
+    }
+
+    /// Takes back all changes. The values of what was changed or deleted are left to the caller.
+    ///
+    /// - Returns: the objects that were changed or deleted, in this order.
+    func rollBack() -> ContiguousArray<NSManagedObject> {
+        let new = inserted.objects
+        let stored = updated.objects + deleted.objects
+        inserted.removeAll()
+        updated.removeAll()
+        deleted.removeAll()
+        unpropagated.removeAll()
+        for object in new {
+            object.listIndex = -1
+            if !object.flags.contains(.inEvent) { event.objects.append(object) }
+            object.leaveEvent()
+            object.joinEvent()
+            object.discardInsertion()
+        }
+        for object in stored {
+            object.listIndex = -1
+            // Where the row is gone there is nothing to come back to.
+            if !object.flags.contains(.deletedElsewhere) { object.forgetChanges() }
+        }
+        return stored
+    }
+
+    /// New objects were saved: all at once, or some of them.
+    func endInsertion(of objects: ContiguousArray<NSManagedObject>) { inserted.remove(objects) }
+
+    /// Changed objects were saved.
+    func endUpdate(of objects: ContiguousArray<NSManagedObject>) { updated.remove(objects) }
+}
+
+// MARK: - Delete rules
+
+extension ChangeTracker {
+    /// The next deleted object whose delete rules are to be applied; nil when there is none.
+    func nextToPropagate() -> NSManagedObject? {
+        while let object = unpropagated.popLast() {
+            // The resolution of a conflict may have taken the deletion back since.
+            if object.flags.contains(.propagated) || !object.flags.contains(.deleted) { continue }
+            object.markPropagated()
+            if !object.flags.contains(.inaccessible) { return object }
+        }
+        return nil
+    }
+
+    /// Has the delete rules of a deleted object applied again.
+    func propagateAgain(_ object: NSManagedObject) {
+        guard object.isDeleted, object.flags.isDisjoint(with: .rowIsGone) else { return }
+        object.unmarkPropagated()
+        unpropagated.append(object)
+    }
+
+    /// Whether delete rules are to be applied.
+    var awaitsPropagation: Bool { !unpropagated.isEmpty }
+}
+
+// MARK: - Events
+
+extension ChangeTracker {
+    /// An object's values were read again, at the program's wish.
+    func noteRefreshed(_ object: NSManagedObject) {
+        if event.refreshed.isEmpty { eventBegins() }
+        event.refreshed.insert(object)
+    }
+
+    /// An object's values were read again while others' changes were taken over, or rolled back.
+    func noteReread(_ object: NSManagedObject) { event.refreshed.insert(object) }
+
+    /// Objects read as nil from now on.
+    func noteInvalidated(_ objects: [NSManagedObject]) { event.invalidated.formUnion(objects) }
+
+    /// Others inserted an object.
+    func noteMergedInsertion(of object: NSManagedObject) { event.mergedInsertions.insert(object) }
+
+    /// Others deleted an object, or it gave way to what they did.
+    func noteMergedDeletion(of object: NSManagedObject) { event.mergedDeletions.insert(object) }
+
+    /// Ends the event, and begins another one.
+    ///
+    /// - Returns: what changed; nil when nothing did.
+    func endEvent() -> EventChanges? {
+        if event.isEmpty { return nil }
+        let ended = event
+        event = ContextEvent()
+        lastSets.forgetUnlessCurrent(inserted, updated)
+        return EventChanges(ended)
+    }
+
+    /// Remembers the sets of a notification, so that a save of just these objects need not hash them again.
+    func remember(inserted insertedSet: Set<NSManagedObject>?, updated updatedSet: Set<NSManagedObject>?) {
+        if let insertedSet { lastSets.inserted = (insertedSet, inserted.changeCount) }
+        if let updatedSet { lastSets.updated = (updatedSet, updated.changeCount) }
+    }
+
+    /// The sets of the last event, which are the pending objects if nothing joined or left since, and all were part of that event.
+    func takeLastSets() -> (inserted: Set<NSManagedObject>?, updated: Set<NSManagedObject>?) {
+        lastSets.forgetUnlessCurrent(inserted, updated)
+        defer { lastSets = LastEventSets() }
+        return (lastSets.inserted?.set, lastSets.updated?.set)
+    }
+}
+
+/// Sets of changed objects with the change count of the list they were complete for.
+private struct LastEventSets {
+    var inserted: (set: Set<NSManagedObject>, changeCount: Int)?
+    var updated: (set: Set<NSManagedObject>, changeCount: Int)?
+
+    /// Lets go of sets that are not those of the context's lists any more, and would keep objects alive.
+    mutating func forgetUnlessCurrent(_ insertions: ChangeList, _ updates: ChangeList) {
+        if inserted?.changeCount != insertions.changeCount { inserted = nil }
+        if updated?.changeCount != updates.changeCount { updated = nil }
+    }
+}

@@ -1,0 +1,92 @@
+/// What changed in a context since pending changes were last processed.
+struct ContextEvent {
+    /// Inserted, changed and deleted objects, in the order of their first change.
+    var objects: ContiguousArray<NSManagedObject> = []
+    var refreshed: Set<NSManagedObject> = []
+    var invalidated: Set<NSManagedObject> = []
+    /// Insertions and deletions that came from elsewhere by merging.
+    var mergedInsertions: Set<NSManagedObject> = []
+    var mergedDeletions: Set<NSManagedObject> = []
+
+    var isEmpty: Bool {
+        objects.isEmpty && refreshed.isEmpty && invalidated.isEmpty && mergedInsertions.isEmpty && mergedDeletions.isEmpty
+    }
+
+    mutating func removeAll(where isGone: (NSManagedObject) -> Bool) {
+        objects.removeAll(where: isGone)
+        refreshed = refreshed.filter { !isGone($0) }
+        mergedInsertions = mergedInsertions.filter { !isGone($0) }
+        mergedDeletions = mergedDeletions.filter { !isGone($0) }
+    }
+}
+
+/// The changes of an event that has ended, by kind. Its objects are part of no event any more.
+struct EventChanges {
+    let inserted: ContiguousArray<NSManagedObject>
+    /// Whether all insertions are pending here: what came from elsewhere is not, and must not be kept alive.
+    let insertionsArePending: Bool
+    let updated: ContiguousArray<NSManagedObject>
+    let deleted: ContiguousArray<NSManagedObject>
+    let refreshed: Set<NSManagedObject>
+    let invalidated: Set<NSManagedObject>
+    /// New objects that were deleted: they leave the context.
+    let discarded: [NSManagedObject]
+    /// All objects of the event.
+    private let objects: ContiguousArray<NSManagedObject>
+
+    var count: Int { inserted.count + updated.count + deleted.count + refreshed.count + invalidated.count }
+
+    init(_ event: ContextEvent) {
+        objects = event.objects
+        invalidated = event.invalidated
+        insertionsArePending = event.mergedInsertions.isEmpty
+        var newCount = 0
+        objects.forEachUnretained { object in
+            if object.flags.isNew { newCount += 1 }
+        }
+        if newCount == objects.count, event.mergedInsertions.isEmpty {
+            // Nothing but insertions: the list of the event is the list of inserted objects.
+            objects.forEachUnretained { $0.leaveEvent() }
+            inserted = objects
+            updated = []
+            deleted = ContiguousArray(event.mergedDeletions)
+            refreshed = event.refreshed
+            discarded = []
+            return
+        }
+        var inserted = ContiguousArray(event.mergedInsertions)
+        var updated: ContiguousArray<NSManagedObject> = []
+        var deleted = ContiguousArray(event.mergedDeletions)
+        var refreshed = event.refreshed
+        var discarded: [NSManagedObject] = []
+        for object in objects {
+            let flags = object.flags
+            object.leaveEvent()
+            if flags.contains(.discarded) {
+                // Also one that was inserted in the same event: it counts as deleted, and as nothing else.
+                discarded.append(object)
+                deleted.append(object)
+            } else if flags.contains(.deleted) {
+                deleted.append(object)
+            } else if flags.contains(.insertedInEvent) {
+                inserted.append(object)
+            } else if flags.contains(.inserted) || flags.contains(.updated) {
+                updated.append(object)
+                if !refreshed.isEmpty { refreshed.remove(object) }
+            }
+        }
+        self.inserted = inserted
+        self.updated = updated
+        self.deleted = deleted
+        self.refreshed = refreshed
+        self.discarded = discarded
+    }
+
+    /// Forgets which properties changed in the event, in objects that have not changed since.
+    func finish() {
+        objects.forEachUnretained { object in
+            if object.flags.contains(.inEvent) { return }
+            object.pendingReference?._withUnsafeGuaranteedRef { $0.endEvent() }
+        }
+    }
+}
