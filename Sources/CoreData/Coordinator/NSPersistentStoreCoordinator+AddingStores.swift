@@ -205,9 +205,7 @@ extension NSPersistentStoreCoordinator {
 
     /// The URL for a store; one of its own for a store that was given none and need not have a file.
     private func url(_ url: URL?, for storeClass: NSPersistentStore.Type, type: String) throws -> URL {
-        if let url { return url }
-        let scheme = storeClass is InMemoryStore.Type ? "memory" : "store"
-        if !(storeClass is SQLiteStore.Type), let url = URL(string: "\(scheme)://\(UUID().uuidString)") { return url }
+        if let url = url ?? storeClass.ownURL() { return url }
         throw CoreDataErrors.make(
             .persistentStoreOpen, "A store of the type '\(type)' needs a URL, and none was given.",
             recovery: "Set the URL of the store, or of its description.",

@@ -27,10 +27,10 @@ extension NSPersistentStoreCoordinator {
     public func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {
-        _ = try StoreTypeRegistry.storeClass(for: storeType, at: url)
+        let storeClass = try StoreTypeRegistry.storeClass(for: storeType, at: url)
         // Removed before the lock is taken, because observers are told of it.
         if let open = persistentStore(for: url) { try remove(open) }
-        try changingStores.withLock { try StoreFiles.destroy(type: storeType, at: url, options: options) }
+        try changingStores.withLock { try storeClass.destroyStore(ofType: storeType, at: url, options: options) }
     }
 
     /// Copies a store with its journal and external files over another one. The destination must not be added to a coordinator.
@@ -61,9 +61,8 @@ extension NSPersistentStoreCoordinator {
                 recovery: "Remove the store from the coordinator first.",
                 userInfo: StoreOpeningErrors.userInfo(type: open.type, url: open.url))
         }
-        try StoreFiles.replace(
-            type: storeType, at: destinationURL, destinationOptions: destinationOptions, from: sourceURL,
-            sourceOptions: sourceOptions)
+        try StoreTypeRegistry.storeClass(for: storeType, at: destinationURL).replaceStore(
+            ofType: storeType, at: destinationURL, options: destinationOptions, withStoreAt: sourceURL, sourceOptions: sourceOptions)
     }
 
     /// Copies all objects of a store to a new store, possibly of another type, and puts the new one in the old one's place.

@@ -5,7 +5,7 @@ extension NSPersistentStoreDescription {
     ///
     /// - Throws: a `CocoaError` that names the store.
     package func makeDirectory() throws {
-        guard let url, url.isFileURL, !SQLiteStore.isInMemory(url), !isReadOnly, type != NSInMemoryStoreType else { return }
+        guard let url, !isReadOnly, StoreFiles.hasFile(ofType: type, at: url) else { return }
         let directory = url.deletingLastPathComponent()
         do {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

@@ -125,6 +125,34 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
             .persistentStoreOpen, "The store class \(self) cannot write the metadata of a store that is not open.")
     }
 
+    // MARK: - Stores that are not open
+
+    /// Whether a store at a URL is kept in a file there.
+    class func hasFile(at url: URL) -> Bool { url.isFileURL }
+
+    /// The URL of a store that was given none; nil where it needs one.
+    class func ownURL() -> URL? { URL(string: "store://\(UUID().uuidString)") }
+
+    /// The model that a store keeps in itself; nil when its type keeps none, or it has none.
+    ///
+    /// - Throws: `ModelReadingError` where there is one that cannot be read, and what reading the file throws.
+    class func modelInStore(at url: URL) throws -> NSManagedObjectModel? { nil }
+
+    /// Empties or removes the store at a URL. It is no error when there is none.
+    ///
+    /// - Throws: when there is anything but a regular file that the class can read.
+    class func destroyStore(ofType type: String, at url: URL, options: [AnyHashable: Any]?) throws {
+        try WholeFile(storeClass: self, type: type, url: url)
+            .destroy(isForced: flag(options, NSPersistentStoreForceDestroyOption))
+    }
+
+    /// Copies the store at one URL over the one at another. Neither may be open.
+    class func replaceStore(
+        ofType type: String, at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL, sourceOptions: [AnyHashable: Any]?
+    ) throws {
+        try WholeFile(storeClass: self, type: type, url: url).replace(withFileAt: source)
+    }
+
     // MARK: - For the coordinator
 
     /// The UUID of a store whose metadata has none.

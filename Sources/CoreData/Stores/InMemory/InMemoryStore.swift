@@ -37,4 +37,21 @@ final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
             recovery: "Ask the coordinator that has the store: metadata(for:) and setMetadata(_:for:).",
             userInfo: StoreOpeningErrors.userInfo(type: NSInMemoryStoreType, url: url))
     }
+
+    override class func hasFile(at url: URL) -> Bool { false }
+
+    override class func ownURL() -> URL? { URL(string: "memory://\(UUID().uuidString)") }
+
+    /// Whatever stands at the URL is not the store's, and left alone.
+    override class func destroyStore(ofType type: String, at url: URL, options: [AnyHashable: Any]?) throws {}
+
+    override class func replaceStore(
+        ofType type: String, at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL, sourceOptions: [AnyHashable: Any]?
+    ) throws {
+        throw CoreDataErrors.make(
+            .persistentStoreOperation,
+            "The store \(StoreName.text(type: type, url: url)) cannot be replaced: it lives in memory and has no file.",
+            recovery: "Add the other store in its place, or copy its objects with migratePersistentStore.",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
 }

@@ -292,6 +292,22 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         }
     }
 
+    override class func hasFile(at url: URL) -> Bool { url.isFileURL && !isInMemory(url) }
+
+    override class func ownURL() -> URL? { nil }
+
+    override class func modelInStore(at url: URL) throws -> NSManagedObjectModel? { try cachedModel(at: url) }
+
+    override class func destroyStore(ofType type: String, at url: URL, options: [AnyHashable: Any]?) throws {
+        try destroy(at: url, options: options)
+    }
+
+    override class func replaceStore(
+        ofType type: String, at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL, sourceOptions: [AnyHashable: Any]?
+    ) throws {
+        try replace(at: url, destinationOptions: options, withStoreAt: source, sourceOptions: sourceOptions)
+    }
+
     override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
         try readMetadata(at: url)
     }
