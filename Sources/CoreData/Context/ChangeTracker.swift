@@ -120,7 +120,7 @@ extension ChangeTracker {
     /// A fault has no row, and counts as deleted. Nothing is to be written if it never had a store.
     func deleteInaccessible(_ object: NSManagedObject) {
         let isListed = object.flags.contains(.deleted)
-        object.becomeInaccessibleAndDeleted()
+        object.becomeInaccessible(isDeleted: true)
         if object.storeNumber >= 0, !isListed { deleted.append(object) }
     }
 
@@ -134,7 +134,7 @@ extension ChangeTracker {
     /// Others deleted the row of an object, which leaves the context.
     func forgetDeleted(_ object: NSManagedObject) {
         remove(object)
-        object.endDeletionElsewhere()
+        object.endDeletion()
     }
 
     /// The deletion of an object was saved, or met that of another writer.

@@ -13,11 +13,9 @@ extension NSManagedObject {
 
     /// The one entity of the context's model that the class stands for; stops the program when there is none.
     public static func _entity(in context: NSManagedObjectContext) -> NSEntityDescription {
+        if let last = context.lastInsertedClass, last.objectClass == ObjectIdentifier(self) { return last.entity.takeUnretainedValue() }
         guard let model = context.modelLayout else {
             preconditionFailure("\(self)(context:) needs a context with a persistent store coordinator.")
-        }
-        if let last = context.lastInsertedClass, last.objectClass == ObjectIdentifier(self) {
-            return model.layouts[last.layout].entity
         }
         let candidates = model.layoutsByClass[ObjectIdentifier(self)] ?? []
         guard candidates.count == 1 else {
@@ -29,7 +27,8 @@ extension NSManagedObject {
                         + ManagedObjectClasses.misfits(of: self, in: model.layouts.map(\.entity)).map { "\n- \($0)" }.joined()
                     : "The class \(self) stands for several entities (\(names)): use init(entity:insertInto:).")
         }
-        context.lastInsertedClass = (ObjectIdentifier(self), candidates[0])
-        return model.layouts[candidates[0]].entity
+        let entity = model.layouts[candidates[0]].entity
+        context.lastInsertedClass = (ObjectIdentifier(self), .passUnretained(entity))
+        return entity
     }
 }

@@ -13,35 +13,36 @@ extension NSManagedObjectContext {
         if request.affectedStores == nil { request.affectedStores = result.fetchRequest.affectedStores }
         // The predicate is read on another thread, where objects must not be touched.
         request.predicate = request.predicate.map(DetachedPredicate.predicate)
-        let plan = try resolve(request)
-        given.noteEntity(plan.layout.entity)
+        let resolved = try resolve(request)
+        given.noteEntity(resolved.layout.entity)
         // The copy of the request is used by one thread after the other.
         let handedOver = Unchecked(request)
-        guard request.resultType == .managedObjectResultType, !needsContext(plan) else {
+        guard request.resultType == .managedObjectResultType, !needsContext(resolved) else {
             queue.async { [self] in
                 complete(result) { try fetch(handedOver.value) }
             }
             return
         }
-        let prepared = prepare(plan, request)
+        let plan = FetchExecutor(request, resolved, in: self).plan()
         DispatchQueue.global(qos: .userInitiated).async { [self] in
             // Handed over to the queue, and not used here again.
-            let answers = Unchecked(Swift.Result { result.isCancelled ? [] : try Self.answers(to: prepared) })
+            let answers = Unchecked(Swift.Result { result.isCancelled ? [] : try plan.answers() })
             queue.async { [self] in
                 complete(result) {
                     let answers = try answers.value.get()
                     // What was changed meanwhile may need rows that were not read.
-                    let now = prepare(prepared.plan, handedOver.value)
-                    guard now.asksForTheSame(as: prepared) else { return try fetch(handedOver.value) }
-                    return try results(objects(from: answers, now, handedOver.value), now.plan, handedOver.value)
+                    let executor = FetchExecutor(handedOver.value, plan.request, in: self)
+                    let now = executor.plan()
+                    guard now.asksForTheSame(as: plan) else { return try fetch(handedOver.value) }
+                    return try executor.results(from: answers, now)
                 }
             }
         }
     }
 
     /// Whether a store wants to see the context, or several steps need it.
-    private func needsContext(_ plan: FetchPlan) -> Bool {
-        plan.stores.contains { $0.snapshotStore?.needsObjects ?? false }
+    private func needsContext(_ request: ResolvedRequest) -> Bool {
+        request.stores.contains { rows(ofStore: $0.number)?.needsObjects ?? false }
     }
 
     /// Ends a fetch on the context's queue.

@@ -7,57 +7,18 @@ extension NSManagedObjectContext {
     private static let maximumRecentBatches = 4
 
     /// Whether a fetch gives faults without rows. Sorting here, for several stores, would load them all one by one.
-    func usesBatches<Result>(_ plan: FetchPlan, _ request: NSFetchRequest<Result>) -> Bool {
+    func usesBatches<Result>(_ resolved: ResolvedRequest, _ request: NSFetchRequest<Result>) -> Bool {
         request.fetchBatchSize > 0 && request.resultType == .managedObjectResultType
             && !request.shouldRefreshRefetchedObjects
-            && (plan.stores.count == 1 || plan.store.sortDescriptors.isEmpty)
-            && plan.stores.allSatisfy { $0.snapshotStore?.readsRowsInBatches ?? false }
+            && (resolved.stores.count == 1 || resolved.fetch.sortDescriptors.isEmpty)
+            && resolved.stores.allSatisfy { rows(ofStore: $0.number)?.readsRowsInBatches ?? false }
     }
 
-    /// Unique objects for rows that are not read yet, in their order.
-    func batchedFaults<Result>(
-        for references: [RowReference], of entity: EntityLayout, store: NSPersistentStore, _ request: NSFetchRequest<Result>
-    ) -> [NSManagedObject] {
-        let layouts = entity.model.layouts
-        let root = entity.rootIndex
-        let number = store.number
-        var objects: [NSManagedObject] = []
-        objects.reserveCapacity(references.count)
-        // Objects are made outside of the registry's lock: their initializers may be anyone's.
-        var existing: [NSManagedObject?] = []
-        registry.withTable(store: number, root: root) { table in
-            guard table.count > 0 else { return }
-            existing.reserveCapacity(references.count)
-            for reference in references { existing.append(table.find(reference.key).flatMap { tryRetain($0) }) }
-        }
-        var layout = entity
-        var objectClass = layout.managedObjectClass
-        for (index, reference) in references.enumerated() {
-            if !existing.isEmpty, let object = existing[index] {
-                objects.append(object)
-                continue
-            }
-            if reference.layoutIndex != layout.index {
-                layout = layouts[reference.layoutIndex]
-                objectClass = layout.managedObjectClass
-            }
-            let object = objectClass.forContext(layout.entity)
-            object.becomeFault(key: reference.key, store: number, in: registry)
-            objects.append(object)
-        }
-        registry.withTable(store: number, root: root) { table in
-            table.reserve(table.count + references.count)
-            for index in objects.indices where existing.isEmpty || existing[index] == nil {
-                if let twin = table.find(objects[index].key).flatMap({ tryRetain($0) }) {
-                    // The same row twice in one result.
-                    objects[index].leavePlaceToTwin()
-                    objects[index] = twin
-                    continue
-                }
-                table.insert(.passUnretained(objects[index]), key: objects[index].key)
-            }
-        }
-        if retainsRegisteredObjects { retained.formUnion(objects) }
+    /// Has faults without rows load them in the batches of their fetch.
+    func load<Result>(
+        _ objects: [NSManagedObject], _ references: [RowReference], inBatchesOf request: NSFetchRequest<Result>, _ entity: EntityLayout,
+        store number: Int
+    ) {
         let prefetching = (request.relationshipKeyPathsForPrefetching ?? []).map { $0.split(separator: ".").map(String.init) }
         var start = 0
         while start < objects.count {
@@ -70,7 +31,6 @@ extension NSManagedObjectContext {
             }
             start = end
         }
-        return objects
     }
 
     /// Refuses relationships that an entity does not have, before the first batch is loaded.
@@ -85,8 +45,8 @@ extension NSManagedObjectContext {
 
     /// Reads the rows of a batch and gives them to those of its objects that are still faults.
     func load(_ batch: FetchBatch) throws {
-        guard let store = registry.store(number: batch.storeNumber)?.snapshotStore else { return }
-        let read = try store.readRows(batch.keys, of: batch.entity)
+        guard let rows = rows(ofStore: batch.storeNumber) else { return }
+        let read = try rows.readRows(batch.keys, of: batch.entity)
         defer { withExtendedLifetime(read) {} }
         // Kept until the registry's lock is free again: the last reference to an object must not go under it.
         var loaded: [NSManagedObject] = []

@@ -190,6 +190,8 @@ extension NSManagedObjectContext {
             let storeIsThere = registry.store(number: Int(object.storeNumber)) != nil
             return !storeIsThere || !object.flags.isDisjoint(with: .rowIsGone)
         } catch {
+            // As for a fault that cannot be read: the next save says so.
+            readFailure = error
             return true
         }
     }

@@ -40,8 +40,8 @@ extension NSManagedObjectContext {
                     deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey))
                 // The rows were changed behind the caches.
                 for objectID in changes.updated + changes.deleted {
-                    guard let key = objectID.key else { continue }
-                    objectID.persistentStore?.snapshotStore?.rowCaches[objectID.layout.rootIndex].remove(key)
+                    guard let key = objectID.key, let store = objectID.persistentStore else { continue }
+                    store.snapshotStore?.forgetCachedRow(key, of: objectID.layout)
                 }
                 context.merge(changes)
             }
@@ -86,8 +86,7 @@ extension NSManagedObjectContext {
             object.forgetRowAndPage()
             return
         }
-        let store = registry.store(number: Int(object.storeNumber))?.snapshotStore
-        guard let newest = store?.rowCaches[object.layout.rootIndex].snapshot(for: object.key) else {
+        guard let newest = rows(near: object)?.cachedRow(object.key, of: object.layout) else {
             if object.hasChanges { reload(object) } else { turnIntoFault(object) }
             return
         }

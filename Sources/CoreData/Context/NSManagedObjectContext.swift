@@ -21,8 +21,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Whether the main queue was asked to process pending changes. Changed on the main queue only.
     var willProcessChanges = false
     @exclusivity(unchecked) var isSaving = false
-    /// The class that `init(context:)` was last called on, and the index of its entity's layout: objects come in rows.
-    @exclusivity(unchecked) var lastInsertedClass: (objectClass: ObjectIdentifier, layout: Int)?
+    /// The class that `init(context:)` was last called on, and its entity, which the registry's model keeps alive: objects come in rows.
+    @exclusivity(unchecked) var lastInsertedClass: (objectClass: ObjectIdentifier, entity: Unmanaged<NSEntityDescription>)?
     /// Objects by temporary ID, for those whose ID was asked for.
     @exclusivity(unchecked) var temporaryObjects: [NSManagedObjectID.Identity: WeakObject] = [:]
     /// Whether new objects get permanent IDs as soon as they are asked for them, for contexts whose IDs outlive them.
@@ -279,7 +279,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             object.makeExtras().objectID = objectID
             return object
         }
-        return makeFault(layout: objectID.layout, key: key, store: number)
+        return fault(for: RowReference(key: key, layoutIndex: objectID.layout.index), of: objectID.layout, store: number)
     }
 
     /// The object with an ID, loaded.
@@ -303,34 +303,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             userInfo: [NSAffectedObjectsErrorKey: [objectID]])
     }
 
-    func makeObject(of layout: EntityLayout) -> NSManagedObject {
-        layout.managedObjectClass.forContext(layout.entity)
-    }
-
-    func makeFault(layout: EntityLayout, key: Int64, store: Int) -> NSManagedObject {
-        let object = makeObject(of: layout)
-        object.becomeFault(key: key, store: store, in: registry)
-        registry.register(object)
-        noteUse(of: [object], store: store)
-        if retainsRegisteredObjects { retained.insert(object) }
-        return object
-    }
-
-    /// Tells a store of objects that were registered, if it wants to know.
-    @inline(__always)
-    func noteUse<Objects: Sequence<NSManagedObject>>(of objects: @autoclosure () -> Objects, store number: Int) {
-        guard coordinator?.tellsStoresOfUse.load(ordering: .relaxed) == true else { return }
-        registry.tellStore(use: objects(), registry.store(number: number))
-    }
-
     /// The destination of a to-one relationship, in the store of `source`.
     func object(for reference: RowReference, near source: NSManagedObject) -> NSManagedObject? {
         guard let modelLayout, reference.layoutIndex < modelLayout.layouts.count else { return nil }
         let layout = modelLayout.layouts[reference.layoutIndex]
-        if let object = registry.object(store: Int(source.storeNumber), root: layout.rootIndex, key: reference.key) {
-            return object
-        }
-        return makeFault(layout: layout, key: reference.key, store: Int(source.storeNumber))
+        return fault(for: reference, of: layout, store: Int(source.storeNumber))
     }
 
     // MARK: - Forgetting

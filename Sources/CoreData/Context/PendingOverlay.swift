@@ -13,13 +13,13 @@ struct PendingOverlay {
     private let offset: Int
 
     /// nil when the context has no unsaved change that bears on the fetch.
-    init?(_ plan: NSManagedObjectContext.FetchPlan, in context: NSManagedObjectContext) {
+    init?(_ request: ResolvedRequest, in context: NSManagedObjectContext) {
         guard context.hasChanges else { return nil }
-        sortDescriptors = plan.store.sortDescriptors
-        limit = max(0, plan.store.limit)
-        offset = max(0, plan.store.offset)
-        let root = plan.layout.rootIndex
-        let numbers = Set(plan.stores.map(\.number))
+        sortDescriptors = request.fetch.sortDescriptors
+        limit = max(0, request.fetch.limit)
+        offset = max(0, request.fetch.offset)
+        let root = request.layout.rootIndex
+        let numbers = Set(request.stores.map(\.number))
         for list in [context.changes.updated, context.changes.deleted, context.changes.inserted] {
             list.objects.forEachUnretained { object in
                 // A deleted object that was never loaded may be of a subentity of what it seems to be of.
@@ -29,8 +29,8 @@ struct PendingOverlay {
             }
         }
         for list in [context.changes.updated, context.changes.inserted] {
-            for object in list.objects where context.belongs(object, plan) && context.isIn(plan.stores, object) {
-                if plan.store.predicate?.evaluate(with: object) ?? true { objects.append(object) }
+            for object in list.objects where context.belongs(object, request) && context.isIn(request.stores, object) {
+                if request.fetch.predicate?.evaluate(with: object) ?? true { objects.append(object) }
             }
         }
         if excludedKeys.isEmpty, objects.isEmpty { return nil }

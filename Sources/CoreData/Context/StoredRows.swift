@@ -261,13 +261,13 @@ private final class StoredRowSource {
     }
 
     /// Reads to-many relationships of rows: one fetch for each relationship and entity.
-    func readRelationships(_ names: [String], of rows: FetchedRows, from snapshotStore: any SnapshotStore) throws {
+    func readRelationships(_ names: [String], of rows: FetchedRows, from source: any RowSource) throws {
         let groups = Dictionary(grouping: rows.rows, by: \.rowLayoutIndex)
         for (index, rows) in groups {
             let layout = model.layouts[index]
             for name in names {
                 guard let slot = layout.slotByName[name], layout.slots[slot].kind.isToMany else { continue }
-                let found = try snapshotStore.relatedRows(toAll: rows.map(\.rowKey), through: layout.slots[slot], of: layout)
+                let found = try source.relatedRows(toAll: rows.map(\.rowKey), through: layout.slots[slot], of: layout)
                 var byOwner: [Int64: [RowReference]] = [:]
                 for (row, owner) in zip(found.rows.rows, found.ownerKeys) {
                     byOwner[owner, default: []].append(RowReference(key: row.rowKey, layoutIndex: row.rowLayoutIndex))
@@ -288,12 +288,12 @@ extension NSManagedObjectContext {
         _ request: NSFetchRequest<Result>, relationships: [String]
     ) throws -> _StoredRows? {
         if request.includesPendingChanges && hasChanges { return nil }
-        let plan = try resolve(request)
-        guard plan.stores.count == 1, let store = plan.stores.first, let snapshotStore = store.snapshotStore,
-            plan.store.shape == .rows, case .rows(let rows) = try snapshotStore.fetch(plan.store)
+        let resolved = try resolve(request)
+        guard resolved.stores.count == 1, let store = resolved.stores.first, let stored = self.rows(ofStore: store.number),
+            resolved.fetch.shape == .rows, case .rows(let rows) = try stored.fetch(resolved.fetch)
         else { return nil }
-        let source = StoredRowSource(store: store, model: plan.layout.model)
-        if !relationships.isEmpty { try source.readRelationships(relationships, of: rows, from: snapshotStore) }
+        let source = StoredRowSource(store: store, model: resolved.layout.model)
+        if !relationships.isEmpty { try source.readRelationships(relationships, of: rows, from: stored) }
         return _StoredRows(rows, source: source)
     }
 }

@@ -70,37 +70,7 @@ struct ObjectState {
     }
 }
 
-// MARK: - Reading the state
-
 extension NSManagedObject {
-    @inlinable @inline(__always) final var row: RowPointer? { state.row }
-    @inlinable @inline(__always) final var accessorTable: AccessorTable { state.accessorTable }
-    @inline(__always) final var flags: ObjectFlags { state.flags }
-    @inline(__always) final var storeNumber: Int16 { state.storeNumber }
-    @inline(__always) final var key: Int64 { state.key }
-    @inline(__always) final var committedRow: RowPointer? { state.committedRow }
-    @inline(__always) final var pendingReference: Unmanaged<PendingValues>? { state.pendingReference }
-    @inline(__always) final var extrasReference: Unmanaged<ObjectExtras>? { state.extrasReference }
-    @inline(__always) final var heldRegistry: Unmanaged<ObjectRegistry>? { state.heldRegistry }
-
-    /// Where the object's properties lie.
-    @inline(__always)
-    final var layout: EntityLayout { state.accessorTable.owner._withUnsafeGuaranteedRef { $0 } }
-
-    /// Keeps `committedRow` alive.
-    final var page: RowPage? { state.heldPage?.takeUnretainedValue() }
-
-    /// The registry of the object's context.
-    final var registry: ObjectRegistry? { state.heldRegistry?.takeUnretainedValue() }
-
-    /// Unsaved values of stored properties, in memory form; in a new object a missing slot has its default value.
-    @inline(__always)
-    final var pending: PendingValues? { state.pendingReference?.takeUnretainedValue() }
-
-    /// What an object needs only once its relationships or its temporary ID are used.
-    @inline(__always)
-    final var extras: ObjectExtras? { state.extrasReference?.takeUnretainedValue() }
-
     /// Checks in debug builds what a transition has left.
     @inline(__always)
     private final func transitionEnded() {
@@ -246,17 +216,10 @@ extension NSManagedObject {
         transitionEnded()
     }
 
-    /// The fault has no row to load: it reads as nil.
-    final func becomeInaccessible() {
+    /// The fault has no row to load: it reads as nil, and where `isDeleted` says so counts as deleted.
+    final func becomeInaccessible(isDeleted: Bool = false) {
         state.flags.remove(.fault)
-        state.flags.insert(.inaccessible)
-        transitionEnded()
-    }
-
-    /// As `becomeInaccessible`, and counts as deleted.
-    final func becomeInaccessibleAndDeleted() {
-        becomeInaccessible()
-        state.flags.insert(.deleted)
+        state.flags.insert(isDeleted ? [.inaccessible, .deleted] : .inaccessible)
         transitionEnded()
     }
 
@@ -418,17 +381,11 @@ extension NSManagedObject {
     /// Has its delete rules applied again.
     final func unmarkPropagated() { state.flags.remove(.propagated) }
 
-    /// The row is gone, and so is the object.
+    /// The row is gone, and so is the object, which leaves the context.
     final func endDeletion() {
-        state.flags.remove([.updated, .deleted])
+        state.flags.remove([.updated, .deleted, .deletedElsewhere])
         state.flags.insert(.deletionSaved)
         transitionEnded()
-    }
-
-    /// As `endDeletion`, of a row that others deleted.
-    final func endDeletionElsewhere() {
-        endDeletion()
-        state.flags.remove(.deletedElsewhere)
     }
 
     /// A new object leaves its context without having been saved.

@@ -44,7 +44,7 @@ extension NSManagedObjectContext {
     private func completeManyToMany(_ object: NSManagedObject, _ changed: inout ContiguousArray<NSManagedObject>) throws {
         for (slot, state) in object.extras?.allToMany ?? [] where !state.added.isEmpty {
             let property = object.layout.slots[slot]
-            guard property.inverseIsToMany, !property.isTransient, isWritingSide(property, object.layout) else { continue }
+            guard property.inverseIsToMany, !property.isTransient, property.isWritingSide(in: object.layout) else { continue }
             for member in state.added.objects where lacksSide(member, property) {
                 if try complete(member, property, with: object, &changed) { continue }
                 object.removeMember(member, slot: slot)

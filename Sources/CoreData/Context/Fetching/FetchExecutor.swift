@@ -1,0 +1,206 @@
+import Foundation
+
+/// Carries out one fetch request: asks the stores, makes objects of their rows, lays unsaved changes over.
+struct FetchExecutor<Result> {
+    private let request: NSFetchRequest<Result>
+    // unowned(unsafe): an executor lives within a call of the context's.
+    private unowned(unsafe) let context: NSManagedObjectContext
+    let resolved: ResolvedRequest
+
+    /// - Throws: names that the model does not have, and what contradicts itself in the request.
+    init(_ request: NSFetchRequest<Result>, in context: NSManagedObjectContext) throws {
+        self.init(request, try context.resolve(request), in: context)
+    }
+
+    /// - Parameter resolved: the request's names, found in the context's model.
+    init(_ request: NSFetchRequest<Result>, _ resolved: ResolvedRequest, in context: NSManagedObjectContext) {
+        self.request = request
+        self.context = context
+        self.resolved = resolved
+    }
+
+    /// What a fetch gives, by the result type of its request.
+    enum Fetched {
+        case objects([NSManagedObject])
+        case objectIDs([NSManagedObjectID])
+        case dictionaries([NSDictionary])
+        case count(Int)
+
+        var elements: [Any] {
+            switch self {
+            case .objects(let objects): objects
+            case .objectIDs(let objectIDs): objectIDs
+            case .dictionaries(let dictionaries): dictionaries
+            case .count(let count): [NSNumber(value: count)]
+            }
+        }
+    }
+
+    func run() throws -> Fetched {
+        switch request.resultType {
+        case .managedObjectIDResultType: .objectIDs(try objectIDs())
+        case .countResultType: .count(try count())
+        case .dictionaryResultType: .dictionaries(try dictionaries().map { NSDictionary(dictionary: $0) })
+        default: .objects(try objects())
+        }
+    }
+
+    /// What the request gives, as what it is declared for.
+    func results() throws -> [Result] {
+        switch try run() {
+        case .objects(let objects): try typed(objects)
+        case .objectIDs(let objectIDs): try typed(objectIDs)
+        case .dictionaries(let dictionaries): try typed(dictionaries)
+        case .count(let count): try typed([NSNumber(value: count)])
+        }
+    }
+
+    // MARK: - Objects
+
+    private func objects() throws -> [NSManagedObject] {
+        let plan = plan()
+        return try objects(from: plan.answers(), plan)
+    }
+
+    /// What the stores are to be asked for now, with the context's unsaved changes.
+    func plan() -> FetchPlan {
+        var plan = FetchPlan(
+            request: resolved, asked: resolved.fetch, overlay: overlay(), usesBatches: context.usesBatches(resolved, request))
+        for store in resolved.stores {
+            if let rows = context.rows(ofStore: store.number) { plan.sources.append((store, rows)) }
+        }
+        if !request.includesPropertyValues || plan.usesBatches { plan.asked.shape = .references }
+        return plan
+    }
+
+    /// The unsaved changes that bear on the fetch; nil when there are none, and for a request that does not want them.
+    private func overlay() -> PendingOverlay? { request.includesPendingChanges ? PendingOverlay(resolved, in: context) : nil }
+
+    /// What stores answered to a plan, as what the request is declared for.
+    func results(from answers: [FetchPlan.Answer], _ plan: FetchPlan) throws -> [Result] { try typed(objects(from: answers, plan)) }
+
+    /// Makes objects of the stores' answers, in order, with unsaved changes laid over.
+    private func objects(from answers: [FetchPlan.Answer], _ plan: FetchPlan) throws -> [NSManagedObject] {
+        var objects: [NSManagedObject] = []
+        for (store, answer) in answers {
+            let found: [NSManagedObject]
+            switch answer {
+            case .rows(let rows):
+                found = context.objects(
+                    of: rows, store: store.number, asFaults: request.returnsObjectsAsFaults,
+                    refreshing: request.shouldRefreshRefetchedObjects)
+            case .references(let references):
+                found = context.faults(for: references, of: resolved.layout, store: store.number)
+                if plan.usesBatches { context.load(found, references, inBatchesOf: request, resolved.layout, store: store.number) }
+            default: continue
+            }
+            if objects.isEmpty { objects = found } else { objects += found }
+        }
+        let isShared = resolved.stores.count > 1
+        if let overlay = plan.overlay {
+            objects = isShared ? overlay.merged(intoSeveral: objects, in: context) : overlay.merged(into: objects)
+        } else if isShared {
+            if !resolved.fetch.sortDescriptors.isEmpty { objects = context.sorted(objects, resolved.fetch.sortDescriptors) }
+            objects = slice(objects)
+        }
+        if let keyPaths = request.relationshipKeyPathsForPrefetching, !objects.isEmpty {
+            if plan.usesBatches {
+                // They are loaded with the batches.
+                try context.checkPrefetching(keyPaths, of: resolved.layout)
+                return objects
+            }
+            for keyPath in keyPaths { try context.prefetch(keyPath.split(separator: ".").map(String.init)[...], of: objects) }
+        }
+        return objects
+    }
+
+    /// The part of a result that the request's offset and limit leave.
+    private func slice(_ objects: [NSManagedObject]) -> [NSManagedObject] {
+        let (offset, limit) = (resolved.fetch.offset, resolved.fetch.limit)
+        if offset <= 0, limit <= 0 { return objects }
+        var slice = objects[...]
+        if offset > 0 { slice = slice.dropFirst(offset) }
+        if limit > 0 { slice = slice.prefix(limit) }
+        return Array(slice)
+    }
+
+    // MARK: - Other shapes
+
+    private func objectIDs() throws -> [NSManagedObjectID] {
+        var plan = plan()
+        if plan.overlay != nil || resolved.stores.count > 1 {
+            // The few objects that are compared with new ones are read one by one.
+            if resolved.stores.count == 1 || resolved.fetch.sortDescriptors.isEmpty { plan.asked.shape = .references }
+            return try objects(from: plan.answers(), plan).map(\.objectID)
+        }
+        plan.asked.shape = .references
+        let layouts = resolved.layout.model.layouts
+        return try plan.answers().flatMap { store, answer -> [NSManagedObjectID] in
+            guard case .references(let references) = answer else { return [] }
+            return references.map { NSManagedObjectID(key: $0.key, layout: layouts[$0.layoutIndex], store: store) }
+        }
+    }
+
+    /// The number of objects that the request would give.
+    func count() throws -> Int {
+        var plan = plan()
+        plan.asked = resolved.fetch
+        plan.asked.shape = .count
+        plan.asked.sortDescriptors = []
+        var rows = 0
+        for (_, answer) in try plan.answers(countingOnly: true) {
+            if case .count(let count) = answer { rows += count }
+        }
+        if let overlay = plan.overlay { return overlay.count(withRows: rows) }
+        if resolved.stores.count == 1 { return rows }
+        rows = max(0, rows - max(0, resolved.fetch.offset))
+        return resolved.fetch.limit > 0 ? min(rows, resolved.fetch.limit) : rows
+    }
+
+    /// Dictionaries come straight from the stores and do not see unsaved changes.
+    private func dictionaries() throws -> [[String: Any]] {
+        let merge = resolved.stores.count > 1 ? try resolved.fetch.columns.map { try DictionaryMerge(resolved.fetch, $0) } : nil
+        let asked = merge?.asked ?? resolved.fetch
+        var result: [[String: Any]] = []
+        for store in resolved.stores {
+            if case .dictionaries(let rows)? = try context.rows(ofStore: store.number)?.fetch(asked) { result += rows }
+        }
+        return merge?.merged(result) ?? result
+    }
+
+    // MARK: - Result types
+
+    private func typed<Element: NSObject>(_ values: [Element]) throws -> [Result] {
+        if let same = values as? [Result] { return same }
+        throw CoreDataErrors.make(
+            .coreData,
+            "The fetch request for \(request.entityName ?? "?") gives \(Element.self) (its resultType), but is declared for \(Result.self)."
+        )
+    }
+
+    /// The objects as what the request is declared for.
+    private func typed(_ objects: [NSManagedObject]) throws -> [Result] {
+        if Result.self == NSManagedObject.self, let same = objects as? [Result] { return same }
+        if let wanted = Result.self as? NSManagedObject.Type {
+            let layouts = resolved.layout.model.layouts
+            let fits = resolved.layout.familyIndexes.allSatisfy { layouts[$0].managedObjectClass.isSubclass(of: wanted) }
+            if fits, type(of: resolved.layout) == EntityLayout.self {
+                // Every object is an instance of `Result`, a class: both arrays hold the same references.
+                return unsafeBitCast(objects, to: [Result].self)
+            }
+        }
+        var result: [Result] = []
+        result.reserveCapacity(objects.count)
+        for object in objects {
+            guard let element = object as? Result else {
+                throw CoreDataErrors.make(
+                    .coreData,
+                    "The fetch request for \(resolved.layout.name) is declared for \(Result.self), but an object is a \(Swift.type(of: object)).",
+                    recovery:
+                        "Check the class that the entity names in the model (\(object.layout.entity.managedObjectClassName ?? "none")).")
+            }
+            result.append(element)
+        }
+        return result
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+
+/// A fetch request whose names are found in the model: of which entity, in which stores, and what each of them is asked for when nothing
+/// is unsaved.
+struct ResolvedRequest {
+    var layout: EntityLayout
+    var stores: [NSPersistentStore]
+    var fetch: StoreFetch
+}
+
+extension NSManagedObjectContext {
+    func resolve<Result>(_ request: NSFetchRequest<Result>) throws -> ResolvedRequest {
+        let coordinator = try requireCoordinator("fetch")
+        guard let modelLayout else {
+            throw CoreDataErrors.make(.coreData, "The context\(nameInMessages) has no model.")
+        }
+        guard let name = request.entityName else {
+            throw CoreDataErrors.make(
+                .coreData, "The fetch request has no entity.", recovery: "Set its entity, or use init(entityName:).")
+        }
+        guard let layout = modelLayout.layoutByName[name] else {
+            throw CoreDataErrors.make(
+                .coreData, "The model has no entity named \"\(name)\".",
+                recovery: "Its entities are \(modelLayout.layouts.map(\.name).joined(separator: ", ")).")
+        }
+        request.noteEntity(layout.entity)
+        var fetch = StoreFetch(entity: layout)
+        fetch.includesSubentities = request.includesSubentities
+        fetch.predicate = request.predicate
+        fetch.sortDescriptors = request.sortDescriptors ?? []
+        fetch.limit = request.fetchLimit
+        fetch.offset = request.fetchOffset
+        fetch.origin = FetchOrigin(request: request, context: self)
+        if request.resultType == .dictionaryResultType {
+            fetch.shape = .dictionaries
+            var columns = StoreFetch.DictionaryColumns(properties: request.propertiesToFetch ?? [])
+            if columns.properties.isEmpty {
+                columns.properties = layout.propertySlots.filter(\.isFetched).map(\.property)
+            }
+            columns.groupBy = request.propertiesToGroupBy ?? []
+            columns.having = request.havingPredicate
+            columns.isDistinct = request.returnsDistinctResults
+            if columns.having != nil, columns.groupBy.isEmpty {
+                throw CoreDataErrors.make(
+                    .coreData, "A fetch request with a havingPredicate needs propertiesToGroupBy (entity \(name)).")
+            }
+            try DictionaryResults.checkGrouping(columns, of: layout)
+            fetch.columns = columns
+        } else if !(request.propertiesToGroupBy ?? []).isEmpty {
+            throw CoreDataErrors.make(
+                .coreData, "propertiesToGroupBy needs the dictionary result type (entity \(name)).")
+        }
+        if layout.model.hasComposites { try CompositeOrder.check(fetch) }
+        let stores = coordinator.snapshotStores(holding: layout, affected: request.affectedStores)
+        return ResolvedRequest(layout: layout, stores: stores, fetch: fetch)
+    }
+
+    /// Whether an object is of an entity that a fetch asks for.
+    func belongs(_ object: NSManagedObject, _ request: ResolvedRequest) -> Bool {
+        request.fetch.includesSubentities ? object.layout.isKind(of: request.layout) : object.layout === request.layout
+    }
+
+    /// Whether an object is, or will be, in one of some stores.
+    func isIn(_ stores: [NSPersistentStore], _ object: NSManagedObject) -> Bool {
+        if let assigned = assignedStores[ObjectIdentifier(object)] { return stores.contains { $0 === assigned } }
+        if object.storeNumber >= 0 { return stores.contains { $0.number == Int(object.storeNumber) } }
+        guard let coordinator = persistentStoreCoordinator,
+            let store = try? coordinator.store(for: object.layout, assigned: nil)
+        else { return true }
+        return stores.contains { $0 === store }
+    }
+
+    func sorted(_ objects: [NSManagedObject], _ descriptors: [NSSortDescriptor]) -> [NSManagedObject] {
+        // Stable, so that equal objects keep the store's order.
+        descriptors.order(of: objects).map { objects[$0] }
+    }
+}

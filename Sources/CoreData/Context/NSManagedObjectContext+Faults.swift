@@ -1,0 +1,101 @@
+import Foundation
+
+// Loading faults: the rows of objects, and what their relationships lead to.
+
+extension NSManagedObjectContext {
+    /// Loads a fault for an accessor, which cannot throw.
+    func fulfillFault(_ object: NSManagedObject, triggeredBy slot: Int) {
+        do {
+            if try load(object) { return }
+        } catch {
+            if object.storeNumber >= 0, registry.store(number: Int(object.storeNumber)) == nil {
+                // Its store was removed, and the context has not heard of it yet: it reads as nil from now on.
+                object.becomeInvalid()
+                return
+            }
+            // The object stays a fault; an accessor cannot throw, so the next save does.
+            readFailure = error
+            return
+        }
+        let objectID = object.objectID
+        let property = slot < 0 ? nil : object.layout.slots[slot].declared
+        guard shouldHandleInaccessibleFault(object, for: objectID, triggeredByProperty: property) else {
+            preconditionFailure(
+                "Core Data could not fulfill a fault for \(objectID.uriRepresentation().absoluteString): there is no such row. "
+                    + "It was deleted by someone else; existingObject(with:) tells, or leave shouldDeleteInaccessibleFaults on.")
+        }
+        changes.deleteInaccessible(object)
+    }
+
+    /// Loads a fault. False when the row does not exist.
+    func load(_ object: NSManagedObject) throws -> Bool {
+        if !object.flags.contains(.fault) { return true }
+        if object.flags.contains(.inserted) {
+            // Refreshed before its first save: there is no row, the values are those of a new object.
+            object.becomeLoaded()
+            return true
+        }
+        if object.committedRow != nil, let page = object.page, isGood(page) {
+            fulfill(object)
+            return true
+        }
+        if object.flags.contains(.invalid) { return false }
+        guard object.storeNumber >= 0 else { return false }
+        guard let rows = rows(near: object) else {
+            throw CoreDataErrors.make(
+                .coreData,
+                "\(object.layout.name) p\(object.key) was used after its store had been removed from the coordinator.",
+                recovery: "Add the store again and fetch the object anew.",
+                userInfo: [NSAffectedObjectsErrorKey: [object.objectID]])
+        }
+        if let cached = rows.cachedRow(object.key, of: object.layout), isGood(cached.page) {
+            object.keep(cached.row)
+        } else if let batch = object.page?.batch, stalenessInterval != 0 {
+            try load(batch)
+            guard object.committedRow != nil else { return false }
+        } else {
+            let read = try rows.readRows([object.key], of: object.layout)
+            defer { withExtendedLifetime(read) {} }
+            guard let row = read.rows.first else { return false }
+            object.keep(row)
+        }
+        fulfill(object)
+        return true
+    }
+
+    /// Whether rows of a page are young enough for the context's staleness interval.
+    private func isGood(_ page: RowPage) -> Bool {
+        let interval = stalenessInterval
+        if interval < 0 { return true }
+        return interval > 0 && Double(currentTime()) - Double(page.time) <= interval * 1e9
+    }
+
+    /// Makes the committed row readable and tells the object.
+    func fulfill(_ object: NSManagedObject) {
+        object.becomeLoaded()
+        object.silently { object.awakeFromFetch() }
+    }
+
+    /// The objects that the store has in a to-many relationship; nil when they could not be read.
+    func relatedObjects(to object: NSManagedObject, slot: Int) -> ContiguousArray<NSManagedObject>? {
+        guard let source = rows(near: object) else {
+            // The store was removed: what was not loaded reads as empty.
+            return []
+        }
+        do {
+            let rows = try source.relatedRows(to: object.key, through: object.layout.slots[slot], of: object.layout)
+            // An initializer for no elements would write to the storage that all empty arrays share.
+            if rows.rows.isEmpty { return [] }
+            return ContiguousArray(unsafeUninitializedCapacity: rows.rows.count) { buffer, count in
+                count = buffer.count
+                initialize(buffer, withObjectsOf: rows, store: Int(object.storeNumber), asFaults: true)
+            }
+        } catch {
+            readFailure = error
+            return nil
+        }
+    }
+
+    /// Whether a row that a store gives may be of an object that was deleted here.
+    var hasUnsavedDeletions: Bool { changes.hasDeletions }
+}

@@ -1,0 +1,108 @@
+// Loading the relationships of many objects at once.
+
+extension NSManagedObjectContext {
+    /// Loads the relationships of a key path for many objects, one fetch for each step.
+    func prefetch(_ path: ArraySlice<String>, of objects: [NSManagedObject]) throws {
+        guard let name = path.first else { return }
+        var destinations: [NSManagedObject] = []
+        let groups = Dictionary(grouping: objects.filter { $0.storeNumber >= 0 && !$0.flags.contains(.inserted) }) {
+            Int($0.storeNumber) << 32 | $0.layout.index
+        }
+        for group in groups.values {
+            let layout = group[0].layout
+            guard let index = layout.slotByName[name], layout.slots[index].relationship != nil else {
+                throw CoreDataErrors.make(
+                    .coreData, "The entity \(layout.name) has no relationship named \"\(name)\" to prefetch.")
+            }
+            let store = Int(group[0].storeNumber)
+            guard let rows = rows(ofStore: store) else { continue }
+            let slot = layout.slots[index]
+            if slot.kind == .toOne {
+                destinations += try prefetchToOne(slot, group, store, rows)
+            } else if slot.kind.isToMany {
+                let faults = group.filter { !($0.extras?.toMany(index)?.isLoaded ?? false) }
+                let related = try rows.relatedRows(toAll: faults.map(\.key), through: slot, of: layout)
+                let members = loadMembers(related, of: faults, slot: index, store: store)
+                if path.count > 1 { for list in members { destinations += list } }
+            }
+        }
+        if path.count > 1, !destinations.isEmpty { try prefetch(path.dropFirst(), of: destinations) }
+    }
+
+    /// Gives many objects the members of a relationship that were fetched for all of them.
+    ///
+    /// - Returns: the members of each object.
+    private func loadMembers(
+        _ related: RelatedRows, of owners: [NSManagedObject], slot: Int, store: Int
+    ) -> [ContiguousArray<NSManagedObject>] {
+        let count = related.rows.rows.count
+        let members = UnsafeMutableBufferPointer<NSManagedObject>.allocate(capacity: count)
+        defer { members.deallocate() }
+        initialize(members, withObjectsOf: related.rows, store: store, asFaults: true)
+        var places: [Int64: Int] = [:]
+        places.reserveCapacity(owners.count)
+        for (place, owner) in owners.enumerated() { places[owner.key] = place }
+        var lists = Array(repeating: ContiguousArray<NSManagedObject>(), count: owners.count)
+        var start = 0
+        // Rows of one owner usually stand together: they are moved at once.
+        while start < count {
+            let owner = related.ownerKeys[start]
+            var end = start + 1
+            while end < count, related.ownerKeys[end] == owner { end += 1 }
+            let run = UnsafeMutableBufferPointer(rebasing: members[start..<end])
+            let list = ContiguousArray<NSManagedObject>(unsafeUninitializedCapacity: run.count) { buffer, count in
+                count = buffer.moveInitialize(fromContentsOf: run)
+            }
+            if let place = places[owner] {
+                if lists[place].isEmpty { lists[place] = list } else { lists[place] += list }
+            }
+            start = end
+        }
+        let mayBeDeleted = hasUnsavedDeletions
+        for (place, owner) in owners.enumerated() {
+            owner.mergeLoaded(lists[place], into: slot, owner.toManyState(slot), mayBeDeleted: mayBeDeleted)
+        }
+        return lists
+    }
+
+    private func prefetchToOne(
+        _ slot: PropertySlot, _ objects: [NSManagedObject], _ store: Int, _ source: any RowSource
+    ) throws -> [NSManagedObject] {
+        let destination = objects[0].layout.model.layouts[slot.destinationIndex]
+        var keys: Set<Int64> = []
+        for object in objects {
+            guard let row = object.committedRow else { continue }
+            if !object.layout.isNull(row, slot.index) { keys.insert(Int64(bitPattern: row[slot.index])) }
+        }
+        var held: [NSManagedObject] = []
+        var missing: [Int64] = []
+        for key in keys {
+            if let object = registry.object(store: store, root: destination.rootIndex, key: key) {
+                held.append(object)
+                if !object.flags.contains(.fault) || object.committedRow != nil { continue }
+            }
+            if let cached = source.cachedRow(key, of: destination) {
+                var rows = FetchedRows()
+                rows.rows = [cached.row]
+                rows.pages = [cached.page]
+                held += self.objects(of: rows, store: store, asFaults: true)
+            } else {
+                missing.append(key)
+            }
+        }
+        if !missing.isEmpty {
+            held += self.objects(of: try source.readRows(missing, of: destination), store: store, asFaults: true)
+        }
+        for object in objects where object.extras?.toOne(slot.index) == nil {
+            // A pending destination hides the committed one, which must not come back when it was saved.
+            if object.pending?.has(slot.index) ?? false { continue }
+            guard let row = object.committedRow, !object.layout.isNull(row, slot.index) else { continue }
+            if let target = registry.object(
+                store: store, root: destination.rootIndex, key: Int64(bitPattern: row[slot.index]))
+            {
+                object.makeExtras().setToOne(slot.index, target)
+            }
+        }
+        return held
+    }
+}

@@ -1,0 +1,19 @@
+// Where the context's rows come from. Nothing else in this layer knows.
+
+extension NSManagedObjectContext {
+    /// The rows of a store that the context works with; nil once it was removed.
+    func rows(ofStore number: Int) -> (any RowSource)? { registry.store(number: number)?.snapshotStore }
+
+    /// The rows of the store that an object is in; nil for a new object, and once the store was removed.
+    func rows(near object: NSManagedObject) -> (any RowSource)? {
+        object.storeNumber < 0 ? nil : rows(ofStore: Int(object.storeNumber))
+    }
+
+    /// The row as the store has it now, past all caches; nil when it is gone.
+    func freshSnapshot(of object: NSManagedObject) throws -> Snapshot? {
+        guard let rows = rows(near: object) else { return nil }
+        let read = try rows.readRows([object.key], of: object.layout)
+        defer { withExtendedLifetime(read) {} }
+        return read.rows.first.map(Snapshot.init(retaining:))
+    }
+}

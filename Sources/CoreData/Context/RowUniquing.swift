@@ -1,0 +1,211 @@
+// One object for each row: the one way from what stores answer to the context's objects.
+
+extension NSManagedObjectContext {
+    /// Unique objects for fetched rows, in their order.
+    func objects(of rows: FetchedRows, store: Int, asFaults: Bool, refreshing: Bool = false) -> [NSManagedObject] {
+        // No elements, no initializer: it would write to the storage that all empty arrays share.
+        if rows.rows.isEmpty { return [] }
+        return Array(unsafeUninitializedCapacity: rows.rows.count) { buffer, count in
+            count = buffer.count
+            initialize(buffer, withObjectsOf: rows, store: store, asFaults: asFaults, refreshing: refreshing)
+        }
+    }
+
+    /// Initializes a buffer with the unique objects of fetched rows, in their order.
+    ///
+    /// - Parameter buffer: has as many uninitialized places as there are rows.
+    func initialize(
+        _ buffer: UnsafeMutableBufferPointer<NSManagedObject>, withObjectsOf rows: FetchedRows, store: Int, asFaults: Bool,
+        refreshing: Bool = false
+    ) {
+        // The rows are read by address: their pages must live until every object has its own reference.
+        defer { withExtendedLifetime(rows) {} }
+        guard let first = rows.rows.first else { return }
+        guard let modelLayout else { preconditionFailure("A context without a model was given rows of a store.") }
+        let root = modelLayout.layouts[first.rowLayoutIndex].rootIndex
+        let uniquing = RowUniquing(context: self, store: store, root: root)
+        uniquing.initialize(buffer, areDistinct: rows.areDistinct) {
+            rows.rows[$0].rowKey
+        } makingMissing: { existing in
+            var start = 0
+            var madeAny = false
+            while start < rows.rows.count {
+                // Rows of one page are of one entity, and their objects retain the same page.
+                let pageWord = rows.rows[start][-1]
+                var end = start + 1
+                while end < rows.rows.count, rows.rows[end][-1] == pageWord { end += 1 }
+                let made = makeObjects(of: rows, start..<end, existing, store: store, refreshing: refreshing, modelLayout, in: buffer)
+                madeAny = madeAny || made
+                start = end
+            }
+            return madeAny
+        }
+        if !asFaults {
+            for object in buffer where object.flags.contains(.fault) { fulfill(object) }
+        }
+    }
+
+    /// Makes the missing objects for rows of one page.
+    ///
+    /// - Returns: whether any object had to be made.
+    private func makeObjects(
+        of rows: FetchedRows, _ range: Range<Int>, _ existing: ContiguousArray<NSManagedObject?>, store: Int,
+        refreshing: Bool, _ modelLayout: ModelLayout, in buffer: UnsafeMutableBufferPointer<NSManagedObject>
+    ) -> Bool {
+        let first = rows.rows[range.lowerBound]
+        let layout = modelLayout.layouts[first.rowLayoutIndex]
+        let objectClass = layout.managedObjectClass
+        // Each new object takes over one reference to the page and one to the registry, and its initializer consumes one
+        // to the entity.
+        let page = first.rowPage
+        let sharedRegistry = Unmanaged<ObjectRegistry>.passUnretained(registry)
+        let entity = Unmanaged.passUnretained(layout.entity)
+        page.retain(times: range.count)
+        sharedRegistry.retain(times: range.count)
+        entity.retain(times: range.count)
+        let storeNumber = Int16(truncatingIfNeeded: store)
+        var made = 0
+        for index in range {
+            let row = rows.rows[index]
+            let place = buffer.baseAddress.unsafelyUnwrapped + index
+            if !existing.isEmpty, let object = existing[index] {
+                takeOver(row, object, refreshing: refreshing)
+                place.initialize(to: object)
+                continue
+            }
+            let object = NSManagedObject.makeForContext(objectClass, consuming: entity)
+            object.becomeFault(of: row, store: storeNumber, registry: sharedRegistry)
+            place.initialize(to: object)
+            made += 1
+        }
+        page.release(times: range.count - made)
+        sharedRegistry.release(times: range.count - made)
+        entity.release(times: range.count - made)
+        return made > 0
+    }
+
+    /// Gives a registered object a newer row if it has none, or when asked to refresh.
+    private func takeOver(_ row: RowPointer, _ object: NSManagedObject, refreshing: Bool) {
+        if object.flags.contains(.fault), !object.flags.contains(.deletionSaved) {
+            object.keep(row)
+        } else if refreshing, !object.hasChanges, let committed = object.committedRow, committed != row {
+            object.replaceCommittedRow(by: row)
+            object.extras?.forgetDecoded()
+            object.extras?.forgetDestinations()
+            changes.noteReread(object)
+        }
+    }
+
+    /// Unique objects for rows that are not read, in their order: faults where there are none yet.
+    func faults(for references: [RowReference], of entity: EntityLayout, store: Int) -> [NSManagedObject] {
+        if references.isEmpty { return [] }
+        let layouts = entity.model.layouts
+        return Array(unsafeUninitializedCapacity: references.count) { buffer, count in
+            count = buffer.count
+            let uniquing = RowUniquing(context: self, store: store, root: entity.rootIndex)
+            uniquing.initialize(buffer, areDistinct: false) {
+                references[$0].key
+            } makingMissing: { existing in
+                var madeAny = false
+                for (index, reference) in references.enumerated() {
+                    let place = buffer.baseAddress.unsafelyUnwrapped + index
+                    if !existing.isEmpty, let object = existing[index] {
+                        place.initialize(to: object)
+                        continue
+                    }
+                    let object = makeObject(of: layouts[reference.layoutIndex])
+                    object.becomeFault(key: reference.key, store: store, in: registry)
+                    place.initialize(to: object)
+                    madeAny = true
+                }
+                return madeAny
+            }
+        }
+    }
+
+    /// The unique object for one row that is not read.
+    func fault(for reference: RowReference, of layout: EntityLayout, store: Int) -> NSManagedObject {
+        if let object = registry.object(store: store, root: layout.rootIndex, key: reference.key) { return object }
+        let object = makeObject(of: layout)
+        object.becomeFault(key: reference.key, store: store, in: registry)
+        registry.register(object)
+        noteUse(of: CollectionOfOne(object), store: store)
+        if retainsRegisteredObjects { retained.insert(object) }
+        return object
+    }
+
+    func makeObject(of layout: EntityLayout) -> NSManagedObject { layout.managedObjectClass.forContext(layout.entity) }
+
+    /// Tells a store of objects that were registered, if it wants to know.
+    @inline(__always)
+    func noteUse<Objects: Sequence<NSManagedObject>>(of objects: @autoclosure () -> Objects, store number: Int) {
+        guard persistentStoreCoordinator?.tellsStoresOfUse.load(ordering: .relaxed) == true else { return }
+        registry.tellStore(use: objects(), registry.store(number: number))
+    }
+}
+
+/// Finds the registered objects of rows, and registers those that are made for the rest.
+///
+/// Look-ups happen under the registry's lock, but objects are made outside of it: their initializers may be anyone's, and may register
+/// objects of the same rows meanwhile.
+private struct RowUniquing {
+    let context: NSManagedObjectContext
+    let store: Int
+    let root: Int
+
+    /// - Parameters:
+    ///   - areDistinct: whether no two rows have the same key.
+    ///   - key: the primary key of the row at a place.
+    ///   - makingMissing: initializes all places, with the objects it is given by place (none at all where that is empty) and new ones
+    ///     for the others; says whether it has made any.
+    @inline(__always)
+    func initialize(
+        _ buffer: UnsafeMutableBufferPointer<NSManagedObject>, areDistinct: Bool, key: (Int) -> Int64,
+        makingMissing: (ContiguousArray<NSManagedObject?>) -> Bool
+    ) {
+        let (existing, registrationCount) = registered(count: buffer.count, key)
+        guard makingMissing(existing) else { return }
+        let objects = UnsafeBufferPointer(buffer)
+        context.registry.withTable(store: store, root: root) { table in
+            if areDistinct, existing.isEmpty, table.registrationCount == registrationCount {
+                table.insertNew(objects)
+                return
+            }
+            table.reserve(table.count + objects.count)
+            for index in objects.indices where existing.isEmpty || existing[index] == nil {
+                let object = objects[index]
+                if let twin = table.find(object.key), twin.toOpaque() != Unmanaged.passUnretained(object).toOpaque() {
+                    // The same row twice in one result, or another object was registered for it meanwhile.
+                    if let twin = tryRetain(twin) {
+                        object.leavePlaceToTwin()
+                        buffer[index] = twin
+                        continue
+                    }
+                }
+                table.insert(.passUnretained(object), key: object.key)
+            }
+        }
+        context.noteUse(
+            of: objects.indices.lazy.filter { existing.isEmpty || existing[$0] == nil }.map { objects[$0] }, store: store)
+        if context.retainsRegisteredObjects { context.retained.formUnion(objects) }
+    }
+
+    /// The objects that rows have already, by place; empty when there are none. And how many objects the table had seen then.
+    @inline(__always)
+    private func registered(
+        count: Int, _ key: (Int) -> Int64
+    ) -> (objects: ContiguousArray<NSManagedObject?>, registrationCount: Int) {
+        context.registry.withTable(store: store, root: root) { table in
+            guard table.count > 0 else { return ([], table.registrationCount) }
+            var objects: ContiguousArray<NSManagedObject?> = []
+            objects.reserveCapacity(count)
+            var isAnyRegistered = false
+            for index in 0..<count {
+                let object = table.find(key(index)).flatMap { tryRetain($0) }
+                if object != nil { isAnyRegistered = true }
+                objects.append(object)
+            }
+            return (isAnyRegistered ? objects : [], table.registrationCount)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+/// Gives new objects their places in stores.
+struct KeyAssignment {
+    // unowned(unsafe): an assignment lives within a call of the context's.
+    private unowned(unsafe) let context: NSManagedObjectContext
+    private let coordinator: NSPersistentStoreCoordinator
+
+    init(_ coordinator: NSPersistentStoreCoordinator, _ context: NSManagedObjectContext) {
+        self.coordinator = coordinator
+        self.context = context
+    }
+
+    /// New objects that take their keys from one counter.
+    private struct KeyGroup {
+        let store: NSPersistentStore
+        let root: EntityLayout
+        /// Owned by the list of all objects.
+        var members: ContiguousArray<Unmanaged<NSManagedObject>> = []
+    }
+
+    /// Gives every new object a store and a permanent key.
+    func assign(to objects: ContiguousArray<NSManagedObject>) throws {
+        defer { withExtendedLifetime(objects) {} }
+        var groups: [KeyGroup] = []
+        var lastLayout: ObjectIdentifier?
+        var lastGroup = -1
+        try objects.forEachUnretained { object in
+            if object.storeNumber >= 0 { return }
+            // Neighbours are usually of one entity.
+            if !context.assignedStores.isEmpty || lastLayout != ObjectIdentifier(object.layout) {
+                let layout = object.layout
+                if layout.isAbstract {
+                    throw CoreDataErrors.make(
+                        .coreData,
+                        "The object \(object.descriptionOfIdentity) cannot be saved: its entity \(layout.name) is abstract.",
+                        recovery: "Make an object of one of its subentities, and delete this one.",
+                        userInfo: [NSAffectedObjectsErrorKey: [object]])
+                }
+                let store = try coordinator.store(for: layout, assigned: context.assignedStores[ObjectIdentifier(object)])
+                let root = layout.model.layouts[layout.rootIndex]
+                lastLayout = ObjectIdentifier(layout)
+                lastGroup = groups.firstIndex { $0.store === store && $0.root === root } ?? groups.count
+                if lastGroup == groups.count { groups.append(KeyGroup(store: store, root: root)) }
+            }
+            groups[lastGroup].members.append(.passUnretained(object))
+        }
+        for group in groups {
+            let (store, root) = (group.store, group.root)
+            guard let rows = context.rows(ofStore: store.number) else { continue }
+            if store.isReadOnly {
+                throw CoreDataErrors.make(
+                    .persistentStoreSave,
+                    "The store at \(store.url?.path ?? "?") is read-only: new objects of \(root.name) cannot be saved in it.",
+                    recovery: store.readOnlyReason.recovery, userInfo: [NSAffectedStoresErrorKey: [store]])
+            }
+            if rows.needsObjects {
+                let members = group.members.map { $0.takeUnretainedValue() }
+                let keys = try rows.obtainKeys(members.count, for: root, origin: NewObjects(members))
+                for (object, key) in zip(members, keys) {
+                    object.take(key: key, store: store.number)
+                }
+                continue
+            }
+            var key = try rows.reserveKeys(group.members.count, for: root)
+            for member in group.members {
+                member._withUnsafeGuaranteedRef { $0.take(key: key, store: store.number) }
+                key += 1
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+
+// Saving: hooks -> validation -> permanent keys -> one transaction per store -> snapshots -> hooks and notifications.
+
+extension NSManagedObjectContext {
+    private static let maximumWillSaveRounds = 1000
+    private static let maximumConflictRounds = 16
+
+    func saveChanges() throws {
+        if isSaving {
+            throw CoreDataErrors.make(
+                .coreData, "The context\(nameInMessages) is being saved already.",
+                recovery: "Do not call save() from willSave, didSave or an observer of the save's notifications.")
+        }
+        isSaving = true
+        defer { isSaving = false }
+        let coordinator = try requireCoordinator("save")
+        try throwReadFailure()
+        processPendingChanges()
+        NotificationCenter.default.post(name: Self.willSaveObjectsNotification, object: self, userInfo: nil)
+        processPendingChanges()
+        try completeInverses(of: pendingObjects())
+        try callWillSave()
+        let objects = pendingObjects()
+        try validate(objects)
+        let outcome = try write(objects, coordinator)
+        SaveCompletion(self).finish(outcome)
+    }
+
+    /// Throws what an accessor could not: what was changed since may rest on values that were not the store's.
+    private func throwReadFailure() throws {
+        guard let failure = readFailure else { return }
+        readFailure = nil
+        throw failure
+    }
+
+    /// Writes exactly the changes that a request names, without hooks before it and without validation.
+    func write(_ request: NSSaveChangesRequest) throws {
+        if isSaving {
+            throw CoreDataErrors.make(.coreData, "The context\(nameInMessages) is being saved already.")
+        }
+        isSaving = true
+        defer { isSaving = false }
+        let coordinator = try requireCoordinator("save")
+        try throwReadFailure()
+        processPendingChanges()
+        func named(_ objects: Set<NSManagedObject>?, among list: ChangeList) -> ContiguousArray<NSManagedObject> {
+            guard let objects, !objects.isEmpty else { return [] }
+            return list.objects.filter { objects.contains($0) }
+        }
+        var completed: ContiguousArray<NSManagedObject> = []
+        func objects() throws -> SavedObjects {
+            let deletions = named(request.deletedObjects, among: changes.deleted)
+            var objects = SavedObjects(
+                inserted: named(request.insertedObjects, among: changes.inserted),
+                updated: named(request.updatedObjects, among: changes.updated).filter { $0.flags.isDisjoint(with: .rowIsGone) },
+                deleted: deletions.filter { $0.flags.isDisjoint(with: .rowIsGone) },
+                inaccessible: deletions.filter { !$0.flags.isDisjoint(with: .rowIsGone) })
+            completed += try completeInverses(of: objects)
+            objects.updated += completed.filter { $0.flags.contains(.updated) && !objects.updated.contains($0) }
+            return objects
+        }
+        conflictChecks.formUnion(request.lockedObjects ?? [])
+        SaveCompletion(self).finish(try write(objects(), coordinator, remaining: objects))
+    }
+    /// All pending changes.
+    private func pendingObjects() -> SavedObjects {
+        SavedObjects(
+            inserted: changes.inserted.objects, updated: changes.updated.objects,
+            deleted: changes.deleted.objects.filter { $0.flags.isDisjoint(with: .rowIsGone) },
+            inaccessible: changes.deleted.objects.filter { !$0.flags.isDisjoint(with: .rowIsGone) })
+    }
+
+    private func callWillSave() throws {
+        var round = 0
+        while true {
+            var called = false
+            for list in [changes.inserted.objects, changes.updated.objects, changes.deleted.objects] {
+                list.forEachUnretained { object in
+                    guard object.flags.contains(.changedInSave) else { return }
+                    object.unmarkChangedInSave()
+                    guard object.accessorTable.hooks.contains(.willSave) else { return }
+                    called = true
+                    object.willSave()
+                }
+            }
+            if !called { return }
+            processPendingChanges()
+            round += 1
+            if round > Self.maximumWillSaveRounds {
+                let culprit = (changes.inserted.objects + changes.updated.objects + changes.deleted.objects)
+                    .first { $0.flags.contains(.changedInSave) }
+                throw CoreDataErrors.make(
+                    .coreData,
+                    "willSave of \(culprit?.layout.name ?? "an object") \(culprit?.descriptionOfIdentity ?? "") changes the object each "
+                        + "time it is called: the save cannot come to an end.",
+                    recovery: "Compare before you set a property in willSave, or use setPrimitiveValue(_:forKey:).")
+            }
+        }
+    }
+
+    private func validate(_ objects: SavedObjects) throws {
+        var errors: [NSError] = []
+        func collect(_ body: () throws -> Void) {
+            do { try body() } catch { errors += ValidationErrors.flattened(error as NSError) }
+        }
+        for object in objects.deleted { collect { try object.validateForDelete() } }
+        objects.inserted.forEachUnretained { object in
+            if object.accessorTable.hooks.contains(.validation) { collect { try object.validateForInsert() } }
+        }
+        objects.updated.forEachUnretained { object in
+            if object.accessorTable.hooks.contains(.validation) { collect { try object.validateForUpdate() } }
+        }
+        // A failed save leaves the hooks to be called again.
+        if errors.isEmpty { return }
+        markUnsaved(objects)
+        if errors.count == 1 { throw errors[0] }
+        throw ValidationErrors.combined(errors)
+    }
+
+    private func markUnsaved(_ objects: SavedObjects) {
+        for object in objects.inserted { object.markChangedInSave() }
+        for object in objects.updated { object.markChangedInSave() }
+        for object in objects.deleted { object.markChangedInSave() }
+    }
+
+    /// - Parameter remaining: the objects to write after a merge policy has changed what is pending; nil for all of them.
+    private func write(
+        _ initial: SavedObjects, _ coordinator: NSPersistentStoreCoordinator, remaining: (() throws -> SavedObjects)? = nil
+    ) throws -> WrittenChanges {
+        var objects = initial
+        var rounds = 0
+        while true {
+            do {
+                var attempt = SaveAttempt(objects, coordinator, self)
+                return try attempt.run()
+            } catch let conflicts as StoreConflicts {
+                rounds += 1
+                if rounds > Self.maximumConflictRounds {
+                    markUnsaved(objects)
+                    throw CoreDataErrors.make(
+                        .managedObjectMerge,
+                        "The save met conflicts again and again: other writers changed the same rows \(rounds) times meanwhile.")
+                }
+                do {
+                    try ConflictResolution(conflicts, in: self).resolve()
+                    if remaining == nil { try completeInverses(of: pendingObjects()) }
+                    // The resolution may have changed objects that were not to be saved before.
+                    try callWillSave()
+                } catch {
+                    markUnsaved(objects)
+                    throw error
+                }
+                objects = try remaining?() ?? pendingObjects()
+                try validate(objects)
+            } catch {
+                markUnsaved(objects)
+                throw error
+            }
+        }
+    }
+
+    /// Gives new objects permanent IDs before they are saved; objects that have one are left alone.
+    ///
+    /// - Throws: errors of the store that hands out the keys.
+    public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        let coordinator = try requireCoordinator("obtain permanent IDs")
+        let fresh = objects.filter { $0.registry === registry && $0.flags.contains(.inserted) && $0.storeNumber < 0 }
+        try KeyAssignment(coordinator, self).assign(to: ContiguousArray(fresh))
+        for object in objects where object.flags.contains(.inserted) && object.storeNumber >= 0 {
+            guard object.extras?.objectID?.isTemporaryID ?? true else { continue }
+            guard let store = registry.store(number: Int(object.storeNumber)) else { continue }
+            if let former = object.extras?.objectID { temporaryObjects[former.identity] = nil }
+            object.makeExtras().objectID = NSManagedObjectID(key: object.key, layout: object.layout, store: store)
+            registry.register(object)
+        }
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+
+/// Makes the changes of rows that a store is given of the changes of objects.
+struct RowChanges {
+    // unowned(unsafe): lives within a call of the context's.
+    private unowned(unsafe) let context: NSManagedObjectContext
+
+    init(_ context: NSManagedObjectContext) { self.context = context }
+
+    func insertion(of object: NSManagedObject, takesAPlace: Bool) throws -> RowChange {
+        object.fireFaultIfNeeded()
+        let layout = object.layout
+        // Retained: transformers of the program run meanwhile.
+        let pending = object.withPending { $0 }
+        if layout.hasDefaults {
+            for slot in 0..<layout.storedCount where !pending.has(slot) { pending[slot] = layout.defaultValue(slot) }
+        }
+        let values = try storeValues(pending, object, onlyChanged: false)
+        var change = RowChange(layout: layout, key: object.key, base: nil, values: values)
+        if takesAPlace, let deletedRow = object.extras?.deletedRow { change.insertedVersion = Self.version(after: deletedRow) }
+        return change
+    }
+
+    /// The version of a row that takes the place of a deleted one.
+    ///
+    /// Others may still hold any version that the deleted row had, and must not take the new row for theirs. No one knows the
+    /// last of these versions, so that the new one is far from all of them, and from those of other rows that took this place.
+    private static func version(after row: Snapshot) -> Int64 {
+        let (version, overflow) = row.version.addingReportingOverflow(Int64.random(in: 1 << 10..<1 << 24))
+        return overflow ? 2 : version
+    }
+
+    /// The destinations that an object has again because the resolution of a conflict wrote its former values over others', with
+    /// the slot of the inverse. They gain a member, as if it had been added to them, so that who deletes them meanwhile meets a conflict.
+    ///
+    /// What is gone, or belongs to another object, becomes nil.
+    func restoredDestinations(of object: NSManagedObject) throws -> [(object: NSManagedObject, slot: Int)] {
+        guard let pending = object.pending else { return [] }
+        var restored: [(object: NSManagedObject, slot: Int)] = []
+        for slot in object.layout.convertedSlots where pending.has(slot) {
+            // What was set by anyone is an object.
+            guard case .reference(let reference) = pending[slot], let layout = context.modelLayout?.layouts[reference.layoutIndex],
+                let store = context.registry.store(number: Int(object.storeNumber))
+            else { continue }
+            let destination = context.object(with: NSManagedObjectID(key: reference.key, layout: layout, store: store))
+            if destination.flags.contains(.inserted) { continue }
+            guard !destination.isDeleted, let current = try context.freshSnapshot(of: destination) else {
+                pending[slot] = .null
+                continue
+            }
+            let property = object.layout.slots[slot]
+            guard property.inverseSlot >= 0 else { continue }
+            let inverse = property.inverseSlot(in: current.layout)
+            if !property.inverseIsToMany {
+                // Both sides have a column, and only one of them is this object's.
+                let leadsBack = !current.isNull(inverse) && current.reference(inverse).key == object.key
+                if !leadsBack { pending[slot] = .null }
+                continue
+            }
+            if !destination.flags.contains(.updated) {
+                destination.fireFaultIfNeeded()
+                context.adoptCommitted(current, destination)
+            }
+            restored.append((destination, inverse))
+        }
+        return restored
+    }
+
+    /// Nil when no persistent value differs from the store.
+    func update(of object: NSManagedObject) throws -> RowChange? {
+        let layout = object.layout
+        let base = object.committedRow.map(Snapshot.init(retaining:))
+        let hasToMany = object.extrasReference?._withUnsafeGuaranteedRef { $0.hasToMany } ?? false
+        let changed = hasToMany ? object.extras?.allToMany.filter { $0.state.hasChanges && !layout.slots[$0.slot].isTransient } : nil
+        let changedToMany = changed?.map(\.slot) ?? []
+        if let pending = object.pending {
+            let values = try storeValues(pending, object, onlyChanged: true)
+            if !values.mask.isEmpty {
+                return RowChange(layout: layout, key: object.key, base: base, values: values, changedToMany: changedToMany)
+            }
+        }
+        guard !changedToMany.isEmpty else { return nil }
+        return RowChange(
+            layout: layout, key: object.key, base: base, values: nil, touchesVersionOnly: true, changedToMany: changedToMany)
+    }
+
+    /// The pending values in the store's form; the same object when nothing needs converting.
+    private func storeValues(_ pending: PendingValues, _ object: NSManagedObject, onlyChanged: Bool) throws -> PendingValues {
+        let layout = object.layout
+        if !onlyChanged {
+            // A new object: only relationships and transformable values need converting.
+            if layout.convertedSlots.isEmpty { return pending }
+            var copy: PendingValues?
+            for slot in layout.convertedSlots where pending.has(slot) {
+                let value = pending[slot]
+                switch value {
+                case .object: if let destination = value.destination { try checkSaved(destination, from: object, slot) }
+                case .custom: break
+                default: continue
+                }
+                let made = copy ?? pending.copy()
+                copy = made
+                made[slot] = try PropertyConversion.rowValue(value, slot: layout.slots[slot])
+            }
+            return copy ?? pending
+        }
+        var copy: PendingValues?
+        for slot in 0..<layout.storedCount where pending.has(slot) {
+            let value = pending[slot]
+            var converted: PropertyValue?
+            switch value {
+            case .object:
+                if let destination = value.destination { try checkSaved(destination, from: object, slot) }
+                converted = try PropertyConversion.rowValue(value, slot: layout.slots[slot])
+            case .custom: converted = try PropertyConversion.rowValue(value, slot: layout.slots[slot])
+            default: break
+            }
+            if case .integer(let integer) = value, let row = object.committedRow, layout.slots[slot].kind.isInteger {
+                if Int64(bitPattern: row[slot]) != integer || layout.isNull(row, slot) { continue }
+            }
+            if object.equals(value, object.committedValue(slot), layout.slots[slot]) {
+                if copy == nil { copy = pending.copy() }
+                copy?.remove(slot)
+            } else if let converted {
+                if copy == nil { copy = pending.copy() }
+                copy?[slot] = converted
+            }
+        }
+        return copy ?? pending
+    }
+
+    /// A to-one destination must be a row of the same store by the end of this save.
+    private func checkSaved(_ destination: NSManagedObject, from object: NSManagedObject, _ slot: Int) throws {
+        if destination.storeNumber == object.storeNumber, object.storeNumber >= 0 { return }
+        let place = "\(object.layout.name).\(object.layout.slots[slot].name)"
+        if destination.storeNumber >= 0, object.storeNumber >= 0 {
+            throw CoreDataErrors.make(
+                .managedObjectExternalRelationship,
+                "\(place) of \(object.descriptionOfIdentity) leads to \(destination.descriptionOfIdentity), which is in another store.",
+                recovery: "Relationships cannot cross stores: use a fetched property, or assign both objects to one store.",
+                userInfo: [NSAffectedObjectsErrorKey: [object, destination]])
+        }
+        throw CoreDataErrors.make(
+            .managedObjectReferentialIntegrity,
+            "\(place) of \(object.descriptionOfIdentity) leads to a \(destination.layout.name) that is not part of the context and was never saved.",
+            recovery: "Insert the destination into the context, or set the relationship to nil.",
+            userInfo: [NSAffectedObjectsErrorKey: [object]])
+    }
+
+    func collectRelationshipChanges(of object: NSManagedObject, into batch: SaveBatch) {
+        let hasToMany = object.extrasReference?._withUnsafeGuaranteedRef { $0.hasToMany } ?? false
+        guard hasToMany, let extras = object.extras else { return }
+        let layout = object.layout
+        for (slot, state) in extras.allToMany where state.hasChanges {
+            let property = layout.slots[slot]
+            if property.isTransient { continue }
+            let isOrdered = property.kind == .orderedToMany
+            let hasToOneInverse = property.inverseSlot >= 0 && !property.inverseIsToMany
+            if hasToOneInverse, !isOrdered { continue }
+            var change = RelationshipChange(layout: layout, slot: slot, ownerKey: object.key)
+            if isOrdered, state.orderChanged, state.isLoaded {
+                change.order = state.members.objects.filter { !$0.isDeleted && $0.storeNumber >= 0 }.map(reference)
+            }
+            if hasToOneInverse || property.isWritingSide(in: layout) {
+                change.added = state.added.objects.filter { !$0.isDeleted && $0.storeNumber >= 0 }.map(reference)
+                change.removed = state.removed.objects.filter { $0.storeNumber >= 0 }.map(reference)
+            }
+            if change.order != nil || !change.added.isEmpty || !change.removed.isEmpty {
+                batch.relationshipChanges.append(change)
+            }
+        }
+    }
+
+    /// Puts a row that takes the place of a deleted one at the end of the ordered relationships that its destinations have to it:
+    /// its former places went with the deletion.
+    func collectPlaces(of object: NSManagedObject, into batch: SaveBatch) {
+        for slot in object.layout.relationshipSlots where slot < object.layout.storedCount {
+            let property = object.layout.slots[slot]
+            guard property.inverseSlot >= 0, let destination = object.toOne(slot) else { continue }
+            let inverse = property.inverseSlot(in: destination.layout)
+            guard destination.layout.slots[inverse].kind == .orderedToMany, destination.extras?.toMany(inverse)?.hasChanges != true
+            else { continue }
+            var change = RelationshipChange(layout: destination.layout, slot: inverse, ownerKey: destination.key)
+            change.added = [reference(object)]
+            batch.relationshipChanges.append(change)
+        }
+    }
+
+    private func reference(_ object: NSManagedObject) -> RowReference {
+        RowReference(key: object.key, layoutIndex: object.layout.index)
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+
+/// One attempt to write changes to their stores: keys for new objects, a batch for each store, one transaction each.
+///
+/// Leaves the objects as they are, but for their keys; `SaveCompletion` tells them of what was written.
+struct SaveAttempt {
+    // unowned(unsafe): an attempt lives within a call of the context's.
+    private unowned(unsafe) let context: NSManagedObjectContext
+    private let coordinator: NSPersistentStoreCoordinator
+    private let objects: SavedObjects
+    /// By the store's number.
+    private var batches: [Int: ObjectBatch] = [:]
+    /// The numbers of the stores, in the order in which they are saved.
+    private var order: [Int] = []
+    private var last: (number: Int16, batch: ObjectBatch)?
+
+    init(_ objects: SavedObjects, _ coordinator: NSPersistentStoreCoordinator, _ context: NSManagedObjectContext) {
+        self.objects = objects
+        self.coordinator = coordinator
+        self.context = context
+    }
+
+    /// - Throws: `StoreConflicts` where other writers were first; whatever else keeps the changes from being saved.
+    mutating func run() throws -> WrittenChanges {
+        try KeyAssignment(coordinator, context).assign(to: objects.inserted)
+        try collect()
+        return try save()
+    }
+
+    /// The batch of an object's store.
+    private mutating func batch(for object: NSManagedObject) -> ObjectBatch {
+        if let last, last.number == object.storeNumber { return last.batch }
+        let number = Int(object.storeNumber)
+        let batch: ObjectBatch
+        if let known = batches[number] {
+            batch = known
+        } else {
+            batch = ObjectBatch()
+            batch.batch.contextName = context.name
+            batch.batch.transactionAuthor = context.transactionAuthor
+            batches[number] = batch
+            order.append(number)
+        }
+        last = (object.storeNumber, batch)
+        return batch
+    }
+
+    /// Puts the changes of all objects into the batches of their stores.
+    private mutating func collect() throws {
+        let changes = RowChanges(context)
+        var restored: [(object: NSManagedObject, slot: Int)] = []
+        var isOneStore = true
+        objects.inserted.forEachUnretained { if $0.storeNumber != objects.inserted[0].storeNumber { isOneStore = false } }
+        if isOneStore, let first = objects.inserted.first {
+            let batch = batch(for: first)
+            batch.inserted = objects.inserted
+            batch.batch.inserts.reserveCapacity(objects.inserted.count)
+            let target = batch.batch
+            try objects.inserted.forEachUnretained { try Self.collectInsertion(of: $0, changes, into: target, &restored) }
+        } else {
+            for object in objects.inserted {
+                let batch = batch(for: object)
+                try Self.collectInsertion(of: object, changes, into: batch.batch, &restored)
+                batch.inserted.append(object)
+            }
+        }
+        for object in objects.updated {
+            restored += try changes.restoredDestinations(of: object)
+            guard let change = try changes.update(of: object) else { continue }
+            let batch = batch(for: object)
+            batch.batch.updates.append(change)
+            batch.updated.append(object)
+            changes.collectRelationshipChanges(of: object, into: batch.batch)
+        }
+        for (object, slot) in restored {
+            let batch = batch(for: object)
+            if batch.updated.contains(where: { $0 === object }) { continue }
+            batch.batch.updates.append(
+                RowChange(
+                    layout: object.layout, key: object.key, base: object.committedRow.map(Snapshot.init(retaining:)), values: nil,
+                    touchesVersionOnly: true, changedToMany: [slot]))
+            batch.updated.append(object)
+        }
+        for object in objects.deleted {
+            let batch = batch(for: object)
+            batch.batch.deletes.append(
+                RowChange(
+                    layout: object.layout, key: object.key, base: object.committedRow.map(Snapshot.init(retaining:)), values: nil))
+            batch.deleted.append(object)
+        }
+        // A fault has no values that could be outdated.
+        for object in context.conflictChecks where !object.hasChanges && object.storeNumber >= 0 && object.committedRow != nil {
+            let batch = batch(for: object)
+            batch.batch.versionChecks.append(
+                RowChange(
+                    layout: object.layout, key: object.key, base: object.committedRow.map(Snapshot.init(retaining:)), values: nil))
+            batch.checked.append(object)
+        }
+    }
+
+    @inline(__always)
+    private static func collectInsertion(
+        of object: NSManagedObject, _ changes: RowChanges, into batch: SaveBatch,
+        _ restored: inout [(object: NSManagedObject, slot: Int)]
+    ) throws {
+        let takesAPlace = object.extrasReference?._withUnsafeGuaranteedRef { $0.deletedRow != nil } ?? false
+        if takesAPlace { restored += try changes.restoredDestinations(of: object) }
+        batch.inserts.append(try changes.insertion(of: object, takesAPlace: takesAPlace))
+        changes.collectRelationshipChanges(of: object, into: batch)
+        if takesAPlace { changes.collectPlaces(of: object, into: batch) }
+    }
+
+    /// Saves the batches, one transaction for each store.
+    private func save() throws -> WrittenChanges {
+        var written = WrittenChanges(objects: objects)
+        for number in order {
+            guard let batch = batches[number] else { continue }
+            guard let store = context.registry.store(number: number), let rows = context.rows(ofStore: number) else {
+                throw removedStore(batch)
+            }
+            if store.isReadOnly {
+                throw CoreDataErrors.make(
+                    .persistentStoreSave,
+                    "The store at \(store.url?.path ?? "?") is read-only: its \(batch.batch.inserts.count) inserted, "
+                        + "\(batch.batch.updates.count) changed and \(batch.batch.deletes.count) deleted objects cannot be saved.",
+                    recovery: store.readOnlyReason.recovery, userInfo: [NSAffectedStoresErrorKey: [store]])
+            }
+            if rows.needsObjects {
+                batch.batch.origin = SaveOrigin(
+                    context: context, inserted: Array(batch.inserted), updated: Array(batch.updated), deleted: Array(batch.deleted),
+                    checked: Array(batch.checked))
+                for object in batch.inserted where object.objectID.isTemporaryID {
+                    object.makeExtras().objectID = NSManagedObjectID(key: object.key, layout: object.layout, store: store)
+                }
+            }
+            do {
+                let outcome = try rows.save(batch.batch)
+                written.stores.append((store, batch, outcome))
+            } catch let conflicts as SaveConflicts {
+                if written.stores.isEmpty { throw StoreConflicts(store: store, batch: batch, conflicts: conflicts) }
+                throw incomplete(written, failed: store, batch, reason: "it reported conflicts with other writers")
+            } catch {
+                if written.stores.isEmpty { throw error }
+                throw incomplete(written, failed: store, batch, reason: error.localizedDescription)
+            }
+        }
+        for added in coordinator.addedStores where !order.contains(added.store.number) && !added.store.isReadOnly {
+            try context.rows(ofStore: added.store.number)?.saveMetadata()
+        }
+        return written
+    }
+
+    private func removedStore(_ batch: ObjectBatch) -> NSError {
+        let object = batch.inserted.first ?? batch.updated.first ?? batch.deleted.first
+        return CoreDataErrors.make(
+            .coreData,
+            "The store of \(object?.layout.name ?? "an object") p\(object?.key ?? 0) was removed from the coordinator: its changes cannot be saved.",
+            userInfo: [NSAffectedObjectsErrorKey: Array(batch.inserted + batch.updated + batch.deleted)])
+    }
+
+    /// Some stores have saved, one has not: what is saved is finished, the rest stays pending.
+    private func incomplete(
+        _ written: WrittenChanges, failed store: NSPersistentStore, _ batch: ObjectBatch, reason: String
+    ) -> NSError {
+        SaveCompletion(context).finish(written)
+        return CoreDataErrors.make(
+            .persistentStoreIncompleteSave,
+            "The store at \(store.url?.path ?? "?") could not be saved (\(reason)), but \(written.stores.count) other store(s) were.",
+            recovery: "The changes that were not saved are still pending: resolve the cause and save again.",
+            userInfo: [
+                NSAffectedStoresErrorKey: [store],
+                NSAffectedObjectsErrorKey: Array(batch.inserted + batch.updated + batch.deleted),
+            ])
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+
+/// Tells the objects of a save, the context and its observers of what was written.
+struct SaveCompletion {
+    // unowned(unsafe): lives within a call of the context's.
+    private unowned(unsafe) let context: NSManagedObjectContext
+
+    init(_ context: NSManagedObjectContext) { self.context = context }
+
+    func finish(_ written: WrittenChanges) {
+        // Rows are read by address: their pages must live until every object has its own reference.
+        defer { withExtendedLifetime(written) {} }
+        let savedSets = context.changes.takeLastSets()
+        var insertedObjects: ContiguousArray<NSManagedObject> = []
+        var updatedObjects: ContiguousArray<NSManagedObject> = []
+        var deletedObjects: ContiguousArray<NSManagedObject> = []
+        for (store, batch, outcome) in written.stores {
+            insertedObjects.appendOrAdopt(batch.inserted)
+            updatedObjects.appendOrAdopt(batch.updated)
+            deletedObjects.appendOrAdopt(batch.deleted)
+            var index = 0
+            batch.inserted.forEachUnretained { object in
+                adopt(outcome.inserted.rows[index], object)
+                index += 1
+                if !context.temporaryObjects.isEmpty, let objectID = object.extras?.objectID, objectID.isTemporaryID {
+                    context.temporaryObjects[objectID.identity] = nil
+                    object.extras?.objectID = nil
+                }
+            }
+            context.changes.endInsertion(of: batch.inserted)
+            register(batch.inserted, store)
+            index = 0
+            batch.updated.forEachUnretained { object in
+                adopt(outcome.updated.rows[index], object)
+                index += 1
+            }
+            context.changes.endUpdate(of: batch.updated)
+            for object in batch.deleted {
+                context.rows(ofStore: store.number)?.forgetCachedRow(object.key, of: object.layout)
+                context.registry.unregister(object)
+                context.changes.endDeletion(of: object)
+            }
+        }
+        for object in written.objects.inaccessible {
+            context.changes.endDeletion(of: object)
+            context.registry.unregister(object)
+        }
+        // Objects that were touched without a persistent change are clean again, too.
+        for object in written.objects.updated where object.flags.contains(.updated) && !object.hasPersistentChanges {
+            guard object.extras?.allToMany.contains(where: { $0.state.hasChanges }) != true else { continue }
+            context.changes.takeBackChanges(of: object)
+            object.dropPendingValues()
+            for (_, state) in object.extras?.allToMany ?? [] { state.changesWereSaved() }
+            updatedObjects.append(object)
+        }
+        context.assignedStores.removeAll()
+        context.conflictChecks.removeAll()
+        written.objects.inserted.forEachUnretained { object in
+            if object.accessorTable.hooks.contains(.didSave), !object.flags.contains(.inserted) { object.didSave() }
+        }
+        written.objects.updated.forEachUnretained { object in
+            if object.accessorTable.hooks.contains(.didSave), !object.flags.contains(.updated) { object.didSave() }
+        }
+        for object in written.objects.deleted { object.didSave() }
+        postDidSave(savedSets, insertedObjects, updatedObjects, deletedObjects)
+    }
+
+    /// The saved row becomes the object's committed row, and its pending changes are done.
+    private func adopt(_ row: RowPointer, _ object: NSManagedObject) {
+        if object.pendingReference != nil, !object.layout.convertedSlots.isEmpty { keepObjects(of: object) }
+        object.adoptSavedRow(row)
+        object.extrasReference?._withUnsafeGuaranteedRef { extras in
+            if extras.deletedRow != nil { extras.deletedRow = nil }
+            guard extras.hasToMany else { return }
+            for (_, state) in extras.allToMany { state.changesWereSaved() }
+        }
+    }
+
+    /// Destinations stay reachable without a look-up, and transformable values keep their identity.
+    private func keepObjects(of object: NSManagedObject) {
+        object.pendingReference?._withUnsafeGuaranteedRef { pending in
+            for slot in object.layout.convertedSlots {
+                if let destination = pending.destination(slot) {
+                    object.withExtras { $0.setToOne(slot, destination) }
+                } else if case .custom(let custom) = pending[slot] {
+                    object.withExtras { $0.setDecoded(slot, custom.value) }
+                }
+            }
+        }
+    }
+
+    private func register(_ objects: ContiguousArray<NSManagedObject>, _ store: NSPersistentStore) {
+        var start = 0
+        while start < objects.count {
+            let root = objects[start].layout.rootIndex
+            var end = start + 1
+            while end < objects.count, objects[end].layout.rootIndex == root { end += 1 }
+            context.registry.withTable(store: store.number, root: root) { table in
+                table.reserve(table.count + end - start)
+                objects.forEachUnretained(in: start..<end) { table.insert(.passUnretained($0), key: $0.key) }
+            }
+            start = end
+        }
+        context.noteUse(of: objects, store: store.number)
+        if context.retainsRegisteredObjects { context.retained.formUnion(objects) }
+    }
+
+    private static func identifiers(of objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
+        var set = Set<NSManagedObjectID>(minimumCapacity: objects.count + objects.count / 2)
+        var token: StoreToken?
+        var number: Int16 = -1
+        objects.forEachUnretained { object in
+            if let known = object.extrasReference?._withUnsafeGuaranteedRef({ $0.objectID }) {
+                set.insert(known)
+                return
+            }
+            if object.storeNumber != number {
+                number = object.storeNumber
+                token = object.registry?.store(number: Int(number))?.token
+            }
+            guard let token else { return }
+            set.insert(NSManagedObjectID(key: object.key, layout: object.layout, token: token))
+        }
+        return set
+    }
+
+    private func postDidSave(
+        _ savedSets: (inserted: Set<NSManagedObject>?, updated: Set<NSManagedObject>?),
+        _ insertedObjects: ContiguousArray<NSManagedObject>, _ updatedObjects: ContiguousArray<NSManagedObject>,
+        _ deletedObjects: ContiguousArray<NSManagedObject>
+    ) {
+        let count = insertedObjects.count + updatedObjects.count + deletedObjects.count
+        if ContextNotification.didSave.isWanted(forObjects: count) {
+            let insertedSet =
+                savedSets.inserted.flatMap { $0.count == insertedObjects.count ? $0 : nil }
+                ?? NSManagedObjectContext.set(of: insertedObjects)
+            let updatedSet =
+                savedSets.updated.flatMap { $0.count == updatedObjects.count ? $0 : nil } ?? NSManagedObjectContext.set(of: updatedObjects)
+            NotificationCenter.default.post(
+                name: ContextNotification.didSave.name, object: context,
+                userInfo: [
+                    NSInsertedObjectsKey: insertedSet, NSUpdatedObjectsKey: updatedSet,
+                    NSDeletedObjectsKey: NSManagedObjectContext.set(of: deletedObjects),
+                ])
+        }
+        if ContextNotification.didSaveIDs.isWanted(forObjects: count) {
+            NotificationCenter.default.post(
+                name: ContextNotification.didSaveIDs.name, object: context,
+                userInfo: [
+                    NSInsertedObjectIDsKey: Self.identifiers(of: insertedObjects),
+                    NSUpdatedObjectIDsKey: Self.identifiers(of: updatedObjects),
+                    NSDeletedObjectIDsKey: Self.identifiers(of: deletedObjects),
+                ])
+        }
+        ContextObservers.shared.contextDidSave(context, insertedObjects, updatedObjects, deletedObjects)
+    }
+}

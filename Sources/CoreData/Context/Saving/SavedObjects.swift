@@ -1,0 +1,31 @@
+/// The objects that take part in one save.
+struct SavedObjects {
+    var inserted: ContiguousArray<NSManagedObject>
+    var updated: ContiguousArray<NSManagedObject>
+    var deleted: ContiguousArray<NSManagedObject>
+    /// Objects whose row was gone already: nothing to write.
+    var inaccessible: ContiguousArray<NSManagedObject>
+}
+
+/// What was written, by store.
+struct WrittenChanges {
+    var objects: SavedObjects
+    var stores: [(store: NSPersistentStore, batch: ObjectBatch, outcome: SaveOutcome)] = []
+}
+
+/// A save batch and the objects that its changes came from, index by index.
+final class ObjectBatch {
+    let batch = SaveBatch()
+    @exclusivity(unchecked) var inserted: ContiguousArray<NSManagedObject> = []
+    @exclusivity(unchecked) var updated: ContiguousArray<NSManagedObject> = []
+    @exclusivity(unchecked) var deleted: ContiguousArray<NSManagedObject> = []
+    @exclusivity(unchecked) var checked: ContiguousArray<NSManagedObject> = []
+}
+
+/// Conflicts of one store with the objects they concern.
+struct StoreConflicts: Error, @unchecked Sendable {
+    // Sendable: thrown and caught within one save, on one thread.
+    let store: NSPersistentStore
+    let batch: ObjectBatch
+    let conflicts: SaveConflicts
+}

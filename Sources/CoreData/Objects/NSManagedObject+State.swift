@@ -1,0 +1,31 @@
+// Reading the state of an object, whose parts `ObjectState` explains.
+
+extension NSManagedObject {
+    @inlinable @inline(__always) final var row: RowPointer? { state.row }
+    @inlinable @inline(__always) final var accessorTable: AccessorTable { state.accessorTable }
+    @inline(__always) final var flags: ObjectFlags { state.flags }
+    @inline(__always) final var storeNumber: Int16 { state.storeNumber }
+    @inline(__always) final var key: Int64 { state.key }
+    @inline(__always) final var committedRow: RowPointer? { state.committedRow }
+    @inline(__always) final var pendingReference: Unmanaged<PendingValues>? { state.pendingReference }
+    @inline(__always) final var extrasReference: Unmanaged<ObjectExtras>? { state.extrasReference }
+    @inline(__always) final var heldRegistry: Unmanaged<ObjectRegistry>? { state.heldRegistry }
+
+    /// Where the object's properties lie.
+    @inline(__always)
+    final var layout: EntityLayout { state.accessorTable.owner._withUnsafeGuaranteedRef { $0 } }
+
+    /// Keeps `committedRow` alive.
+    final var page: RowPage? { state.heldPage?.takeUnretainedValue() }
+
+    /// The registry of the object's context.
+    final var registry: ObjectRegistry? { state.heldRegistry?.takeUnretainedValue() }
+
+    /// Unsaved values of stored properties, in memory form; in a new object a missing slot has its default value.
+    @inline(__always)
+    final var pending: PendingValues? { state.pendingReference?.takeUnretainedValue() }
+
+    /// What an object needs only once its relationships or its temporary ID are used.
+    @inline(__always)
+    final var extras: ObjectExtras? { state.extrasReference?.takeUnretainedValue() }
+}

@@ -1,0 +1,174 @@
+import Foundation
+
+// Writing of slots, with changes tracked and inverse relationships kept.
+
+extension NSManagedObject {
+    /// Sets a value through an accessor: tracked, with the inverse maintained.
+    final func setTracked(_ value: PropertyValue, slot: Int) {
+        let property = layout.slots[slot]
+        if property.kind == .toOne {
+            return setToOne(value.destination, slot: slot)
+        }
+        if property.kind == .composite, let composite = property.composite {
+            return setComposite(PropertyConversion.object(from: value, kind: .composite), composite)
+        }
+        prepareForChange()
+        store(value, slot: slot)
+        noteChange(slot)
+    }
+
+    /// Puts a value in its place without noticing a change.
+    @inline(__always)
+    final func store(_ value: PropertyValue, slot: Int) {
+        if slot < layout.storedCount {
+            withPending { $0[slot] = value }
+            readThroughPending()
+        } else {
+            let extras = makeExtras()
+            if extras.transient == nil { extras.transient = PendingValues.make(slotCount: layout.slots.count) }
+            extras.transient?[slot] = value
+        }
+    }
+
+    /// Puts the value of a stored slot in its place and notes the change: `store` and `noteChange` in one step.
+    @inline(__always)
+    final func storeTracked(_ value: PropertyValue, slot: Int) {
+        // Without counting references: this is the path of every setter but an object's first.
+        let isStored =
+            flags.contains(.inEvent) && !flags.contains(.silent)
+            && pendingReference?._withUnsafeGuaranteedRef { pending in
+                pending[slot] = value
+                pending.noteChange(slot)
+                return true
+            } ?? false
+        if isStored {
+            readThroughPending()
+            markChangedInSave()
+        } else {
+            store(value, slot: slot)
+            noteChange(slot)
+        }
+    }
+
+    /// Loads the object before its first change: committed values are needed for conflicts and undo.
+    @inline(__always)
+    final func prepareForChange() {
+        if !flags.isDisjoint(with: .attention) { fireFault() }
+    }
+
+    /// Remembers that a slot changed, and tells the context.
+    @inline(__always)
+    final func noteChange(_ slot: Int) {
+        if flags.contains(.silent) { return }
+        withPending { $0.noteChange(slot) }
+        noteObjectChange()
+    }
+
+    /// Tells the context that the object has changed in some way.
+    @inline(__always)
+    final func noteObjectChange() {
+        if flags.contains(.silent) { return }
+        markChangedInSave()
+        // Within an event an object may be saved or refreshed, and then change again.
+        if flags.contains(.inEvent), !flags.isDisjoint(with: .known) { return }
+        registry?.noteChanged(self)
+    }
+
+    /// Sets a to-one relationship and its inverse.
+    final func setToOne(_ new: NSManagedObject?, slot: Int) {
+        prepareForChange()
+        let property = layout.slots[slot]
+        if let new { checkDestination(new, property) }
+        let old = toOne(slot)
+        store(new.map(PropertyValue.object) ?? .null, slot: slot)
+        extras?.setToOne(slot, nil)
+        noteChange(slot)
+        guard old !== new, property.inverseSlot >= 0, !flags.contains(.silent) else { return }
+        old?.removeFromInverse(of: property, self)
+        new?.addToInverse(of: property, self)
+    }
+
+    /// The other side of a relationship let go of this object.
+    ///
+    /// - Parameter relationship: the property of `object`, whose inverse changes here.
+    final func removeFromInverse(of relationship: PropertySlot, _ object: NSManagedObject) {
+        prepareForChange()
+        let slot = relationship.inverseSlot(in: layout)
+        if layout.slots[slot].kind.isToMany {
+            removeMember(object, slot: slot)
+        } else if toOne(slot) === object {
+            store(.null, slot: slot)
+            extras?.setToOne(slot, nil)
+        }
+        noteChange(slot)
+    }
+
+    /// The other side of a relationship now names this object.
+    ///
+    /// - Parameter relationship: the property of `object`, whose inverse changes here.
+    final func addToInverse(of relationship: PropertySlot, _ object: NSManagedObject) {
+        prepareForChange()
+        let slot = relationship.inverseSlot(in: layout)
+        let property = layout.slots[slot]
+        if property.kind.isToMany {
+            addMember(object, slot: slot, isKnownToBeNew: !property.inverseIsToMany)
+        } else {
+            let previous = toOne(slot)
+            store(.destination(object), slot: slot)
+            extras?.setToOne(slot, nil)
+            // One-to-one: the former partner loses its side.
+            if let previous, previous !== object, property.inverseSlot >= 0 {
+                previous.removeFromInverse(of: property, self)
+            }
+        }
+        noteChange(slot)
+    }
+
+    private func checkDestination(_ object: NSManagedObject, _ property: PropertySlot) {
+        let expected = property.destinationIndex
+        guard expected >= 0 else { return }
+        let mine = layout
+        let theirs = object.layout
+        if theirs.modelIdentity == mine.modelIdentity, theirs.index != expected { checkKind(of: object, property) }
+        guard let registry = heldRegistry, let other = object.heldRegistry, registry.toOpaque() != other.toOpaque() else { return }
+        preconditionFailure(
+            "Illegal attempt to establish the relationship \(mine.name).\(property.name) between objects in different contexts.")
+    }
+
+    @inline(never)
+    private func checkKind(of object: NSManagedObject, _ property: PropertySlot) {
+        let destination = layout.model.layouts[property.destinationIndex]
+        precondition(
+            object.layout.isKind(of: destination),
+            "\(layout.name).\(property.name) takes an object of entity \(destination.name), not \(object.layout.name).")
+    }
+
+    /// Sets a property by key-value coding.
+    final func setObjectValue(_ value: Any?, slot: Int) {
+        let property = layout.slots[slot]
+        switch property.kind {
+        case .toMany, .orderedToMany:
+            guard let members = RelationshipValues.objects(in: value) else {
+                preconditionFailure(wrongType(value, property))
+            }
+            setToMany(members, slot: slot)
+        case .fetched:
+            preconditionFailure("\(layout.name).\(property.name) is a fetched property and cannot be set.")
+        default:
+            guard let converted = PropertyConversion.objectValue(from: value, kind: property.kind) else {
+                preconditionFailure(wrongType(value, property))
+            }
+            if case .custom = converted { extras?.setDecoded(slot, nil) }
+            setTracked(converted, slot: slot)
+        }
+    }
+
+    final func wrongType(_ value: Any?, _ property: PropertySlot) -> String {
+        let given = PropertyConversion.unwrapped(value).map { "\(Swift.type(of: $0)) (\($0))" } ?? "nil"
+        let expected =
+            property.attribute?.attributeValueClassName
+            ?? property.relationship?.destinationEntity?.name.map { property.kind.isToMany ? "a set of \($0)" : $0 }
+            ?? "another type"
+        return "Unacceptable type of value for \(layout.name).\(property.name): expected \(expected), given \(given)."
+    }
+}

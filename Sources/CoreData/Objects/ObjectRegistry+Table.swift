@@ -1,0 +1,168 @@
+extension ObjectRegistry {
+    /// One table's objects: open addressing with the key beside the object, so that probing stays within the table.
+    struct Table: ~Copyable {
+        struct Entry {
+            var key: Int64
+            var object: Unmanaged<NSManagedObject>?
+        }
+
+        private var entries: UnsafeMutablePointer<Entry>
+        private var mask: Int
+        private var entryCount = 0
+        /// Registered objects that are not among the entries yet; nil for those that went meanwhile.
+        private var waiting: ContiguousArray<Unmanaged<NSManagedObject>?> = []
+        private var waitingCount = 0
+        /// How many objects were ever registered: tells whether somebody else has registered any meanwhile.
+        private(set) var registrationCount = 0
+
+        var count: Int { entryCount + waitingCount }
+
+        init(capacity: Int) {
+            entries = .allocate(capacity: capacity)
+            entries.initialize(repeating: Entry(key: 0, object: nil), count: capacity)
+            mask = capacity - 1
+        }
+
+        deinit { entries.deallocate() }
+
+        @inline(__always)
+        private func start(_ key: Int64) -> Int {
+            KeyHash.slot(key) & mask
+        }
+
+        @inline(__always)
+        mutating func find(_ key: Int64) -> Unmanaged<NSManagedObject>? {
+            if !waiting.isEmpty { takeInWaiting() }
+            var index = start(key)
+            while let object = entries[index].object {
+                if entries[index].key == key { return object }
+                index = (index + 1) & mask
+            }
+            return nil
+        }
+
+        /// Registers an object, in the place of one that has the same key.
+        mutating func insert(_ object: Unmanaged<NSManagedObject>, key: Int64) {
+            if !waiting.isEmpty { takeInWaiting() }
+            registrationCount += 1
+            put(object, key: key)
+        }
+
+        /// Registers objects whose keys are not in the table.
+        mutating func insertNew(_ objects: UnsafeBufferPointer<NSManagedObject>) {
+            if waiting.count > 64, waiting.count > waitingCount * 4 { closeGaps() }
+            if waiting.isEmpty { waiting.reserveCapacity(objects.count) }
+            guard let first = objects.baseAddress else { return }
+            // References as they are: no retain and release for each.
+            let references = UnsafeRawPointer(first).assumingMemoryBound(to: Unmanaged<NSManagedObject>.self)
+            for index in 0..<objects.count {
+                let place = Int32(truncatingIfNeeded: waiting.count)
+                references[index]._withUnsafeGuaranteedRef { $0.registryPlace = place }
+                waiting.append(references[index])
+            }
+            waitingCount += objects.count
+            registrationCount += objects.count
+        }
+
+        private mutating func closeGaps() {
+            waiting.removeAll { $0 == nil }
+            for place in waiting.indices {
+                waiting[place]?._withUnsafeGuaranteedRef { $0.registryPlace = Int32(truncatingIfNeeded: place) }
+            }
+        }
+
+        /// Puts waiting objects among the entries.
+        @inline(never)
+        private mutating func takeInWaiting() {
+            let objects = waiting
+            waiting = []
+            reserve(entryCount + waitingCount)
+            waitingCount = 0
+            for case let object? in objects {
+                // An object in its deinit on another thread waits for the lock: its fields are still there.
+                put(object, key: object._withUnsafeGuaranteedRef { $0.key })
+                object._withUnsafeGuaranteedRef { $0.registryPlace = -1 }
+            }
+        }
+
+        @inline(__always)
+        private mutating func put(_ object: Unmanaged<NSManagedObject>, key: Int64) {
+            if (entryCount + 1) * 3 > (mask + 1) * 2 { reserve(entryCount + 1) }
+            var index = start(key)
+            while entries[index].object != nil {
+                if entries[index].key == key {
+                    entries[index].object = object
+                    return
+                }
+                index = (index + 1) & mask
+            }
+            entries[index] = Entry(key: key, object: object)
+            entryCount += 1
+        }
+
+        /// Makes room for a number of objects.
+        mutating func reserve(_ wanted: Int) {
+            var capacity = mask + 1
+            while capacity * 2 < wanted * 3 { capacity *= 2 }
+            guard capacity > mask + 1 else { return }
+            let (oldEntries, oldMask) = (entries, mask)
+            entries = .allocate(capacity: capacity)
+            entries.initialize(repeating: Entry(key: 0, object: nil), count: capacity)
+            mask = capacity - 1
+            entryCount = 0
+            for index in 0...oldMask {
+                if let object = oldEntries[index].object { put(object, key: oldEntries[index].key) }
+            }
+            oldEntries.deallocate()
+        }
+
+        /// - Returns: whether the object was there.
+        @discardableResult
+        mutating func remove(_ object: NSManagedObject) -> Bool {
+            let place = Int(object.registryPlace)
+            // The place is compared: it would be that of another table if the object's entity had changed to one elsewhere.
+            if place >= 0, place < waiting.count, waiting[place]?.toOpaque() == Unmanaged.passUnretained(object).toOpaque() {
+                waiting[place] = nil
+                object.registryPlace = -1
+                waitingCount -= 1
+                if waitingCount == 0 { waiting.removeAll(keepingCapacity: waiting.count <= 1024) }
+                return true
+            }
+            let address = Unmanaged.passUnretained(object).toOpaque()
+            var index = start(object.key)
+            while let entry = entries[index].object, entry.toOpaque() != address {
+                index = (index + 1) & mask
+            }
+            guard entries[index].object != nil else { return false }
+            entryCount -= 1
+            var gap = index
+            var next = (gap + 1) & mask
+            while entries[next].object != nil {
+                let home = start(entries[next].key)
+                // Move an entry back when its home does not lie cyclically in (gap, next].
+                if (next &- home) & mask >= (next &- gap) & mask {
+                    entries[gap] = entries[next]
+                    gap = next
+                }
+                next = (next + 1) & mask
+            }
+            entries[gap] = Entry(key: 0, object: nil)
+            return true
+        }
+
+        /// All objects that can still be retained.
+        func appendObjects(to result: inout [NSManagedObject]) {
+            for index in 0...mask {
+                if let entry = entries[index].object, let object = tryRetain(entry) { result.append(object) }
+            }
+            for case let entry? in waiting {
+                if let object = tryRetain(entry) { result.append(object) }
+            }
+        }
+
+        /// Lets go of all objects.
+        func forgetPlaces() {
+            for case let entry? in waiting { entry._withUnsafeGuaranteedRef { $0.registryPlace = -1 } }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/// Where a context's rows come from and where its changes go: the one interface between the object graph and what lies below it.
+///
+/// A store is one. Everything crosses it as row snapshots, row references and typed values; no managed object does. Calls come from
+/// any thread, many at once; a source serialises what it must.
+protocol RowSource: AnyObject, Sendable {
+    /// The row as it was last read or saved, if somebody still uses it; no input or output.
+    func cachedRow(_ key: Int64, of entity: EntityLayout) -> Snapshot?
+
+    /// Has the row read anew by who asks for it next: it was changed by others, or is gone.
+    func forgetCachedRow(_ key: Int64, of entity: EntityLayout)
+
+    /// Writes metadata that were set since the last save, in a save that changes no row of this store.
+    func saveMetadata() throws
+
+    /// Runs a fetch. The source publishes the rows of the result, so that they are found as cached ones.
+    func fetch(_ plan: StoreFetch) throws -> StoreFetchResult
+
+    /// Reads rows again, past all caches, and publishes them. Missing rows are left out; order
+    /// is unspecified.
+    func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows
+
+    /// The rows related to one row through a to-many relationship, in order where it is ordered.
+    func relatedRows(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) throws -> FetchedRows
+
+    /// The rows related to many rows through a relationship (of any cardinality).
+    func relatedRows(toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout) throws -> RelatedRows
+
+    /// Reserves primary keys for new rows, so that no other user of the store hands them out again.
+    /// - Returns: the first of `count` consecutive keys.
+    func reserveKeys(_ count: Int, for entity: EntityLayout) throws -> Int64
+
+    /// Whether saves and requests for keys must name their origin, because the store hands objects to a class of its user's.
+    var needsObjects: Bool { get }
+
+    /// Whether reading rows costs input or output, so that a fetch may leave them to be read in batches.
+    var readsRowsInBatches: Bool { get }
+
+    /// The primary keys for new objects of one entity, in the same order. `reserveKeys` where the store does not look at
+    /// the objects.
+    ///
+    /// - Parameter origin: what stands for the objects, opaque to stores that do not need them.
+    func obtainKeys(_ count: Int, for entity: EntityLayout, origin: AnyObject) throws -> [Int64]
+
+    /// Writes all changes in one transaction or none.
+    ///
+    /// - Throws: `SaveConflicts` when rows changed underneath or uniqueness constraints fail; other errors for the rest.
+    /// - Returns: snapshots of all inserted and updated rows.
+    func save(_ batch: SaveBatch) throws -> SaveOutcome
+}
+
+extension RowSource {
+    var needsObjects: Bool { false }
+
+    var readsRowsInBatches: Bool { false }
+
+    func saveMetadata() throws {}
+
+    func obtainKeys(_ count: Int, for entity: EntityLayout, origin: AnyObject) throws -> [Int64] {
+        let first = try reserveKeys(count, for: entity)
+        return Array(first..<(first + Int64(count)))
+    }
+}
