@@ -67,11 +67,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Lets go of all objects and breaks the reference cycles among them.
     func releaseObjects() {
-        var objects = registry.allObjects()
+        var objects = ContiguousArray(registry.allObjects())
         objects += changes.inserted.objects
-        for object in objects {
-            invalidate(object)
-        }
+        objects.forEachUnretained { invalidate($0) }
         changes.removeAll()
         temporaryObjects.removeAll()
         conflictChecks.removeAll()

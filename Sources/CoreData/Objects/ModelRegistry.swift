@@ -47,7 +47,7 @@ extension NSEntityDescription {
         return layoutReference._withUnsafeGuaranteedRef { layout -> Unmanaged<ObjectLayout>? in
             // Nothing but layouts is ever put there, and nothing but object layouts attached to them.
             guard let companion = unsafeDowncast(layout, to: EntityLayout.self).companion else { return nil }
-            return .passUnretained(unsafeDowncast(companion, to: ObjectLayout.self))
+            return .fromOpaque(companion.toOpaque())
         }
     }
 

@@ -98,7 +98,7 @@ extension EntityLayout {
     @inline(__always)
     var objects: ObjectLayout {
         // Nothing else is ever attached, and no object's layout is without.
-        unsafeDowncast(companion.unsafelyUnwrapped, to: ObjectLayout.self)
+        unsafeDowncast(companion.unsafelyUnwrapped.takeUnretainedValue(), to: ObjectLayout.self)
     }
 
     /// The class of the entity's objects.

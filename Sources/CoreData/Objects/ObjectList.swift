@@ -101,7 +101,7 @@ struct MemberSet {
         var set = Set<NSManagedObject>(minimumCapacity: objects.count)
         let firstClass: NSManagedObject.Type = objects.first.map { type(of: $0) } ?? NSManagedObject.self
         var isUniform = true
-        for object in objects {
+        objects.forEachUnretained { object in
             if type(of: object) != firstClass { isUniform = false }
             // Sets are walked in no order: the rows are on their way to the processor then.
             if let row = object.committedRow { opencoredata_prefetch(row) }

@@ -24,3 +24,14 @@ extension Unmanaged {
         if count > 0 { swift_release_n(toOpaque(), UInt32(truncatingIfNeeded: count)) }
     }
 }
+
+extension Unmanaged where Instance: AnyObject {
+    /// Whether exactly one strong reference to the object exists. The memory must be valid at the call.
+    var isOnlyReference: Bool {
+        // The count is looked at where the pointer stands, without a reference of our own, which would be counted.
+        var pointer = toOpaque()
+        return withUnsafeMutablePointer(to: &pointer) {
+            $0.withMemoryRebound(to: Instance.self, capacity: 1) { isKnownUniquelyReferenced(&$0.pointee) }
+        }
+    }
+}

@@ -91,16 +91,19 @@ struct RowChanges {
             // A new object: only relationships and transformable values need converting.
             if layout.convertedSlots.isEmpty { return pending }
             var copy: PendingValues?
-            for slot in layout.convertedSlots where pending.has(slot) {
-                let value = pending[slot]
-                switch value {
-                case .object: if let destination = value.destination { try checkSaved(destination, from: object, slot) }
-                case .custom: break
-                default: continue
+            for slot in layout.convertedSlots {
+                let converted: PropertyValue
+                if let destination = pending.destination(slot) {
+                    try checkSaved(destination, from: object, slot)
+                    converted = .reference(RowReference(key: destination.key, layoutIndex: destination.layout.index))
+                } else if case .custom(let custom) = pending[slot] {
+                    converted = try PropertyConversion.rowValue(.custom(custom), slot: layout.slots[slot])
+                } else {
+                    continue
                 }
                 let made = copy ?? pending.copy()
                 copy = made
-                made[slot] = try PropertyConversion.rowValue(value, slot: layout.slots[slot])
+                made[slot] = converted
             }
             return copy ?? pending
         }
@@ -130,17 +133,22 @@ struct RowChanges {
     }
 
     /// A to-one destination must be a row of the same store by the end of this save.
+    @inline(__always)
     private func checkSaved(_ destination: NSManagedObject, from object: NSManagedObject, _ slot: Int) throws {
         if destination.storeNumber == object.storeNumber, object.storeNumber >= 0 { return }
+        throw unsaved(destination, of: object, slot)
+    }
+
+    private func unsaved(_ destination: NSManagedObject, of object: NSManagedObject, _ slot: Int) -> NSError {
         let place = "\(object.layout.name).\(object.layout.slots[slot].name)"
         if destination.storeNumber >= 0, object.storeNumber >= 0 {
-            throw CoreDataErrors.make(
+            return CoreDataErrors.make(
                 .managedObjectExternalRelationship,
                 "\(place) of \(object.descriptionOfIdentity) leads to \(destination.descriptionOfIdentity), which is in another store.",
                 recovery: "Relationships cannot cross stores: use a fetched property, or assign both objects to one store.",
                 userInfo: [NSAffectedObjectsErrorKey: [object, destination]])
         }
-        throw CoreDataErrors.make(
+        return CoreDataErrors.make(
             .managedObjectReferentialIntegrity,
             "\(place) of \(object.descriptionOfIdentity) leads to a \(destination.layout.name) that is not part of the context and was never saved.",
             recovery: "Insert the destination into the context, or set the relationship to nil.",

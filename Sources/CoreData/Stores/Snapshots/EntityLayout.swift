@@ -46,8 +46,8 @@ final class EntityLayout: @unchecked Sendable {
     let modelIdentity: ObjectIdentifier
 
     /// What the layer of objects keeps for the entity, opaque to rows; nil until `ModelLayout.attach` was called.
-    // unowned(unsafe): the model's layouts own it.
-    @exclusivity(unchecked) unowned(unsafe) var companion: AnyObject?
+    // Unmanaged: the model's layouts own it, and it is read for each object that is made.
+    @exclusivity(unchecked) var companion: Unmanaged<AnyObject>?
 
     init(
         entity: NSEntityDescription, name: String, index: Int, rootIndex: Int, superIndex: Int, slots: [PropertySlot],

@@ -30,7 +30,7 @@ final class ModelLayout: @unchecked Sendable {
         attaching.withLock { isDone in
             if isDone { return }
             companions = layouts.map(ofEntity)
-            for (layout, companion) in zip(layouts, companions) { layout.companion = companion }
+            for (layout, companion) in zip(layouts, companions) { layout.companion = .passUnretained(companion) }
             companion = ofModel()
             isDone = true
         }

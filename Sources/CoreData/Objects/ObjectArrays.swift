@@ -1,0 +1,19 @@
+// Arrays of objects, without counting references to each.
+
+extension ContiguousArray where Element == NSManagedObject {
+    /// Calls the block with each object, without counting references: the array keeps the objects alive.
+    @inline(__always)
+    func forEachUnretained(in range: Range<Int>? = nil, _ body: (NSManagedObject) throws -> Void) rethrows {
+        try withUnsafeBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return }
+            // A reference and its unmanaged form are the same word.
+            let references = UnsafeRawPointer(base).assumingMemoryBound(to: Unmanaged<NSManagedObject>.self)
+            for index in range ?? 0..<buffer.count { try references[index]._withUnsafeGuaranteedRef(body) }
+        }
+    }
+
+    /// Appends objects; to an empty array without copying.
+    mutating func appendOrAdopt(_ objects: ContiguousArray<NSManagedObject>) {
+        if isEmpty { self = objects } else { append(contentsOf: objects) }
+    }
+}
