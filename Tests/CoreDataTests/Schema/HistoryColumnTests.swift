@@ -173,4 +173,18 @@ import Testing
         try store.open(people(), Self.tracking) { context in context.delete(try context.objects("Person")[0]) }
         #expect(tombstones(4) == [["NULL", "NULL", "NULL", "NULL"]])
     }
+
+    /// Another program goes on from the highest key that `Z_PRIMARYKEY` says was handed out.
+    @Test func theKeysOfHistoryRowsEndWithTheLastOneHandedOut() throws {
+        try store.open(recipes(), Self.tracking) { context in
+            for count in 1...3 {
+                for _ in 0..<count { context.insert("Recipe") }
+                try context.save()
+            }
+        }
+        #expect(store.file.column("SELECT Z_PK FROM ACHANGE ORDER BY 1") == ["1", "2", "3", "4", "5", "6"])
+        #expect(store.file.column("SELECT Z_PK FROM ATRANSACTION ORDER BY 1") == ["1", "2", "3"])
+        let highest = "SELECT Z_NAME, Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME IN ('CHANGE', 'TRANSACTION') ORDER BY 1"
+        #expect(store.file.rows(highest) == [["CHANGE", "6"], ["TRANSACTION", "3"]])
+    }
 }

@@ -1,0 +1,60 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// What a migration leaves in derived attributes that change, or are derived from one another.
+@Suite struct DerivedMigrationTests {
+    let store: MigratedStore
+
+    init() throws { store = try MigratedStore() }
+
+    private func derived(_ name: String, _ type: NSAttributeType, _ text: String) -> NSDerivedAttributeDescription {
+        let attribute = NSDerivedAttributeDescription()
+        attribute.name = name
+        attribute.attributeType = type
+        attribute.derivationExpression = NSExpression(format: text)
+        return attribute
+    }
+
+    /// Boxes with drawers with things: a drawer counts its things, a box adds up the counts of its drawers. The names say which table comes
+    /// first.
+    private func boxes(_ names: (box: String, drawer: String), derived isDerived: Bool) -> NSManagedObjectModel {
+        let (box, drawer, thing) = (entity(names.box, text("name")), entity(names.drawer, text("name")), entity("Thing", text("name")))
+        relate(box, "drawers", toMany: true, drawer, inverse: "box")
+        relate(drawer, "things", toMany: true, thing, inverse: "drawer")
+        if isDerived {
+            drawer.properties += [derived("thingCount", .integer64AttributeType, "things.@count")]
+            box.properties += [derived("total", .integer64AttributeType, "drawers.thingCount.@sum")]
+        }
+        return model(box, drawer, thing)
+    }
+
+    @Test(arguments: [("A", "B"), ("B", "A")]) func whatIsDerivedFromDerivedValuesIsRight(box: String, drawer: String) throws {
+        try store.open(boxes((box, drawer), derived: false)) { context in
+            let owner = context.insert(box)
+            for count in [2, 3] {
+                let place = context.insert(drawer, ["box": owner])
+                for _ in 0..<count { context.insert("Thing", ["drawer": place]) }
+            }
+        }
+        try store.migrate(to: boxes((box, drawer), derived: true))
+        #expect(store.file.column("SELECT ZTHINGCOUNT FROM Z\(drawer) ORDER BY 1") == ["2", "3"])
+        #expect(store.file.column("SELECT ZTOTAL FROM Z\(box)") == ["5"])
+    }
+
+    @Test func aDerivedAttributeOfAnotherTypeKeepsNoFormerValue() throws {
+        try store.open(model(entity("Item", text("name"), derived("mark", .stringAttributeType, "uppercase:(name)")))) { context in
+            context.insert("Item", ["name": "one"])
+        }
+        #expect(store.file.column("SELECT ZMARK FROM ZITEM") == ["ONE"])
+        try store.migrate(to: model(entity("Item", text("name"), derived("mark", .dateAttributeType, "now()"))))
+        #expect(store.file.column("SELECT typeof(ZMARK) FROM ZITEM") == ["real"])
+    }
+
+    @Test func rowsOfTheOnlyEntityOfATableGetItsNumberWhateverStoodThere() throws {
+        try store.open(model(entity("B", text("name")))) { $0.insert("B", ["name": "one"]) }
+        #expect(store.file.execute("UPDATE ZB SET Z_ENT = 77"))
+        try store.migrate(to: model(entity("A", text("name")), entity("B", text("name"))))
+        #expect(store.file.rows("SELECT Z_ENT, ZNAME FROM ZB") == [["2", "one"]])
+    }
+}
