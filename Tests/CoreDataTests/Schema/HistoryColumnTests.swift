@@ -106,6 +106,20 @@ import Testing
         #expect(Set(found.prefix(2)) == ["10", "20"] && found.dropFirst(2) == ["08"])
     }
 
+    @Test func aChangedElementHasTheBitOfItsCompositeAttribute() throws {
+        // Bits of a place: address 0, name 1.
+        let place = entity(
+            "Place", text("name"), NSCompositeAttributeDescription("address", text("city"), text("zip")))
+        try store.open(model(place), Self.tracking) { context in
+            let place = context.insert("Place", ["name": "p", "address": ["city": "Oslo", "zip": "1"]])
+            try context.save()
+            place.setValue("Bergen", forKeyPath: "address.city")
+            try context.save()
+            place.setValue("q", forKey: "name")
+        }
+        #expect(columns() == ["80", "40"])
+    }
+
     // MARK: Deleted rows
 
     private func people(extra: Bool = false, born: Bool = true) -> NSManagedObjectModel {
@@ -155,6 +169,19 @@ import Testing
             store.file.value("SELECT sql FROM sqlite_master WHERE name = 'ACHANGE'")?.hasSuffix(
                 "ZCOLUMNS BLOB, ZTOMBSTONE0 BLOB, ZTOMBSTONE1 BLOB, ZTOMBSTONE2 BLOB, ZTOMBSTONE3 BLOB )") == true)
         #expect(store.file.value("SELECT count(*) FROM ACHANGE WHERE ZCHANGETYPE = 0 AND ZTOMBSTONE2 NOT NULL") == "0")
+    }
+
+    @Test func aDeletionLeavesNoValueOfAnAttributeWithFiles() throws {
+        let (name, photo) = (text("name"), NSAttributeDescription("photo", .binaryDataAttributeType))
+        photo.allowsExternalBinaryDataStorage = true
+        for attribute in [name, photo] { attribute.preservesValueInHistoryOnDeletion = true }
+        try store.open(model(entity("Person", name, photo)), Self.tracking) { context in
+            let person = context.insert("Person", ["name": "p", "photo": Data([1, 2])])
+            try context.save()
+            context.delete(person)
+        }
+        #expect(tombstones(1) == [["'p'"]])
+        #expect(store.file.integer("SELECT count(*) FROM pragma_table_info('ACHANGE') WHERE name = 'ZTOMBSTONE1'") == 0)
     }
 
     @Test func valuesOfDeletedRowsFollowTheirAttributesThroughAMigration() throws {
