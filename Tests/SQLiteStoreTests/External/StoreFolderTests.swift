@@ -18,6 +18,25 @@ struct StoreFolderTests {
         try #require(try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber).intValue
     }
 
+    @Test func onlyValuesOfMoreThanAHundredKilobytesGetFiles() throws {
+        let sizes = [102_399, 102_400, 102_401]
+        let coordinator = try Gallery.open(url)
+        let context = coordinator.newContext()
+        for size in sizes {
+            let album = NSEntityDescription.insertNewObject(forEntityName: "Album", into: context)
+            album.setValue(Data(repeating: 7, count: size), forKey: "cover")
+        }
+        try context.save()
+        let inline = "SELECT length(ZCOVER) FROM ZALBUM WHERE hex(substr(ZCOVER, 1, 1)) = '01' ORDER BY 1"
+        #expect(SQLiteFile(url).column(inline) == ["102400", "102401"])
+        let file = try #require(Gallery.files(of: url).first)
+        #expect(try Gallery.files(of: url).count == 1)
+        #expect(try Data(contentsOf: Gallery.folder(of: url).appendingPathComponent(file)).count == 102_401)
+        let reading = coordinator.newContext()
+        let read = try reading.fetch(NSFetchRequest<NSManagedObject>(entityName: "Album"))
+        #expect(read.compactMap { ($0.value(forKey: "cover") as? Data)?.count }.sorted() == sizes)
+    }
+
     @Test(arguments: [true, false]) func aStoreBehindALinkHasItsFilesBesideTheFileItself(isRelative: Bool) throws {
         try Gallery.create(url)
         let elsewhere = folder.file("elsewhere")
