@@ -180,6 +180,10 @@ import Testing
         #expect(ShopItem.keyName(for: \ShopItem.isInStock) == nil)
         #expect(ShopItem.keyName(for: \ShopItem.supplierName) == nil)
         #expect(ShopItem.keyName(for: \ShopItem.fullName) == nil)
-        #expect(ShopItem.keyName(for: \ShopItem.objectID) == nil)
+    }
+
+    @Test func theIDOfAnObjectHasAName() {
+        #expect(ShopItem.keyName(for: \ShopItem.objectID) == "objectID")
+        #expect(ShopItem.keyName(for: \ShopItem.supplier?.objectID) == "supplier.objectID")
     }
 }

@@ -114,6 +114,10 @@ final class KeyPathProbe {
         let object = probe.probeDestination(objectClass)
         probe.current = object
         guard let value = object[keyPath: keyPath] else { return nil }
+        if let objectID = PropertyConversion.unwrapped(value) as? NSManagedObjectID {
+            guard let current = probe.current, objectID === current.objectID, !probe.isComputed else { return nil }
+            return (probe.components + ["objectID"]).joined(separator: ".")
+        }
         let isOptional = type(of: keyPath).valueType is any ExpressibleByNilLiteral.Type
         guard !probe.components.isEmpty, !probe.isComputed, ProbeValues.areSame(value, probe.last) else { return nil }
         if !isOptional {

@@ -68,6 +68,7 @@ extension PredicateTranslation {
 
 extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+        try translation.requireOrder(of: Element.Output.self, in: self)
         let value = try translation.expression(element)
         let lower: NSExpression?
         let upper: NSExpression?

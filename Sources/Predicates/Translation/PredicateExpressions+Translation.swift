@@ -142,6 +142,7 @@ extension PredicateExpressions.NotEqual: TranslatableExpression {
 
 extension PredicateExpressions.Comparison: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+        try translation.requireOrder(of: LHS.Output.self, in: self)
         let operation: NSComparisonPredicate.Operator
         switch op {
         case .lessThan: operation = .lessThan
@@ -197,8 +198,14 @@ extension PredicateExpressions.Negation: TranslatableExpression {
 private enum RawSamples {
     static func values<Raw: RawRepresentable>(of type: Raw.Type) -> [Raw] {
         if let type = type as? any CaseIterable.Type { return cases(of: type).compactMap { $0 as? Raw } }
-        guard let integers = Raw.RawValue.self as? any FixedWidthInteger.Type else { return [] }
-        return values(of: integers)
+        let cases = EnumerationCases.all(of: type)
+        if !cases.isEmpty { return cases }
+        return switch Raw.RawValue.self {
+        case let integers as any FixedWidthInteger.Type: values(of: integers)
+        case is String.Type: ["a", "Bc"].compactMap { ($0 as? Raw.RawValue).flatMap { Raw(rawValue: $0) } }
+        case is Double.Type: [1.5, -2].compactMap { ($0 as? Raw.RawValue).flatMap { Raw(rawValue: $0) } }
+        default: []
+        }
     }
 
     private static func cases<Cases: CaseIterable>(of type: Cases.Type) -> [Any] { Array(type.allCases) }

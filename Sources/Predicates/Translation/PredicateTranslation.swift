@@ -114,16 +114,38 @@ struct PredicateTranslation {
         .predicate(try expression(left).compared(operation, to: try expression(right), options: options))
     }
 
+    /// Refuses to compare the order of values with raw values, which is their type's own.
+    func requireOrder<Value>(of type: Value.Type, in expression: Any) throws {
+        guard type is any RawRepresentable.Type, !(type is AnyClass) else { return }
+        throw Untranslatable(
+            message: "\(type) has an order of its own, which no store knows; compare its raw values (.rawValue)", expression: expression)
+    }
+
     // MARK: Subqueries
 
     /// `SUBQUERY(sequence, $element, test)`, or with the test negated.
     mutating func subquery(
         _ sequence: Any, _ variable: PredicateExpressions.VariableID, _ test: Any, negated: Bool = false
     ) throws -> NSExpression {
+        try subquery(sequence) { translation, element in
+            translation.bind(variable, to: element)
+            let condition = try translation.predicate(test)
+            return negated ? NSCompoundPredicate(notPredicateWithSubpredicate: condition) : condition
+        }
+    }
+
+    /// Whether an object is among those that the store has.
+    mutating func isMember(_ object: NSExpression, of sequence: Any) throws -> NSPredicate {
+        try subquery(sequence) { _, element in element.compared(.equalTo, to: object) }
+            .appending("@count").compared(.greaterThan, 0)
+    }
+
+    private mutating func subquery(
+        _ sequence: Any, where test: (inout PredicateTranslation, NSExpression) throws -> NSPredicate
+    ) throws -> NSExpression {
         iterators += 1
         let element = NSExpression(forVariable: "element\(iterators)")
-        bind(variable, to: element)
-        var conditions: [NSPredicate] = []
+        var conditions = [try test(&self, element)]
         // What is filtered and searched is one subquery with both conditions.
         var sequence = sequence
         while let filter = sequence as? any FilterExpression {
@@ -131,8 +153,6 @@ struct PredicateTranslation {
             conditions.insert(try predicate(filter.condition), at: 0)
             sequence = filter.base
         }
-        let condition = try predicate(test)
-        conditions.append(negated ? NSCompoundPredicate(notPredicateWithSubpredicate: condition) : condition)
         return NSExpression(
             forSubquery: try expression(sequence), usingIteratorVariable: element.variable,
             predicate: conditions.count == 1 ? conditions[0] : NSCompoundPredicate(andPredicateWithSubpredicates: conditions))

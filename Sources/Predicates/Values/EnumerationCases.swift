@@ -1,10 +1,10 @@
-/// The cases of enumerations that do not list them themselves, for tests that fill objects.
-enum EnumerationCases {
+/// The cases of enumerations that do not list them themselves.
+package enum EnumerationCases {
     /// All values of an enumeration none of whose cases has associated values; empty for other types.
     ///
     /// The number of cases is read from the type's description, whose layout Swift's ABI fixes. Without associated values a
     /// value is the number of its case, in as many bytes as that takes.
-    static func all<Value>(of type: Value.Type) -> [Value] {
+    package static func all<Value>(of type: Value.Type) -> [Value] {
         guard _isPOD(type) else { return [] }
         // A metatype is a pointer to metadata, which begins with its kind, and for enumerations goes on with the description.
         let metadata = unsafeBitCast(type as Any.Type, to: UnsafePointer<UInt>.self)

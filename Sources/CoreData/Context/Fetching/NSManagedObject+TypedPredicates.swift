@@ -6,6 +6,14 @@ extension NSManagedObject: PredicateObjectType {
     }
 }
 
+extension NSManagedObject: PredicateIdentifiable {
+    public final var _predicateIdentity: (any Hashable & Sendable)? { objectID }
+}
+
+extension NSManagedObjectID: PredicateIdentifiable {
+    public var _predicateIdentity: (any Hashable & Sendable)? { self }
+}
+
 /// Stands in predicates for the entities whose objects are of a class.
 struct EntitiesOfClass: EntityCondition, PredicateComparable, CustomStringConvertible {
     let objectClass: NSManagedObject.Type
