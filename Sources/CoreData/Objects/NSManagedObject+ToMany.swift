@@ -151,6 +151,8 @@ extension NSManagedObject {
             registry == nil || object.registry == nil || registry === object.registry,
             "Illegal attempt to establish the relationship \(layout.name).\(property.name) between objects in different contexts."
         )
+        // A place is one among all members.
+        if index != nil { _ = toManyMembers(slot) }
         if isMember(object, slot: slot) {
             noteChange(slot)
             return
@@ -251,6 +253,18 @@ extension NSManagedObject {
         ManagedMutableOrderedSet(owner: self, slot: requireToMany(key, ordered: true))
     }
 
+    /// A live view of an ordered to-many relationship, or of an attribute whose values are arrays: adding and removing through it is tracked.
+    ///
+    /// A relationship has each object once: adding what is there already changes nothing. A change of an attribute sets a new array, which
+    /// costs O(n).
+    public final func mutableArrayValue(forKey key: String) -> NSMutableArray {
+        guard let slot = layout.slotByName[key] else {
+            preconditionFailure("The entity \(layout.name) has no property named \"\(key)\".")
+        }
+        if layout.slots[slot].relationship != nil { _ = requireToMany(key, ordered: true) }
+        return ManagedMutableArray(owner: self, slot: slot)
+    }
+
     /// A live view of the to-many relationship at the end of a path through to-one relationships.
     ///
     /// - Precondition: the path leads to an object that has such a relationship.
@@ -265,6 +279,14 @@ extension NSManagedObject {
     public final func mutableOrderedSetValue(forKeyPath keyPath: String) -> NSMutableOrderedSet {
         let (owner, key) = relationshipOwner(at: keyPath)
         return owner.mutableOrderedSetValue(forKey: key)
+    }
+
+    /// A live view of the ordered to-many relationship, or of the array attribute, at the end of a path through to-one relationships.
+    ///
+    /// - Precondition: the path leads to an object that has such a property.
+    public final func mutableArrayValue(forKeyPath keyPath: String) -> NSMutableArray {
+        let (owner, key) = relationshipOwner(at: keyPath)
+        return owner.mutableArrayValue(forKey: key)
     }
 
     /// The object that a key path's last key is asked of, and that key.

@@ -317,7 +317,18 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
             setValue(value, forUndefinedKey: key)
             return
         }
+        if layout.slots[slot].kind.isScalar, (PropertyConversion.unwrapped(value) ?? NSNull()) is NSNull { return setNilValueForKey(key) }
         setObjectValue(value, slot: slot)
+    }
+
+    /// Called by `setValue(_:forKey:)` for nil in the place of a number or a truth value, which a class may have as a scalar (`Int32`, `Bool`).
+    /// An override may set something else, such as 0, with `setValue(_:forKey:)`.
+    ///
+    /// The default sets nil: how a class declares a property is not known when the program runs. A scalar property reads 0 or false then,
+    /// and a required attribute is missing when the object is saved.
+    open func setNilValueForKey(_ key: String) {
+        guard let slot = layout.slotByName[key] else { return setValue(nil, forUndefinedKey: key) }
+        setObjectValue(nil, slot: slot)
     }
 
     /// Called for a key that the entity does not have; the default stops the program with a message.

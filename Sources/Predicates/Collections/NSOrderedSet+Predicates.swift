@@ -16,9 +16,19 @@ extension NSOrderedSet {
         KeyValue.value(forKey: key, of: self)
     }
 
+    /// Sets the property of each element, in order.
+    public func setValue(_ value: Any?, forKey key: String) {
+        KeyValue.setValue(value, forKey: key, of: self)
+    }
+
     /// The value at a path of names and collection operators: `@count`, `@sum.price`, `supplier.name`.
     public func value(forKeyPath keyPath: String) -> Any? {
         KeyValue.value(forKeyPath: keyPath, of: self)
+    }
+
+    /// Sets the property at the end of a path of names that starts at each element.
+    public func setValue(_ value: Any?, forKeyPath keyPath: String) {
+        KeyValue.setValue(value, forKeyPath: keyPath, of: self)
     }
 }
 

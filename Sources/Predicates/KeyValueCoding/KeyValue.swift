@@ -46,14 +46,22 @@ public enum KeyValue {
         guard let last = keys.popLast() else { preconditionFailure("An empty key path cannot be set.") }
         let path = ParsedKeyPath(keys.joined(separator: "."))
         guard let target = unwrapped(value(at: path.steps[...], of: object)) else { return }
+        setValue(newValue, forKey: last, of: target)
+    }
+
+    /// Sets the property of a value; of each element of an array or set.
+    ///
+    /// Ends the program when a value cannot be written by name.
+    public static func setValue(_ newValue: Any?, forKey key: String, of value: Any?) {
+        guard let target = unwrapped(value) else { return }
         if let target = target as? any KeyValueCoding {
-            target.setValue(newValue, forKey: last)
+            target.setValue(newValue, forKey: key)
         } else if let target = target as? NSMutableDictionary {
-            target.setValue(newValue, forKey: last)
+            target.setValue(newValue, forKey: key)
         } else if let elements = CollectionElements.of(target) {
-            for element in elements { setValue(newValue, forKeyPath: last, of: element) }
+            for element in elements { setValue(newValue, forKey: key, of: element) }
         } else {
-            preconditionFailure("\"\(last)\" cannot be set by name on a \(type(of: target)): adopt KeyValueCoding.")
+            preconditionFailure("\"\(key)\" cannot be set by name on a \(type(of: target)): adopt KeyValueCoding.")
         }
     }
 

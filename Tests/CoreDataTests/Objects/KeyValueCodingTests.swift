@@ -157,4 +157,27 @@ final class CodingPlayer: NSManagedObject {
         #expect(players[0].value(forKey: "unknownKeys") == nil)
         #expect(players[0].unknownKeys == ["unknownKeys"])
     }
+
+    @Test func arraysAndSetsSetAPropertyOfEachElement() throws {
+        NSArray(array: [players[0], players[1]]).setValue(10, forKey: "score")
+        NSOrderedSet(array: [players[1], players[2]]).setValue("x", forKey: "name")
+        #expect(players.map(\.score) == [10, 10, 6] && players.map(\.name) == ["A", "x", "x"])
+        #expect(Set(stack.context.updatedObjects) == Set(players))
+        team.mutableSetValue(forKey: "players").setValue(nil, forKey: "name")
+        NSSet(array: [players[2]]).setValue("Blues", forKeyPath: "team.name")
+        try stack.context.save()
+        #expect(stack.file.rows("SELECT ZNAME, ZSCORE FROM ZPLAYER ORDER BY Z_PK") == [[nil, "10"], [nil, "10"], [nil, "6"]])
+        #expect(stack.file.column("SELECT ZNAME FROM ZTEAM") == ["Blues"])
+        team.mutableSetValue(forKey: "players").setValue(nil, forKey: "team")
+        #expect(team.players.isEmpty && players.allSatisfy { $0.team == nil })
+    }
+
+    @Test func arraysAndSetsGiveAPropertyOfEachElement() {
+        players[1].name = nil
+        let names = NSArray(array: players).value(forKey: "name") as? [Any]
+        #expect(names?.count == 3 && names?[0] as? String == "A" && names?[1] is NSNull)
+        let ordered = NSOrderedSet(array: players).value(forKey: "score") as? [Int32]
+        #expect(ordered == [1, 2, 6])
+        #expect(NSSet(array: players).value(forKey: "name") as? Set<String> == ["A", "C"])
+    }
 }

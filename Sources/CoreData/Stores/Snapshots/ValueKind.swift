@@ -50,6 +50,9 @@ enum ValueKind: UInt8, Sendable {
     /// Whether the value is a number.
     var isNumber: Bool { isInteger || self == .double || self == .float || self == .decimal }
 
+    /// Whether a class may have the value as a scalar rather than an object: a number, or true or false.
+    var isScalar: Bool { isNumber && self != .decimal }
+
     /// Whether the word refers to bytes in the page's heap.
     var isVariableLength: Bool {
         switch self {
