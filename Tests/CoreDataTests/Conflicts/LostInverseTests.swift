@@ -4,19 +4,6 @@ import Testing
 
 /// Changed relationships whose other side was taken back before the save: they must not lead to rows that are gone.
 @Suite struct LostInverseTests {
-    /// Lets something happen between the resolution of conflicts and the next attempt to save.
-    private final class InterruptedPolicy: NSMergePolicy, @unchecked Sendable {
-        // Sendable: used by one thread.
-        var interruption: (() throws -> Void)?
-
-        override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
-            try super.resolve(optimisticLockingConflicts: list)
-            let interruption = interruption
-            self.interruption = nil
-            if !list.isEmpty { try interruption?() }
-        }
-    }
-
     private static let winning = [NSMergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback]
 
     private func deleteAuthor(_ library: Library) throws {

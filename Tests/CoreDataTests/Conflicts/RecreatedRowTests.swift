@@ -4,19 +4,6 @@ import Testing
 
 /// Rows that were deleted by one context and are saved again by others, who had changed them meanwhile.
 @Suite struct RecreatedRowTests {
-    /// Lets something happen between the resolution of conflicts and the next attempt to save.
-    private final class InterruptedPolicy: NSMergePolicy, @unchecked Sendable {
-        // Sendable: used by one thread.
-        var interruption: (() throws -> Void)?
-
-        override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
-            try super.resolve(optimisticLockingConflicts: list)
-            let interruption = interruption
-            self.interruption = nil
-            if !list.isEmpty { try interruption?() }
-        }
-    }
-
     /// One author in three contexts, which two have changed and the third has deleted.
     private final class Deleted {
         let library: Library

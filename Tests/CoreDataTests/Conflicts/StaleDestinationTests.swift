@@ -91,4 +91,25 @@ import Testing
         #expect(book.title == "Mine")
         try expectNoAuthor(library, kind)
     }
+
+    @Test(arguments: StoreKind.allCases)
+    func whatIsFoundToHaveNoRowWhileConflictsAreResolvedIsNoChangeAfterTheSave(kind: StoreKind) throws {
+        let library = try Library(kind)
+        let author = library.context.author("Author")
+        let book = library.context.book("Book")
+        try library.context.save()
+        library.context.refresh(author, mergeChanges: false)
+        let theirs = library.newContext()
+        try theirs.books().first?.pages = 3
+        theirs.delete(try #require(try theirs.authors().first))
+        try theirs.save()
+        let policy = InterruptedPolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+        policy.preparation = { _ = author.name }
+        library.context.mergePolicy = policy
+        book.title = "Mine"
+        try library.context.save()
+        #expect(!library.context.hasChanges)
+        #expect(library.context.deletedObjects.isEmpty)
+        #expect(try library.newContext().books().map { "\($0.title ?? "nil") \($0.pages)" } == ["Mine 3"])
+    }
 }
