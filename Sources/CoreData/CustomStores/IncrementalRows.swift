@@ -141,7 +141,7 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
                 .persistentStoreOperation,
                 "The store class \(type(of: store)) gave a value of the type \(value.map { "\(type(of: $0))" } ?? "nil") for "
                     + "the attribute '\(slot.name)' of \(node.objectID), which is of the type "
-                    + PropertyDifference.name(of: slot.attribute?.attributeType ?? .undefinedAttributeType) + ".",
+                    + (slot.attribute?.attributeType ?? .undefinedAttributeType).displayName + ".",
                 userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
         }
         return try PropertyConversion.storeValue(converted, slot: slot)

@@ -39,7 +39,7 @@ enum NodeRows {
                 .persistentStoreOpen,
                 "The record \(node.objectID) has a value of the type \(value.map { "\(type(of: $0))" } ?? "nil") for the "
                     + "attribute '\(slot.name)', which is of the type "
-                    + PropertyDifference.name(of: slot.attribute?.attributeType ?? .undefinedAttributeType) + ".")
+                    + (slot.attribute?.attributeType ?? .undefinedAttributeType).displayName + ".")
         }
         return try PropertyConversion.storeValue(converted, slot: slot)
     }

@@ -104,8 +104,7 @@ extension MappingInference {
         if Self.holds(attribute.attributeType, all: source.attributeType) { return }
         add(
             entity, property,
-            "'\(path)' was of type \(PropertyDifference.name(of: source.attributeType)), now "
-                + "\(PropertyDifference.name(of: attribute.attributeType)).",
+            "'\(path)' was of type \(source.attributeType.displayName), now \(attribute.attributeType.displayName).",
             "Keep the type, or give the new one another name and convert the values in the program.")
     }
 

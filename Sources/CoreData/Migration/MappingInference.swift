@@ -185,7 +185,7 @@ struct MappingInference {
         of attribute: NSAttributeDescription, from source: NSAttributeDescription, _ entity: NSEntityDescription
     ) {
         let types =
-            "of type \(PropertyDifference.name(of: source.attributeType)), now \(PropertyDifference.name(of: attribute.attributeType))"
+            "of type \(source.attributeType.displayName), now \(attribute.attributeType.displayName)"
         if !Self.holds(attribute.attributeType, all: source.attributeType) {
             add(
                 entity, attribute, "it was \(types).",
@@ -211,7 +211,7 @@ struct MappingInference {
         else { return }
         add(
             entity, property,
-            "it was of type \(PropertyDifference.name(of: source.attributeType)), now derived and of type "
-                + "\(PropertyDifference.name(of: derived.attributeType)).", "Give the derived attribute another name.")
+            "it was of type \(source.attributeType.displayName), now derived and of type "
+                + "\(derived.attributeType.displayName).", "Give the derived attribute another name.")
     }
 }

@@ -112,7 +112,7 @@ enum PropertyDifference {
         if old.versionHashModifier != new.versionHashModifier { texts.append("has another version hash modifier") }
         if let old = old as? NSAttributeDescription, let new = new as? NSAttributeDescription {
             if old.attributeType != new.attributeType {
-                texts.append("was of type \(name(of: old.attributeType)), now \(name(of: new.attributeType))")
+                texts.append("was of type \(old.attributeType.displayName), now \(new.attributeType.displayName)")
             }
             if old.allowsExternalBinaryDataStorage != new.allowsExternalBinaryDataStorage {
                 texts.append(
@@ -145,26 +145,4 @@ enum PropertyDifference {
     }
 
     private static func article(_ noun: String) -> String { (noun == "attribute" ? "an " : "a ") + noun }
-
-    /// A type's name as model editors show it.
-    static func name(of type: NSAttributeType) -> String {
-        switch type {
-        case .integer16AttributeType: "Integer 16"
-        case .integer32AttributeType: "Integer 32"
-        case .integer64AttributeType: "Integer 64"
-        case .decimalAttributeType: "Decimal"
-        case .doubleAttributeType: "Double"
-        case .floatAttributeType: "Float"
-        case .stringAttributeType: "String"
-        case .booleanAttributeType: "Boolean"
-        case .dateAttributeType: "Date"
-        case .binaryDataAttributeType: "Binary Data"
-        case .UUIDAttributeType: "UUID"
-        case .URIAttributeType: "URI"
-        case .transformableAttributeType: "Transformable"
-        case .objectIDAttributeType: "Object ID"
-        case .compositeAttributeType: "Composite"
-        case .undefinedAttributeType: "Undefined"
-        }
-    }
 }

@@ -78,7 +78,8 @@ struct EntityDifferences {
         }
         if declared.isTransient, declared.attributeType == .undefinedAttributeType { return differences }
         if declared.attributeType != found.attributeType {
-            differences.append("the class declares \(name(declared)), the entity has \(name(found))")
+            let (wanted, present) = (declared.attributeType.displayName, found.attributeType.displayName)
+            differences.append("the class declares \(wanted), the entity has \(present)")
         }
         if let declared = declared as? NSCompositeAttributeDescription, let found = found as? NSCompositeAttributeDescription {
             let (wanted, present) = (elements(declared), elements(found))
@@ -94,7 +95,7 @@ struct EntityDifferences {
     private func elements(_ composite: NSCompositeAttributeDescription) -> String {
         composite.elements.sorted { $0.name < $1.name }.map { element in
             let inner = (element as? NSCompositeAttributeDescription).map { " (\(elements($0)))" } ?? ""
-            return "\(element.name) (\(name(element))\(element.isOptional ? ", optional" : ""))\(inner)"
+            return "\(element.name) (\(element.attributeType.displayName)\(element.isOptional ? ", optional" : ""))\(inner)"
         }.joined(separator: ", ")
     }
 
@@ -136,27 +137,6 @@ struct EntityDifferences {
         case .nullifyDeleteRule: "Nullify"
         case .cascadeDeleteRule: "Cascade"
         case .denyDeleteRule: "Deny"
-        }
-    }
-
-    private func name(_ attribute: NSAttributeDescription) -> String {
-        switch attribute.attributeType {
-        case .integer16AttributeType: "Integer 16"
-        case .integer32AttributeType: "Integer 32"
-        case .integer64AttributeType: "Integer 64"
-        case .decimalAttributeType: "Decimal"
-        case .doubleAttributeType: "Double"
-        case .floatAttributeType: "Float"
-        case .stringAttributeType: "String"
-        case .booleanAttributeType: "Boolean"
-        case .dateAttributeType: "Date"
-        case .binaryDataAttributeType: "Binary"
-        case .UUIDAttributeType: "UUID"
-        case .URIAttributeType: "URI"
-        case .transformableAttributeType: "Transformable"
-        case .objectIDAttributeType: "ObjectID"
-        case .compositeAttributeType: "Composite"
-        case .undefinedAttributeType: "no type"
         }
     }
 }
