@@ -40,35 +40,15 @@ public enum OptionalCompositeProperty<Wrapped: CompositeValue>: AttributeKind {
     }
 }
 
-// A snapshot keeps the value as JSON, which is equal for equal values.
-extension CompositeProperty: SnapshotKind {
+extension CompositeProperty: JSONSnapshotKind {
+    public typealias SnapshotValue = Value
+
     public static func _samples() -> [Any]? { PropertySamples.composites(Value.self) }
 
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data { CodedValue.encode(get(object, name)) }
 
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data {
         (try? Value(CompositeElements(property: name.description, row._composite(name) ?? [:]))).map { CodedValue.encode($0) } ?? Data()
-    }
-
-    public static func _stored(_ value: Value) -> Data { CodedValue.encode(value) }
-
-    /// Bytes that are no value of the type stop the program with a message, as there is nothing to return.
-    public static func _value(_ stored: Data) -> Value {
-        do {
-            return try CodedValue.decode(Value.self, from: stored)
-        } catch {
-            preconditionFailure("The stored elements are no \(Value.self): \(error). Declare the property optional, or correct the store.")
-        }
-    }
-
-    public static func _encode(
-        _ stored: Data, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws {
-        try container.encode(CodedValue.decode(Value.self, from: stored), forKey: key)
-    }
-
-    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Data {
-        CodedValue.encode(try container.decode(Value.self, forKey: key))
     }
 
     public static func _assign(
@@ -78,7 +58,7 @@ extension CompositeProperty: SnapshotKind {
     }
 }
 
-extension OptionalCompositeProperty: SnapshotKind {
+extension OptionalCompositeProperty: OptionalJSONSnapshotKind {
     public static func _samples() -> [Any]? { PropertySamples.composites(Wrapped.self) }
 
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data? {
@@ -87,22 +67,6 @@ extension OptionalCompositeProperty: SnapshotKind {
 
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data? {
         row._composite(name).flatMap { try? Wrapped(CompositeElements(property: name.description, $0)) }.map { CodedValue.encode($0) }
-    }
-
-    public static func _stored(_ value: Wrapped?) -> Data? { value.map { CodedValue.encode($0) } }
-
-    public static func _value(_ stored: Data?) -> Wrapped? {
-        stored.flatMap { try? CodedValue.decode(Wrapped.self, from: $0) }
-    }
-
-    public static func _encode(
-        _ stored: Data?, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws {
-        try container.encode(stored.map { try CodedValue.decode(Wrapped.self, from: $0) }, forKey: key)
-    }
-
-    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Data? {
-        try container.decode(Wrapped?.self, forKey: key).map { CodedValue.encode($0) }
     }
 
     public static func _assign(

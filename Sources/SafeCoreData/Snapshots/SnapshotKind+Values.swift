@@ -28,33 +28,14 @@ extension OptionalDecimalNumberProperty: SnapshotKind {
     }
 }
 
-// A snapshot keeps the bytes, which are equal for equal values, and decodes when it is read; encoded it has the value.
-extension CodedProperty: SnapshotKind {
+extension CodedProperty: JSONSnapshotKind {
+    public typealias SnapshotValue = Value
+
     public static func _samples() -> [Any]? { PropertySamples.encoded(Value.self) }
     public static func _propertiesLeftOut() -> [String] { PropertySamples.propertiesLeftOut(of: Value.self) }
 
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data { Data._get(object, name) }
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data { row._data(name) ?? Data() }
-    public static func _stored(_ value: Value) -> Data { CodedValue.encode(value) }
-
-    /// Bytes that are no value of the type stop the program with a message, as there is nothing to return.
-    public static func _value(_ stored: Data) -> Value {
-        do {
-            return try CodedValue.decode(Value.self, from: stored)
-        } catch {
-            preconditionFailure("The stored bytes are no \(Value.self): \(error). Declare the property optional, or correct the store.")
-        }
-    }
-
-    public static func _encode(
-        _ stored: Data, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws {
-        try container.encode(CodedValue.decode(Value.self, from: stored), forKey: key)
-    }
-
-    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Data {
-        CodedValue.encode(try container.decode(Value.self, forKey: key))
-    }
 
     public static func _assign(
         _ stored: Data, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
@@ -63,26 +44,12 @@ extension CodedProperty: SnapshotKind {
     }
 }
 
-extension OptionalCodedProperty: SnapshotKind {
+extension OptionalCodedProperty: OptionalJSONSnapshotKind {
     public static func _samples() -> [Any]? { PropertySamples.encoded(Wrapped.self) }
     public static func _propertiesLeftOut() -> [String] { PropertySamples.propertiesLeftOut(of: Wrapped.self) }
 
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data? { Data._getOptional(object, name) }
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data? { row._data(name) }
-    public static func _stored(_ value: Wrapped?) -> Data? { value.map { CodedValue.encode($0) } }
-    public static func _value(_ stored: Data?) -> Wrapped? {
-        stored.flatMap { try? CodedValue.decode(Wrapped.self, from: $0) }
-    }
-
-    public static func _encode(
-        _ stored: Data?, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
-    ) throws {
-        try container.encode(stored.map { try CodedValue.decode(Wrapped.self, from: $0) }, forKey: key)
-    }
-
-    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Data? {
-        try container.decode(Wrapped?.self, forKey: key).map { CodedValue.encode($0) }
-    }
 
     public static func _assign(
         _ stored: Data?, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
