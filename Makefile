@@ -1,6 +1,6 @@
 # Every target sets up what it needs by itself: `make demo` and `make test` work on a fresh machine with Swift 6.
 
-.PHONY: help setup demo example test test-deep bench lint format
+.PHONY: help setup demo example test test-deep bench docs lint format
 
 SWIFT ?= swift
 SOURCES := $(wildcard Sources Tests Examples Plugins Benchmarks Package.swift)
@@ -11,6 +11,7 @@ help:
 	@echo 'make test       run all tests (debug)'
 	@echo 'make test-deep  run all tests with the long ones, in debug and in release, and concurrent work under Thread Sanitizer'
 	@echo 'make bench      run the benchmarks (release)'
+	@echo 'make docs       build the documentation as a static site in .build/docs/site'
 	@echo 'make lint       check the format of all sources'
 	@echo 'make format     format all sources'
 	@echo 'make setup      install the system libraries that are missing'
@@ -35,6 +36,9 @@ test-deep: setup example
 
 bench: setup
 	$(SWIFT) run -c release Benchmarks
+
+docs: setup
+	SWIFT=$(SWIFT) Scripts/docs.sh
 
 lint:
 	@Scripts/setup.sh --swift-only
