@@ -135,6 +135,7 @@ let package = Package(
         .testTarget(name: "CoreDataModelTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .testTarget(name: "CoordinatorTests", dependencies: ["CoreData"]),
         .testTarget(name: "SQLiteStoreTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
+        .testTarget(name: "SQLTests", dependencies: ["CoreData", "CSQLite", "TestSupport"], exclude: ["Recorded"]),
         .testTarget(name: "FixtureTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .executableTarget(
             name: "OtherProgram", dependencies: ["CoreData", "CSQLite", "TestSupport"], path: "Tests/OtherProgram"),

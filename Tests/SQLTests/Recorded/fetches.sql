@@ -1,0 +1,177 @@
+
+-- rows of Department and subentities
+SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZHEADCOUNT, t0.ZNAME, t0.ZYEARS FROM ZDEPARTMENT t0
+
+-- references of Department and subentities
+SELECT 0, t0.Z_PK FROM ZDEPARTMENT t0
+
+-- count of Department and subentities
+SELECT COUNT(*) FROM ZDEPARTMENT t0
+
+-- rows of Department
+SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZHEADCOUNT, t0.ZNAME, t0.ZYEARS FROM ZDEPARTMENT t0
+
+-- references of Department
+SELECT 0, t0.Z_PK FROM ZDEPARTMENT t0
+
+-- count of Department
+SELECT COUNT(*) FROM ZDEPARTMENT t0
+
+-- rows of Employee and subentities
+SELECT t0.Z_ENT, t0.Z_PK, t0.Z_OPT, t0.ZACTIVE, t0.ZCITY, t0.ZSTREET, t0.ZLATITUDE, t0.ZLONGITUDE, t0.ZAGE, t0.ZBADGE, t0.ZBOSS, t0.Z2_BOSS, t0.ZDEPARTMENT, t0.ZFOLDED, t0.ZFRIENDCOUNT, t0.ZHIRED, t0.ZLIKES, t0.ZNAME, t0.ZNOTES, t0.ZPHOTO, t0.ZRATING, t0.ZSALARY, t0.ZSCORE, t0.ZSHOES, t0.ZSITE, t0.ZSTEPS, t0.ZWORKPLACE, t0.ZLEVEL FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= ?
+    SELECT t0.Z_ENT, t0.Z_PK, t0.Z_OPT, t0.ZACTIVE, t0.ZCITY, t0.ZSTREET, t0.ZLATITUDE, t0.ZLONGITUDE, t0.ZAGE, t0.ZBADGE, t0.ZBOSS, t0.Z2_BOSS, t0.ZDEPARTMENT, t0.ZFOLDED, t0.ZFRIENDCOUNT, t0.ZHIRED, t0.ZLIKES, t0.ZNAME, t0.ZNOTES, t0.ZPHOTO, t0.ZRATING, t0.ZSALARY, t0.ZSCORE, t0.ZSHOES, t0.ZSITE, t0.ZSTEPS, t0.ZWORKPLACE, t0.ZLEVEL FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= 18
+
+-- references of Employee and subentities
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= ?
+    SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= 18
+
+-- count of Employee and subentities
+SELECT COUNT(*) FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= ?
+    SELECT COUNT(*) FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= 18
+
+-- rows of Employee
+SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZACTIVE, t0.ZCITY, t0.ZSTREET, t0.ZLATITUDE, t0.ZLONGITUDE, t0.ZAGE, t0.ZBADGE, t0.ZBOSS, t0.Z2_BOSS, t0.ZDEPARTMENT, t0.ZFOLDED, t0.ZFRIENDCOUNT, t0.ZHIRED, t0.ZLIKES, t0.ZNAME, t0.ZNOTES, t0.ZPHOTO, t0.ZRATING, t0.ZSALARY, t0.ZSCORE, t0.ZSHOES, t0.ZSITE, t0.ZSTEPS, t0.ZWORKPLACE FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 2 AND t0.ZAGE >= ?
+    SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZACTIVE, t0.ZCITY, t0.ZSTREET, t0.ZLATITUDE, t0.ZLONGITUDE, t0.ZAGE, t0.ZBADGE, t0.ZBOSS, t0.Z2_BOSS, t0.ZDEPARTMENT, t0.ZFOLDED, t0.ZFRIENDCOUNT, t0.ZHIRED, t0.ZLIKES, t0.ZNAME, t0.ZNOTES, t0.ZPHOTO, t0.ZRATING, t0.ZSALARY, t0.ZSCORE, t0.ZSHOES, t0.ZSITE, t0.ZSTEPS, t0.ZWORKPLACE FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 2 AND t0.ZAGE >= 18
+
+-- references of Employee
+SELECT 0, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 2 AND t0.ZAGE >= ?
+    SELECT 0, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 2 AND t0.ZAGE >= 18
+
+-- count of Employee
+SELECT COUNT(*) FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 2 AND t0.ZAGE >= ?
+    SELECT COUNT(*) FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 2 AND t0.ZAGE >= 18
+
+-- rows of Manager and subentities
+SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZACTIVE, t0.ZCITY, t0.ZSTREET, t0.ZLATITUDE, t0.ZLONGITUDE, t0.ZAGE, t0.ZBADGE, t0.ZBOSS, t0.Z2_BOSS, t0.ZDEPARTMENT, t0.ZFOLDED, t0.ZFRIENDCOUNT, t0.ZHIRED, t0.ZLEVEL, t0.ZLIKES, t0.ZNAME, t0.ZNOTES, t0.ZPHOTO, t0.ZRATING, t0.ZSALARY, t0.ZSCORE, t0.ZSHOES, t0.ZSITE, t0.ZSTEPS, t0.ZWORKPLACE FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 3 AND t0.ZAGE >= ?
+    SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZACTIVE, t0.ZCITY, t0.ZSTREET, t0.ZLATITUDE, t0.ZLONGITUDE, t0.ZAGE, t0.ZBADGE, t0.ZBOSS, t0.Z2_BOSS, t0.ZDEPARTMENT, t0.ZFOLDED, t0.ZFRIENDCOUNT, t0.ZHIRED, t0.ZLEVEL, t0.ZLIKES, t0.ZNAME, t0.ZNOTES, t0.ZPHOTO, t0.ZRATING, t0.ZSALARY, t0.ZSCORE, t0.ZSHOES, t0.ZSITE, t0.ZSTEPS, t0.ZWORKPLACE FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 3 AND t0.ZAGE >= 18
+
+-- references of Manager and subentities
+SELECT 0, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 3 AND t0.ZAGE >= ?
+    SELECT 0, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 3 AND t0.ZAGE >= 18
+
+-- count of Manager and subentities
+SELECT COUNT(*) FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 3 AND t0.ZAGE >= ?
+    SELECT COUNT(*) FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 3 AND t0.ZAGE >= 18
+
+-- rows of Manager
+SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZACTIVE, t0.ZCITY, t0.ZSTREET, t0.ZLATITUDE, t0.ZLONGITUDE, t0.ZAGE, t0.ZBADGE, t0.ZBOSS, t0.Z2_BOSS, t0.ZDEPARTMENT, t0.ZFOLDED, t0.ZFRIENDCOUNT, t0.ZHIRED, t0.ZLEVEL, t0.ZLIKES, t0.ZNAME, t0.ZNOTES, t0.ZPHOTO, t0.ZRATING, t0.ZSALARY, t0.ZSCORE, t0.ZSHOES, t0.ZSITE, t0.ZSTEPS, t0.ZWORKPLACE FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 3 AND t0.ZAGE >= ?
+    SELECT 0, t0.Z_PK, t0.Z_OPT, t0.ZACTIVE, t0.ZCITY, t0.ZSTREET, t0.ZLATITUDE, t0.ZLONGITUDE, t0.ZAGE, t0.ZBADGE, t0.ZBOSS, t0.Z2_BOSS, t0.ZDEPARTMENT, t0.ZFOLDED, t0.ZFRIENDCOUNT, t0.ZHIRED, t0.ZLEVEL, t0.ZLIKES, t0.ZNAME, t0.ZNOTES, t0.ZPHOTO, t0.ZRATING, t0.ZSALARY, t0.ZSCORE, t0.ZSHOES, t0.ZSITE, t0.ZSTEPS, t0.ZWORKPLACE FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 3 AND t0.ZAGE >= 18
+
+-- references of Manager
+SELECT 0, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 3 AND t0.ZAGE >= ?
+    SELECT 0, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 3 AND t0.ZAGE >= 18
+
+-- count of Manager
+SELECT COUNT(*) FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 3 AND t0.ZAGE >= ?
+    SELECT COUNT(*) FROM ZEMPLOYEE t0 WHERE t0.Z_ENT = 3 AND t0.ZAGE >= 18
+
+-- references with limit 5, offset 0, without []
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= ? ORDER BY t0.ZNAME LIMIT ?
+    SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= 18 ORDER BY t0.ZNAME LIMIT 5
+
+-- references with limit 0, offset 7, without []
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= ? ORDER BY t0.ZNAME LIMIT ? OFFSET ?
+    SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= 18 ORDER BY t0.ZNAME LIMIT -1 OFFSET 7
+
+-- references with limit 5, offset 7, without []
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= ? ORDER BY t0.ZNAME LIMIT ? OFFSET ?
+    SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= 18 ORDER BY t0.ZNAME LIMIT 5 OFFSET 7
+
+-- references with limit 0, offset 0, without [1, 2, 3]
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= ? AND t0.Z_PK NOT IN (SELECT value FROM json_each(?)) ORDER BY t0.ZNAME
+    SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= 18 AND t0.Z_PK NOT IN (SELECT value FROM json_each('[1,2,3]')) ORDER BY t0.ZNAME
+
+-- references with limit 4, offset 2, without [8, 9]
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= ? AND t0.Z_PK NOT IN (SELECT value FROM json_each(?)) ORDER BY t0.ZNAME LIMIT ? OFFSET ?
+    SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= 18 AND t0.Z_PK NOT IN (SELECT value FROM json_each('[8,9]')) ORDER BY t0.ZNAME LIMIT 4 OFFSET 2
+
+-- count with limit 5, offset 0, without []
+SELECT COUNT(*) FROM (SELECT 1 FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= ? LIMIT ?)
+    SELECT COUNT(*) FROM (SELECT 1 FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= 18 LIMIT 5)
+
+-- count with limit 0, offset 7, without []
+SELECT COUNT(*) FROM (SELECT 1 FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= ? LIMIT ? OFFSET ?)
+    SELECT COUNT(*) FROM (SELECT 1 FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= 18 LIMIT -1 OFFSET 7)
+
+-- count with limit 5, offset 7, without []
+SELECT COUNT(*) FROM (SELECT 1 FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= ? LIMIT ? OFFSET ?)
+    SELECT COUNT(*) FROM (SELECT 1 FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= 18 LIMIT 5 OFFSET 7)
+
+-- count with limit 0, offset 0, without [1, 2, 3]
+SELECT COUNT(*) FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= ? AND t0.Z_PK NOT IN (SELECT value FROM json_each(?))
+    SELECT COUNT(*) FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= 18 AND t0.Z_PK NOT IN (SELECT value FROM json_each('[1,2,3]'))
+
+-- count with limit 4, offset 2, without [8, 9]
+SELECT COUNT(*) FROM (SELECT 1 FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= ? AND t0.Z_PK NOT IN (SELECT value FROM json_each(?)) LIMIT ? OFFSET ?)
+    SELECT COUNT(*) FROM (SELECT 1 FROM ZEMPLOYEE t0 WHERE t0.ZAGE >= 18 AND t0.Z_PK NOT IN (SELECT value FROM json_each('[8,9]')) LIMIT 4 OFFSET 2)
+
+-- sorted by name
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 ORDER BY t0.ZNAME, t0.Z_PK DESC
+
+-- sorted by age
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 ORDER BY t0.ZAGE, t0.Z_PK DESC
+
+-- sorted by salary
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 ORDER BY t0.ZSALARY, t0.Z_PK DESC
+
+-- sorted by hired
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 ORDER BY t0.ZHIRED, t0.Z_PK DESC
+
+-- sorted by active
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 ORDER BY t0.ZACTIVE, t0.Z_PK DESC
+
+-- sorted by badge
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 ORDER BY t0.ZBADGE, t0.Z_PK DESC
+
+-- sorted by department.name
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 LEFT OUTER JOIN ZDEPARTMENT t1 ON t0.ZDEPARTMENT = t1.Z_PK ORDER BY t1.ZNAME, t0.Z_PK DESC
+
+-- sorted by boss.department.name
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 LEFT OUTER JOIN ZEMPLOYEE t1 ON t0.ZBOSS = t1.Z_PK LEFT OUTER JOIN ZDEPARTMENT t2 ON t1.ZDEPARTMENT = t2.Z_PK ORDER BY t2.ZNAME, t0.Z_PK DESC
+
+-- sorted by tags.@count
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 ORDER BY (SELECT COUNT(*) FROM Z_2TAGS t1 WHERE t1.Z_2EMPLOYEES = t0.Z_PK), t0.Z_PK DESC
+
+-- sorted by address.city
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 ORDER BY t0.ZCITY, t0.Z_PK DESC
+
+-- sorted by likes
+
+-- refused: The SQLite store cannot evaluate 'sorting by likes': transformable values have no order in SQL. Change the request, or filter and sort in memory.
+
+-- sorted by address
+
+-- refused: The SQLite store cannot evaluate 'sorting by address': a composite attribute has no order; sort by its elements. Change the request, or filter and sort in memory.
+
+-- sorted by department
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 ORDER BY t0.ZDEPARTMENT, t0.Z_PK DESC
+
+-- sorted by entity.name
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 ORDER BY CASE t0.Z_ENT WHEN 2 THEN ? WHEN 3 THEN ? END, t0.Z_PK DESC
+    SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 ORDER BY CASE t0.Z_ENT WHEN 2 THEN 'Employee' WHEN 3 THEN 'Manager' END, t0.Z_PK DESC
+
+-- sorted by photo
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 ORDER BY NSCoreDataExternalBytes(t0.ZPHOTO), t0.Z_PK DESC
+
+-- sorted by nothing
+
+-- refused: The SQLite store cannot evaluate 'sorting by nothing': the entity 'Employee' has no property 'nothing'. Change the request, or filter and sort in memory.
+
+-- sorted with compare:
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 ORDER BY t0.ZNAME DESC, t0.ZAGE
+
+-- sorted with caseInsensitiveCompare:
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 ORDER BY t0.ZNAME COLLATE NSCollateCaseInsensitive DESC, t0.ZAGE
+
+-- sorted with localizedCompare:
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 ORDER BY t0.ZNAME COLLATE NSCollateLocalized DESC, t0.ZAGE
+
+-- sorted with localizedCaseInsensitiveCompare:
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 ORDER BY t0.ZNAME COLLATE NSCollateLocalizedCaseInsensitive DESC, t0.ZAGE
+
+-- sorted with localizedStandardCompare:
+SELECT t0.Z_ENT, t0.Z_PK FROM ZEMPLOYEE t0 ORDER BY t0.ZNAME COLLATE NSCollateFinderlike DESC, t0.ZAGE
+
+-- sorted with length:
+
+-- refused: The SQLite store cannot evaluate 'sorting by name': the selector 'length:' has no SQL; compare:, caseInsensitiveCompare:, localizedCompare:, localizedCaseInsensitiveCompare: and localizedStandardCompare: have. Change the request, or filter and sort in memory.
