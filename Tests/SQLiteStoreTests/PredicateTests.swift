@@ -167,7 +167,7 @@ struct PredicateTests {
         let raw = RawDatabase(folder.file("company.sqlite"))
         let plan = raw.rows(
             "EXPLAIN QUERY PLAN SELECT * FROM ZEMPLOYEE t0 WHERE "
-                + condition.sql.replacingOccurrences(of: "?", with: "'x'"))
+                + condition.statement(SQLiteDialect()).sql.replacingOccurrences(of: "?", with: "'x'"))
         #expect("\(plan)".contains("Z_Employee_byName"))
         #expect(SQLGenerator.upperBound(ofPrefix: "a\u{d7ff}") == "a\u{e000}")
         #expect(SQLGenerator.upperBound(ofPrefix: "a\u{10ffff}") == "b")

@@ -58,7 +58,7 @@ extension StoreInspection {
     package static func tables(
         of model: NSManagedObjectModel, columns: [String: [String]], numbers: [String: Int]
     ) throws -> (entities: [EntityTable], joins: [JoinTable]) {
-        let mapping = try SQLMapping(layouts: model.layout(), numbers: numbers) { _ in true }
+        let mapping = try SQLMapping(layouts: model.layout(), SQLiteDialect(), CoreDataNaming(), numbers: numbers) { _ in true }
         mapping.adjust(to: columns)
         let entities = mapping.tables.map { table in
             EntityTable(

@@ -3,7 +3,7 @@ extension SQLMigrationPlan {
     /// The former value of an attribute or element.
     ///
     /// - Parameter path: its name or path in the source.
-    static func formerValue(_ path: String, _ source: SQLEntity) -> SQLRowCopy.Value? {
+    func formerValue(_ path: String, _ source: SQLEntity) -> SQLRowCopy.Value? {
         let layout = source.layout
         guard let index = layout.slotByPath[path] else { return nil }
         if let column = source.columns[index] { return .column(column.name) }
@@ -11,9 +11,7 @@ extension SQLMigrationPlan {
         guard slot.isElement, let archive = source.columns[slot.compositeSlot] else { return nil }
         let names = path.split(separator: ".", maxSplits: 1)
         guard names.count == 2 else { return nil }
-        return .sql(
-            SQLText(
-                "\(SQLFunctionName.archivedElement)(s.\(SQLSchema.identifier(archive.name)), ?)", [.string(String(names[1]))]))
+        return .sql(dialect.archivedElement(SQLRowCopy.Value.column(archive.name).text(target), path: String(names[1])))
     }
 
     /// What rows get for an element of a composite attribute.
@@ -24,17 +22,17 @@ extension SQLMigrationPlan {
         let owner = layout.slots[slot.compositeSlot]
         let elements = (owner.composite?.slots ?? []).map { layout.slots[$0] }
         let formers = elements.compactMap { element in
-            member.sourceNames[element.name].flatMap { Self.formerValue($0, member.source) }
+            member.sourceNames[element.name].flatMap { formerValue($0, member.source) }
         }
         let formerPath = member.sourceNames[slot.name]
-        let value = formerPath.flatMap { Self.formerValue($0, member.source) }
+        let value = formerPath.flatMap { formerValue($0, member.source) }
         guard let standard = try defaultValue(slot, column, layout) else { return value ?? .null }
-        let argument = SQLText("?", [standard])
+        let argument = SQLText(value: standard, kind: slot.kind)
         if formers.isEmpty {
             let isComplete = elements.allSatisfy { $0.isOptional || !layout.defaultsBySlot[$0.index].isNull }
             return !owner.isOptional || isComplete ? .sql(argument) : .null
         }
-        let isNil = "COALESCE(" + SQLText.joined(formers.map(\.text), by: ", ") + ", NULL) IS NULL"
+        let isNil = "COALESCE(" + SQLText.joined(formers.map { $0.text(target) }, by: ", ") + ", NULL) IS NULL"
         func choice(_ whenNil: SQLText, _ otherwise: SQLText) -> SQLRowCopy.Value {
             .sql("CASE WHEN " + isNil + " THEN " + whenNil + " ELSE " + otherwise + " END")
         }
@@ -45,6 +43,6 @@ extension SQLMigrationPlan {
         let mayLackElement = !slot.isOptional && former?.isOptional == true
         let mayLackAll = !owner.isOptional && formerOwner?.isOptional == true
         guard mayLackElement || mayLackAll else { return value }
-        return choice(whenNil, mayLackElement ? "IFNULL(" + value.text + ", " + argument + ")" : value.text)
+        return choice(whenNil, mayLackElement ? dialect.value(value.text(target), orElse: argument) : value.text(target))
     }
 }

@@ -6,7 +6,7 @@ extension SQLMigrationPlan {
     func pairs(of join: SQLJoinTable) -> SQLRowCopy? {
         guard let former = formerPairs(of: join.firstRelationship) else { return nil }
         let storage = former.storage
-        var copy = SQLRowCopy(target: join.name, source: storage.table)
+        var copy = SQLRowCopy(target: join.name, source: storage.table, target)
         copy.isJoin = true
         copy.add(join.firstColumn, .column(storage.owner))
         copy.add(join.secondColumn, .column(storage.destination))
@@ -33,7 +33,7 @@ extension SQLMigrationPlan {
             wasAlone = false
         }
         return SQLHiddenKeyCopy(
-            "\(relationship.entity.name ?? "").\(relationship.name)", mayLoseOwners: wasAlone, target: key.destination.table.name,
+            "\(relationship.entity.name ?? "").\(relationship.name)", target, mayLoseOwners: wasAlone, target: key.destination.table.name,
             key: key.column.name, position: key.column.orderColumn,
             source: former.storage.table, owner: former.storage.owner, destination: former.storage.destination,
             formerPosition: former.storage.position, condition: former.all)
@@ -46,7 +46,8 @@ extension SQLMigrationPlan {
         else { return Link() }
         func limited(_ name: String) -> SQLRowCopy.Value {
             guard !former.conditions.isEmpty else { return .column(name) }
-            return .sql("CASE WHEN " + .joined(former.conditions, by: " AND ") + " THEN " + SQLRowCopy.Value.column(name).text + " END")
+            let value = SQLRowCopy.Value.column(name).text(target)
+            return .sql("CASE WHEN " + .joined(former.conditions, by: " AND ") + " THEN " + value + " END")
         }
         return Link(
             key: limited(former.storage.owner), position: former.storage.position.map(limited) ?? .null)
@@ -54,7 +55,7 @@ extension SQLMigrationPlan {
 
     /// Whether a relationship's pairs are a key in the rows that become a table's.
     private func liesInRows(of table: SQLTable, _ storage: Storage) -> Bool {
-        storage.destination == "Z_PK" && storage.table == members(of: table).first?.source.table.name
+        storage.destination == naming.key && storage.table == members(of: table).first?.source.table.name
     }
 
     /// The former pairs of a relationship, and what they must fulfil to stay pairs.
@@ -63,11 +64,13 @@ extension SQLMigrationPlan {
         /// In terms of a row `s`.
         let conditions: [SQLText]
 
+        let dialect: any SQLDialect
+
         /// The conditions, and that both ends are there.
         var all: SQLText? {
             var conditions = conditions
             if !storage.isJoin {
-                let keys = [storage.owner, storage.destination].map { "s." + SQLSchema.identifier($0) + " IS NOT NULL" }
+                let keys = [storage.owner, storage.destination].map { "s." + dialect.identifier($0) + " IS NOT NULL" }
                 conditions.append(SQLText(keys.joined(separator: " AND ")))
             }
             return conditions.isEmpty ? nil : .joined(conditions, by: " AND ")
@@ -90,10 +93,10 @@ extension SQLMigrationPlan {
         }
         guard let storage, let owner, let destination else { return nil }
         let conditions = [
-            Ends(owner, relationship.entity, self).condition(on: "s." + SQLSchema.identifier(storage.owner)),
-            Ends(destination, newDestination, self).condition(on: "s." + SQLSchema.identifier(storage.destination)),
+            Ends(owner, relationship.entity, self).condition(on: "s." + dialect.identifier(storage.owner)),
+            Ends(destination, newDestination, self).condition(on: "s." + dialect.identifier(storage.destination)),
         ]
-        return FormerPairs(storage: storage, conditions: conditions.compactMap { $0 })
+        return FormerPairs(storage: storage, conditions: conditions.compactMap { $0 }, dialect: dialect)
     }
 
     /// The columns that hold the pairs of a relationship.
@@ -120,12 +123,12 @@ extension SQLMigrationPlan {
         else { return nil }
         if let column = entity.columns[slot] {
             return Storage(
-                table: entity.table.name, owner: "Z_PK", destination: column.name, inversePosition: column.orderColumn)
+                table: entity.table.name, owner: naming.key, destination: column.name, inversePosition: column.orderColumn)
         }
         switch entity.toMany[slot] {
         case .inverse(let column, let destination, _):
             return Storage(
-                table: destination.table.name, owner: column.name, destination: "Z_PK", position: column.orderColumn)
+                table: destination.table.name, owner: column.name, destination: naming.key, position: column.orderColumn)
         case .join(let join, let isFirst):
             return Storage(
                 table: join.name, owner: join.ownerColumn(isFirst: isFirst),

@@ -25,23 +25,24 @@ extension SQLMigrationPlan {
         else { return Link() }
         let ends = Ends(destination, newDestination, self)
         guard !ends.kept.isEmpty, let table = ends.table else { return Link() }
-        let key = "s." + SQLSchema.identifier(former.name)
+        let key = "s." + dialect.identifier(former.name)
         let condition = ends.condition(on: key)
         func limited(_ value: SQLRowCopy.Value) -> SQLRowCopy.Value {
             guard let condition else { return value }
-            return .sql("CASE WHEN " + condition + " THEN " + value.text + " END")
+            return .sql("CASE WHEN " + condition + " THEN " + value.text(target) + " END")
         }
         var link = Link(key: limited(.column(former.name)))
         if let order = former.orderColumn { link.position = limited(.column(order)) }
         if column.entityColumn != nil {
             if let name = former.entityColumn {
-                link.entity = limited(Self.renumbered(name, ends.kept, alone: false))
+                link.entity = limited(renumbered(name, ends.kept, alone: false))
             } else if ends.members == 1, let number = ends.kept.values.first {
                 link.entity = limited(.sql(SQLText("CASE WHEN \(key) IS NOT NULL THEN \(number) END")))
             } else {
-                let number = Self.renumbered("Z_ENT", ends.kept, alone: false, alias: "d")
+                let number = renumbered(naming.entity, ends.kept, alone: false, alias: "d")
                 link.entity = .sql(
-                    "(SELECT " + number.text + " FROM \(SQLRowCopy.place(table.name)) d WHERE d.Z_PK = \(key))")
+                    "(SELECT " + number.text(target) + " FROM " + SQLText(table: table.name)
+                        + " d WHERE d.\(dialect.identifier(naming.key)) = \(key))")
             }
         }
         return link
@@ -66,8 +67,10 @@ extension SQLMigrationPlan {
         /// How many entities there were.
         var members = 0
         var table: SQLTable?
+        private let mapping: SQLMapping
 
         init(_ former: NSEntityDescription, _ now: NSEntityDescription, _ plan: SQLMigrationPlan) {
+            mapping = plan.target
             guard let layout = plan.source.layouts.layoutByName[former.name ?? ""] else { return }
             for index in layout.familyIndexes {
                 guard let entity = plan.source.entities[index] else { continue }
@@ -84,9 +87,10 @@ extension SQLMigrationPlan {
         /// What a key must fulfil; nil when all do.
         func condition(on key: String) -> SQLText? {
             guard kept.count < members, let table else { return nil }
-            return SQLText(
-                "EXISTS (SELECT 1 FROM \(SQLRowCopy.place(table.name)) d WHERE d.Z_PK = \(key) "
-                    + "AND d.Z_ENT IN (\(SQLMigrationPlan.list(kept.keys))))")
+            let (dialect, naming) = (mapping.dialect, mapping.naming)
+            return "EXISTS (SELECT 1 FROM " + SQLText(table: table.name)
+                + (" d WHERE d.\(dialect.identifier(naming.key)) = \(key) "
+                    + "AND d.\(dialect.identifier(naming.entity)) IN (\(SQLMigrationPlan.list(kept.keys))))")
         }
     }
 }

@@ -7,6 +7,8 @@ struct SQLMigrationPlan {
     let source: SQLMapping
     let target: SQLMapping
     let inference: MappingInference
+    var dialect: any SQLDialect { target.dialect }
+    var naming: any TableNaming { target.naming }
     /// The former tables that stay in use.
     private(set) var keptTables: Set<String> = []
     private(set) var copies: [SQLRowCopy] = []
@@ -99,8 +101,8 @@ struct SQLMigrationPlan {
 
     /// The new tables that have to be made.
     var createdTables: [String] {
-        target.tables.filter { !keptTables.contains($0.name) }.map(SQLSchema.createTable)
-            + target.joinTables.filter { !keptTables.contains($0.name) }.map(SQLSchema.createTable)
+        target.tables.filter { !keptTables.contains($0.name) }.flatMap { dialect.createTable($0) }
+            + target.joinTables.filter { !keptTables.contains($0.name) }.flatMap { dialect.createTable($0) }
     }
 
     /// The new number of each former entity; those of removed entities are missing.
@@ -116,16 +118,16 @@ struct SQLMigrationPlan {
     private func rows(of table: SQLTable) throws -> SQLRowCopy? {
         let members = members(of: table)
         guard let former = members.first?.source.table else { return nil }
-        var copy = SQLRowCopy(target: table.name, source: former.name)
-        copy.add("Z_PK", .column("Z_PK"))
+        var copy = SQLRowCopy(target: table.name, source: former.name, target)
+        copy.add(naming.key, .column(naming.key))
         let numbers = Dictionary(
             members.map { ($0.source.number, $0.target.number) }, uniquingKeysWith: { first, _ in first })
         let hasAll = former.family.allSatisfy { numbers[$0.number] != nil }
-        copy.add("Z_ENT", Self.renumbered("Z_ENT", numbers, alone: former.family.count == 1))
-        copy.add("Z_OPT", .column("Z_OPT"))
+        if let column = table.entityColumn { copy.add(column, renumbered(column, numbers, alone: former.family.count == 1)) }
+        copy.add(naming.version, .column(naming.version))
         // Where all rows are of one entity, none is left behind for a wrong number.
         if former.family.count > 1 {
-            copy.condition = .init("s.Z_ENT IN (\(Self.list(numbers.keys)))")
+            copy.condition = .init("s.\(dialect.identifier(naming.entity)) IN (\(Self.list(numbers.keys)))")
         }
         copy.takesAllRows = hasAll
         for column in table.columns {
@@ -195,23 +197,23 @@ struct SQLMigrationPlan {
         func standard() throws -> PropertyValue? {
             slot.isDerived ? nil : try defaultValue(slot, column, member.target.layout)
         }
-        if let former, layout.slots[former].isElement, let value = Self.formerValue(layout.slots[former].name, member.source) {
+        if let former, layout.slots[former].isElement, let value = formerValue(layout.slots[former].name, member.source) {
             guard !slot.isOptional, let standard = try standard() else { return value }
-            return .sql("IFNULL(" + value.text + SQLText(", ?)", [standard]))
+            return .sql(dialect.value(value.text(target), orElse: SQLText(value: standard, kind: slot.kind)))
         }
         guard let former, let formerColumn = member.source.columns[former], layout.slots[former].attribute != nil else {
-            return try standard().map { .sql(SQLText("?", [$0])) } ?? .null
+            return try standard().map { .sql(SQLText(value: $0, kind: slot.kind)) } ?? .null
         }
         // What is derived from something else now is computed anew; nothing of another type may be left until then.
         if slot.isDerived, formerColumn.type != column.type { return .null }
         var value = SQLRowCopy.Value.column(formerColumn.name)
         switch (formerColumn.allowsExternalStorage, column.allowsExternalStorage) {
-        case (false, true): value = .sql(SQLText("\(SQLFunctionName.externalValue)(\(value.text.sql))"))
-        case (true, false): value = .sql(SQLText("\(SQLFunctionName.plainValue)(\(value.text.sql))"))
+        case (false, true): value = .sql(dialect.externalValue(ofPlain: value.text(target)))
+        case (true, false): value = .sql(dialect.plainValue(ofExternal: value.text(target)))
         default: break
         }
         guard !slot.isOptional, layout.slots[former].isOptional, let standard = try standard() else { return value }
-        return .sql("IFNULL(" + value.text + SQLText(", ?)", [standard]))
+        return .sql(dialect.value(value.text(target), orElse: SQLText(value: standard, kind: slot.kind)))
     }
 
     /// The default of a new attribute, or else what its class gives, in the store's form; nil for none.
@@ -232,12 +234,12 @@ struct SQLMigrationPlan {
     /// A column of entity numbers with the new ones.
     ///
     /// - Parameter alone: whether all rows are of one entity, whatever number stands there.
-    static func renumbered(
+    func renumbered(
         _ column: String, _ numbers: [Int: Int], alone: Bool, alias: String = "s"
     ) -> SQLRowCopy.Value {
         if numbers.allSatisfy({ $0.key == $0.value }) && alias == "s" { return .column(column) }
         if alone, let number = numbers.values.first { return .sql(SQLText(String(number))) }
         let cases = numbers.sorted { $0.key < $1.key }.map { " WHEN \($0.key) THEN \($0.value)" }.joined()
-        return .sql(SQLText("CASE \(alias).\(SQLSchema.identifier(column))\(cases) END"))
+        return .sql(SQLText("CASE \(alias).\(dialect.identifier(column))\(cases) END"))
     }
 }

@@ -9,24 +9,35 @@ struct SQLRowCopy {
         /// By the former entity number.
         indirect case choice([(number: Int, value: Value)])
 
-        var text: SQLText {
+        /// The value in terms of the tables of a mapping.
+        func text(_ mapping: SQLMapping) -> SQLText {
             switch self {
             case .null: SQLText("NULL")
-            case .column(let name): SQLText("s." + SQLSchema.identifier(name))
+            case .column(let name): SQLText("s." + mapping.dialect.identifier(name))
             case .sql(let text): text
-            case .choice(let values): Self.text(of: values)
+            case .choice(let values): Self.text(of: values, mapping)
             }
         }
 
-        private static func text(of values: [(number: Int, value: Value)]) -> SQLText {
+        private static func text(of values: [(number: Int, value: Value)], _ mapping: SQLMapping) -> SQLText {
             guard let first = values.first else { return SQLText("NULL") }
-            let texts = values.map(\.value.text)
+            let texts = values.map { $0.value.text(mapping) }
             // Bound values cannot be compared; without any the texts say everything.
-            if values.count == 1 || texts.allSatisfy({ $0.arguments.isEmpty && $0.sql == texts[0].sql }) {
-                return first.value.text
-            }
+            if values.count == 1 || texts.allSatisfy({ $0.isSame(as: texts[0]) }) { return first.value.text(mapping) }
             let cases = zip(values, texts).map { value, text in SQLText(" WHEN \(value.number) THEN ") + text }
-            return "CASE s.Z_ENT" + SQLText.joined(cases, by: "") + " END"
+            return "CASE s.\(mapping.dialect.identifier(mapping.naming.entity))" + SQLText.joined(cases, by: "") + " END"
+        }
+
+        /// The former column that the value is, whatever the row.
+        fileprivate var column: String? {
+            switch self {
+            case .column(let name): return name
+            case .choice(let values):
+                let columns = values.map(\.value.column)
+                guard let first = columns.first, columns.allSatisfy({ $0 == first }) else { return nil }
+                return first
+            case .null, .sql: return nil
+            }
         }
     }
 
@@ -42,10 +53,13 @@ struct SQLRowCopy {
     /// Whether the rows are pairs of a join table: written in the order of its index, and one that is there already is no error.
     var isJoin = false
     private var name: (String) -> String = { $0 }
+    private let mapping: SQLMapping
+    private var dialect: any SQLDialect { mapping.dialect }
 
-    init(target: String, source: String) {
+    init(target: String, source: String, _ mapping: SQLMapping) {
         self.target = target
         self.source = source
+        self.mapping = mapping
     }
 
     mutating func add(_ column: String, _ value: Value) {
@@ -56,14 +70,8 @@ struct SQLRowCopy {
     /// Whether the new table comes out exactly as the former one.
     var changesNothing: Bool {
         target == source && takesAllRows
-            && zip(targetColumns, values).allSatisfy { column, value in
-                let text = value.text
-                return text.arguments.isEmpty && text.sql == "s." + SQLSchema.identifier(column)
-            }
+            && zip(targetColumns, values).allSatisfy { column, value in value.column == column }
     }
-
-    /// Stands in expressions for the place of a former table, which is known later.
-    static func place(_ table: String) -> String { "\u{1}\(table)\u{1}" }
 
     /// The same copy, reading former tables under other names.
     func reading(_ name: @escaping (String) -> String) -> SQLRowCopy {
@@ -78,26 +86,20 @@ struct SQLRowCopy {
     /// How many rows to copy between two reports of progress; more where sorting them in parts would cost.
     var rowsPerStep: Int64 { isJoin ? 250_000 : 10_000 }
 
-    /// Copies the rows whose row IDs lie above the first of two bounds and not above the second, which are bound last.
-    var statement: SQLText {
-        let columns = targetColumns.map(SQLSchema.identifier).joined(separator: ", ")
-        var text = SQLText.joined(values.map(\.text), by: ", ")
-        text =
-            "INSERT \(isJoin ? "OR IGNORE " : "")INTO \(SQLSchema.identifier(target)) (\(columns)) SELECT " + text
-            + " FROM \(SQLSchema.identifier(sourceName)) s WHERE "
-        if let condition { text = text + condition + " AND " }
-        text = text + "s.rowid > ? AND s.rowid <= ?"
-        if isJoin { text = text + " ORDER BY 1, 2" }
-        text.sql = Self.resolved(text.sql, name)
-        return text
-    }
+    /// What numbers the former table's rows, in the order in which they lie.
+    var rowNumber: String { dialect.rowNumber(key: isJoin ? nil : mapping.naming.key) }
 
-    /// A statement in which former tables have the names under which they are read.
-    fileprivate static func resolved(_ sql: String, _ name: (String) -> String) -> String {
-        let parts = sql.split(separator: "\u{1}", omittingEmptySubsequences: false)
-        return parts.enumerated().map { index, part in
-            index % 2 == 0 ? String(part) : SQLSchema.identifier(name(String(part)))
-        }.joined()
+    /// Copies the rows whose numbers lie above the first of two bounds and not above the second, which are bound last.
+    var statement: SQLStatement {
+        let columns = targetColumns.map { dialect.identifier($0) }.joined(separator: ", ")
+        var rows = "SELECT " + SQLText.joined(values.map { $0.text(mapping) }, by: ", ") + " FROM " + SQLText(table: source) + " s WHERE "
+        if let condition { rows = rows + condition + " AND " }
+        let bound = SQLText(value: .null, kind: .int64)
+        rows = rows + "s.\(rowNumber) > " + bound + " AND s.\(rowNumber) <= " + bound
+        if isJoin { rows = rows + " ORDER BY 1, 2" }
+        let table = dialect.identifier(target)
+        let text = isJoin ? dialect.insertIfMissing(into: table, columns, rows) : "INSERT INTO \(table) (\(columns)) " + rows
+        return text.statement(dialect, table: name)
     }
 }
 
@@ -120,12 +122,15 @@ struct SQLHiddenKeyCopy {
     /// In terms of a row `s` of the former table.
     let condition: SQLText?
     private var name: (String) -> String = { $0 }
+    private let mapping: SQLMapping
+    private var dialect: any SQLDialect { mapping.dialect }
 
     init(
-        _ relationship: String, mayLoseOwners: Bool, target: String, key: String, position: String?, source: String,
+        _ relationship: String, _ mapping: SQLMapping, mayLoseOwners: Bool, target: String, key: String, position: String?, source: String,
         owner: String, destination: String, formerPosition: String?, condition: SQLText?
     ) {
         self.relationship = relationship
+        self.mapping = mapping
         self.mayLoseOwners = mayLoseOwners
         self.target = target
         self.key = key
@@ -145,31 +150,29 @@ struct SQLHiddenKeyCopy {
     }
 
     /// Counts the rows that have several owners.
-    var sharedRows: SQLText {
-        let column = SQLSchema.identifier
-        var text = SQLText("SELECT count(*) FROM (SELECT 1 FROM \(column(name(source))) s")
-        if let condition { text = text + " WHERE " + condition }
-        text = text + " GROUP BY s.\(column(destination)) HAVING count(DISTINCT s.\(column(owner))) > 1)"
-        text.sql = SQLRowCopy.resolved(text.sql, name)
-        return text
+    var sharedRows: SQLStatement {
+        let column = dialect.identifier
+        var rows = "SELECT 1 FROM " + SQLText(table: source) + " s"
+        if let condition { rows = rows + " WHERE " + condition }
+        rows = rows + " GROUP BY s.\(column(destination)) HAVING count(DISTINCT s.\(column(owner))) > 1"
+        return ("SELECT count(*) FROM " + dialect.table(of: rows)).statement(dialect, table: name)
     }
 
-    var statement: SQLText {
-        let column = SQLSchema.identifier
+    var statement: SQLStatement {
+        let column = dialect.identifier
         var assignments = "\(column(key)) = p.owner"
         var places = ""
         if let position, let formerPosition {
             assignments += ", \(column(position)) = p.place"
-            // SQLite takes it from the row with the lowest owner.
-            places = ", s.\(column(formerPosition)) place"
+            let place = dialect.value("s.\(column(formerPosition))", ofRowWithLeast: "s.\(column(owner))")
+            places = ", \(place) place"
         }
         var text =
-            SQLText("UPDATE \(column(target)) SET \(assignments) FROM (SELECT s.\(column(destination)) row, ")
-            + SQLText("min(s.\(column(owner))) owner\(places) FROM \(column(name(source))) s")
+            "UPDATE \(column(target)) SET \(assignments) FROM (SELECT s.\(column(destination)) row, min(s.\(column(owner))) owner\(places)"
+            + " FROM " + SQLText(table: source) + " s"
         if let condition { text = text + " WHERE " + condition }
-        text = text + " GROUP BY 1) p WHERE \(column(target)).Z_PK = p.row"
-        text.sql = SQLRowCopy.resolved(text.sql, name)
-        return text
+        text = text + " GROUP BY 1) p WHERE \(column(target)).\(column(mapping.naming.key)) = p.row"
+        return text.statement(dialect, table: name)
     }
 }
 
@@ -180,20 +183,6 @@ struct SQLPositions {
     let owner: String
     let position: String
 
-    /// Positions begin at 2048 and step by 1024, as Core Data sets them.
-    ///
-    /// They go through a temporary table, so that both tables are read and written in the order of their rows.
-    var statements: [String] {
-        let table = SQLSchema.identifier(table)
-        let owner = SQLSchema.identifier(owner)
-        let places = "temp.places_of_rows"
-        return [
-            "CREATE TABLE \(places) (row INTEGER PRIMARY KEY, place INTEGER)",
-            "INSERT INTO \(places) SELECT rowid, 1024 + 1024 * row_number() OVER (PARTITION BY \(owner) ORDER BY rowid) "
-                + "FROM \(table) WHERE \(owner) IS NOT NULL ORDER BY rowid",
-            "UPDATE \(table) SET \(SQLSchema.identifier(position)) = (SELECT place FROM \(places) p WHERE p.row = \(table).rowid) "
-                + "WHERE \(owner) IS NOT NULL",
-            "DROP TABLE \(places)",
-        ]
-    }
+    /// The distance between neighbours, which is that of the first position from 1024.
+    static let step = 1024
 }

@@ -14,9 +14,9 @@ indirect enum PredicateShape {
 
     /// Takes a predicate apart.
     ///
-    /// - Parameter constants: gets the predicate's constants, in order.
+    /// - Parameter constants: gets the expressions of the predicate's constants, in order.
     /// - Returns: nil for a predicate that has no shape; `constants` is of no use then.
-    init?(_ predicate: NSPredicate, _ constants: inout [Any?]) {
+    init?(_ predicate: NSPredicate, _ constants: inout [NSExpression]) {
         // Classes of others may mean anything.
         let kind = type(of: predicate)
         if kind == NSComparisonPredicate.self, let comparison = predicate as? NSComparisonPredicate {
@@ -24,7 +24,7 @@ indirect enum PredicateShape {
                 let keyPath = comparison.leftExpression.keyPathFromEvaluatedObject,
                 comparison.rightExpression.expressionType == .constantValue
             else { return nil }
-            constants.append(comparison.rightExpression.constantValue)
+            constants.append(comparison.rightExpression)
             self = .comparison(
                 Comparison(
                     keyPath: keyPath, type: comparison.predicateOperatorType, modifier: comparison.comparisonPredicateModifier,
@@ -75,14 +75,6 @@ indirect enum PredicateShape {
                 guard part.matches(operand, &constants) else { return false }
             }
             return true
-        }
-    }
-
-    /// The comparisons in the order of their constants.
-    var comparisons: [Comparison] {
-        switch self {
-        case .comparison(let comparison): [comparison]
-        case .compound(_, let parts): parts.flatMap(\.comparisons)
         }
     }
 }

@@ -5,6 +5,7 @@ struct SQLComposite {
     let alias: String
     let layout: CompositeLayout
     let entity: SQLEntity
+    let dialect: any SQLDialect
 
     /// The elements, in declared order.
     var elements: [SQLTerm] {
@@ -13,7 +14,7 @@ struct SQLComposite {
 
     /// The element in a slot.
     private func element(_ column: SQLColumn, _ slot: PropertySlot) -> SQLTerm {
-        SQLTerm(text: SQLText("\(alias).\(SQLSchema.identifier(column.name))"), kind: slot.kind, slot: slot, isColumn: true)
+        SQLTerm(text: SQLText("\(alias).\(dialect.identifier(column.name))"), kind: slot.kind, slot: slot, isColumn: true)
     }
 }
 
@@ -47,7 +48,6 @@ extension SQLGenerator {
         let others: [SQLTerm]
         if right.expressionType == .constantValue {
             guard let value = PropertyConversion.unwrapped(right.constantValue), !(value is NSNull) else {
-                othersOfConstants.append(term)
                 return term.text + (type == .equalTo ? " IS NULL" : " IS NOT NULL")
             }
             others = try constants(value, of: left, context)
@@ -57,9 +57,9 @@ extension SQLGenerator {
             else { throw refuse(context, "a composite attribute can only be compared with one of the same elements") }
             others = composite.elements
         }
-        let parts = zip(left.elements, others).map { $0.text + " IS " + $1.text }
-        let isEqual = SQLText.combined(parts, by: " AND ")
-        return type == .equalTo ? isEqual : "(" + isEqual + " IS NOT 1)"
+        let parts = zip(left.elements, others).map { dialect.isSame($0.text, $1.text) }
+        let areEqual = grouped(parts, by: " AND ")
+        return type == .equalTo ? "(" + areEqual + ")" : dialect.isNotTrue(areEqual)
     }
 
     /// The values of a dictionary, as those of the elements' columns.

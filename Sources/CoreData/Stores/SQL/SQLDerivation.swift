@@ -1,75 +1,71 @@
 import Foundation
 
-/// The triggers that keep one derived attribute up to date.
-///
-/// A count of a to-many relationship is kept exactly as Core Data keeps it, so that both can share a store. The other
-/// derivations are computed anew whenever what they depend on changes.
+/// A derived attribute: what it is made of, and the SQL of its value. Each dialect keeps it up to date by its own triggers.
 struct SQLDerivation {
     let mapping: SQLMapping
     let entity: SQLEntity
     let slot: PropertySlot
     let expression: NSExpression
 
-    private var table: String { SQLSchema.identifier(entity.table.name) }
-    private var prefix: String { "\(entity.layout.name)_\(slot.name)" }
-
     /// What the expression says.
-    private enum Kind {
+    enum Kind {
         case now
-        case count(PropertySlot, SQLToMany)
-        case sum(PropertySlot, SQLToMany, SQLColumn, of: SQLEntity)
-        /// An own column, or one reached through a to-one relationship, and a function on it.
-        case value(through: SQLColumn?, column: SQLColumn, of: SQLEntity, function: String?)
+        /// The number of destinations whose rows hold the owner's key in a column.
+        case count(key: SQLColumn, of: SQLEntity)
+        case joinCount(SQLJoinTable, isFirst: Bool)
+        /// The sum of a column of such destinations.
+        case sum(SQLColumn, key: SQLColumn, of: SQLEntity)
+        /// An own column, or one reached through a to-one relationship, and what is done with its text.
+        case value(through: SQLColumn?, column: SQLColumn, of: SQLEntity, change: SQLTextChange?)
     }
 
-    func triggers() throws -> [String] {
-        guard let column = entity.columns[slot.index].map({ SQLSchema.identifier($0.name) }) else { return [] }
-        switch try kind(of: expression, function: nil) {
-        case .now: return nowTriggers(column)
-        case .count(_, .inverse(let key, let destination, _)): return countTriggers(column, key, destination)
-        case .count(_, .join(let join, let isFirst)): return joinCountTriggers(column, join, isFirst)
-        case .sum(_, .inverse(let key, let destination, _), let summed, _):
-            return sumTriggers(column, key, destination, summed)
-        case .sum: throw unsupported("sums over many-to-many relationships are not supported")
-        case .value(let relationship, let source, let sourceEntity, let function):
-            return valueTriggers(column, relationship, source, sourceEntity, function)
-        }
-    }
+    private var dialect: any SQLDialect { mapping.dialect }
+
+    /// The attribute's column, quoted; nil when it has none.
+    var column: String? { entity.columns[slot.index].map { dialect.identifier($0.name) } }
+
+    /// The table, quoted.
+    var table: String { dialect.identifier(entity.table.name) }
 
     /// Computes the attribute anew for all rows of the entity that have another value; nil when it has no column.
     ///
     /// A time of the last change is set only where there is none.
     func recomputation() throws -> String? {
-        guard let column = entity.columns[slot.index].map({ SQLSchema.identifier($0.name) }) else { return nil }
-        let kind = try kind(of: expression, function: nil)
-        let value = try initialValue(of: kind)
+        guard let column else { return nil }
+        let kind = try kind()
+        let value = value(of: kind, row: "NEW")
         var conditions: [String] = []
-        if case .now = kind { conditions = ["\(column) IS NULL"] } else { conditions = ["\(column) IS NOT \(value)"] }
-        let members = ofThisEntity("NEW")
-        if !members.isEmpty { conditions.append(members) }
-        // The alias lets the expressions of the triggers serve here too.
+        if case .now = kind {
+            conditions = ["\(column) IS NULL"]
+        } else {
+            conditions = [dialect.isDifferent(SQLText(column), SQLText(value)).statement(dialect).sql]
+        }
+        if let members = members(row: "NEW") { conditions.append(members) }
+        // The alias lets the expressions of triggers serve here too.
         return "UPDATE \(table) AS NEW SET \(column) = \(value) WHERE \(conditions.joined(separator: " AND "))"
     }
 
     // MARK: Reading the expression
 
-    private func kind(of expression: NSExpression, function: String?) throws -> Kind {
+    func kind() throws -> Kind { try kind(of: expression, change: nil) }
+
+    private func kind(of expression: NSExpression, change: SQLTextChange?) throws -> Kind {
         switch expression.expressionType {
-        case .keyPath: return try kind(ofPath: expression.keyPath.components(separatedBy: "."), function: function)
+        case .keyPath: return try kind(ofPath: expression.keyPath.components(separatedBy: "."), change: change)
         case .function:
             let name = expression.function.lowercased()
             let arguments = expression.arguments ?? []
             switch name {
             case "now", "now:", "now()": return .now
             case "canonical:", "uppercase:", "lowercase:":
-                guard function == nil, let argument = arguments.first else { break }
-                return try kind(of: argument, function: name)
+                guard change == nil, let argument = arguments.first else { break }
+                return try kind(of: argument, change: name == "canonical:" ? .canonical : name == "uppercase:" ? .uppercase : .lowercase)
             case "count:", "sum:":
                 guard let argument = arguments.first, argument.expressionType == .keyPath else { break }
                 let path = argument.keyPath.components(separatedBy: ".")
-                if name == "count:" { return try kind(ofPath: path + ["@count"], function: nil) }
+                if name == "count:" { return try kind(ofPath: path + ["@count"], change: nil) }
                 guard path.count == 2 else { break }
-                return try kind(ofPath: [path[0], "@sum", path[1]], function: nil)
+                return try kind(ofPath: [path[0], "@sum", path[1]], change: nil)
             default: break
             }
         default: break
@@ -77,219 +73,90 @@ struct SQLDerivation {
         throw unsupported("the expression is of an unsupported kind")
     }
 
-    private func kind(ofPath path: [String], function: String?) throws -> Kind {
+    private func kind(ofPath path: [String], change: SQLTextChange?) throws -> Kind {
         if let element = entity.layout.slotByPath[path.joined(separator: ".")].flatMap({ entity.columns[$0] }) {
-            return .value(through: nil, column: element, of: entity, function: function)
+            return .value(through: nil, column: element, of: entity, change: change)
         }
         guard let first = path.first, let firstSlot = entity.layout.slotByName[first] else {
             throw unsupported("'\(path.first ?? "")' is no property of the entity")
         }
-        if let toMany = entity.toMany[firstSlot] {
-            if path.count == 2, path[1] == "@count" { return .count(entity.layout.slots[firstSlot], toMany) }
-            if path.count == 3, path[1] == "@sum" || path[2] == "@sum",
-                let destination = mapping.entities[entity.layout.slots[firstSlot].destinationIndex],
-                let column = destination.layout.slotByName[path[1] == "@sum" ? path[2] : path[1]]
-                    .flatMap({ destination.columns[$0] })
-            {
-                return .sum(entity.layout.slots[firstSlot], toMany, column, of: destination)
-            }
-            throw unsupported("only @count and @sum can be derived from a to-many relationship")
-        }
+        if let toMany = entity.toMany[firstSlot] { return try kind(toMany, firstSlot, path) }
         guard let column = entity.columns[firstSlot] else { throw unsupported("'\(first)' is not stored") }
-        if path.count == 1 { return .value(through: nil, column: column, of: entity, function: function) }
+        if path.count == 1 { return .value(through: nil, column: column, of: entity, change: change) }
         guard column.kind == .toOne,
             let destination = mapping.entities[entity.layout.slots[firstSlot].destinationIndex],
             let source = destination.layout.slotByPath[path.dropFirst().joined(separator: ".")].flatMap({ destination.columns[$0] })
         else { throw unsupported("a key path may lead through one to-one relationship to an attribute") }
-        return .value(through: column, column: source, of: destination, function: function)
+        return .value(through: column, column: source, of: destination, change: change)
+    }
+
+    private func kind(_ toMany: SQLToMany, _ slot: Int, _ path: [String]) throws -> Kind {
+        if path.count == 2, path[1] == "@count" {
+            switch toMany {
+            case .inverse(let key, let destination, _): return .count(key: key, of: destination)
+            case .join(let join, let isFirst): return .joinCount(join, isFirst: isFirst)
+            }
+        }
+        if path.count == 3, path[1] == "@sum" || path[2] == "@sum",
+            let destination = mapping.entities[entity.layout.slots[slot].destinationIndex],
+            let column = destination.layout.slotByName[path[1] == "@sum" ? path[2] : path[1]].flatMap({ destination.columns[$0] })
+        {
+            guard case .inverse(let key, let destination, _) = toMany else {
+                throw unsupported("sums over many-to-many relationships are not supported")
+            }
+            return .sum(column, key: key, of: destination)
+        }
+        throw unsupported("only @count and @sum can be derived from a to-many relationship")
     }
 
     private func unsupported(_ reason: String) -> NSError {
         CoreDataErrors.make(
             .coreData,
-            "The derived attribute '\(slot.name)' of entity '\(entity.layout.name)' cannot be kept by a SQLite store: "
+            "The derived attribute '\(slot.name)' of entity '\(entity.layout.name)' cannot be kept by a \(dialect.storeName) store: "
                 + "\(reason) (\(expression)). Change its derivation expression.")
     }
 
-    // MARK: Triggers
+    // MARK: Values
 
-    /// Tells the connection which row got a new value.
-    private func notice(_ function: String, _ column: String, _ condition: String) -> String {
-        func text(_ name: String) -> String { "'" + name.replacingOccurrences(of: "'", with: "''") + "'" }
-        return
-            "SELECT \(function)(\(text(entity.table.name)), Z_ENT, Z_PK, \(text(slot.name)), \(column)) FROM \(table) WHERE \(condition);"
-    }
-
-    private static let updated = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
-    private static let inserted = "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue"
-
-    private func trigger(_ onTable: String, _ role: String, _ event: String, _ condition: String, _ body: String)
-        -> String
-    {
-        let name = SQLSchema.identifier("Z_DA_\(onTable)_\(prefix)_\(role)")
-        let when = condition.isEmpty ? "" : "WHEN (\(condition)) "
-        return
-            "CREATE TRIGGER \(name) AFTER \(event) ON \(SQLSchema.identifier(onTable)) FOR EACH ROW \(when)BEGIN \(body) END"
-    }
-
-    private func countTriggers(_ column: String, _ key: SQLColumn, _ destination: SQLEntity) -> [String] {
-        let source = destination.table.name
-        let foreign = SQLSchema.identifier(key.name)
-        func body(_ change: String, _ row: String) -> String {
-            "UPDATE \(table) SET \(column) = \(change) WHERE Z_PK = \(row).\(foreign); "
-                + notice(Self.updated, column, "Z_PK = \(row).\(foreign)")
-        }
-        return [
-            trigger(
-                source, "PARAMETER_INSERT", "INSERT", "NEW.\(foreign) NOT NULL",
-                body("IFNULL(\(column), 0) + 1", "NEW")),
-            trigger(
-                source, "PARAMETER_UPDATE_INCREMENT", "UPDATE OF \(foreign)", "NEW.\(foreign) NOT NULL",
-                body("\(column) + 1", "NEW")),
-            trigger(
-                source, "PARAMETER_UPDATE_DECREMENT", "UPDATE OF \(foreign)", "OLD.\(foreign) NOT NULL",
-                body("\(column) - 1", "OLD")),
-            trigger(
-                source, "PARAMETER_DELETE", "DELETE", "OLD.\(foreign) NOT NULL", body("\(column) - 1", "OLD")),
-            sourceInsert(column, Self.count(of: foreign, in: source)),
-        ]
-    }
-
-    private func sourceInsert(_ column: String, _ value: String) -> String {
-        trigger(
-            entity.table.name, "SOURCE_INSERT", "INSERT", ofThisEntity("NEW"),
-            "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = NEW.Z_PK; "
-                + notice(Self.inserted, column, "Z_PK = NEW.Z_PK"))
-    }
-
-    /// Sets the attribute anew when a column of the own row changes.
-    private func sourceUpdate(_ column: String, _ value: String, of changed: String) -> String {
-        trigger(
-            entity.table.name, "SOURCE_UPDATE", "UPDATE OF \(changed)", ofThisEntity("NEW"),
-            "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = NEW.Z_PK; "
-                + notice(Self.updated, column, "Z_PK = NEW.Z_PK"))
-    }
-
-    /// Limits a trigger on the own table to rows that have the attribute.
-    private func ofThisEntity(_ row: String) -> String {
-        guard entity.layout.superIndex >= 0 else { return "" }
-        let numbers = entity.layout.familyIndexes.compactMap { mapping.entities[$0]?.number }.map(String.init)
-        return "\(row).Z_ENT IN (\(numbers.joined(separator: ", ")))"
-    }
-
-    private func joinCountTriggers(_ column: String, _ join: SQLJoinTable, _ isFirst: Bool) -> [String] {
-        let owner = SQLSchema.identifier(join.ownerColumn(isFirst: isFirst))
-        let count = "(SELECT COUNT(*) FROM \(SQLSchema.identifier(join.name)) WHERE \(owner) = "
-        func body(_ row: String) -> String {
-            "UPDATE \(table) SET \(column) = \(count)\(row).\(owner)) WHERE Z_PK = \(row).\(owner); "
-                + notice(Self.updated, column, "Z_PK = \(row).\(owner)")
-        }
-        return [
-            trigger(join.name, "PARAMETER_INSERT", "INSERT", "", body("NEW")),
-            trigger(join.name, "PARAMETER_DELETE", "DELETE", "", body("OLD")),
-            sourceInsert(column, Self.count(of: owner, inJoin: join)),
-        ]
-    }
-
-    private func sumTriggers(
-        _ column: String, _ key: SQLColumn, _ destination: SQLEntity, _ summed: SQLColumn
-    ) -> [String] {
-        let source = destination.table.name
-        let foreign = SQLSchema.identifier(key.name)
-        let addend = SQLSchema.identifier(summed.name)
-        let sum = "(SELECT IFNULL(SUM(\(addend)), 0) FROM \(SQLSchema.identifier(source)) WHERE \(foreign) = "
-        func body(_ row: String) -> String {
-            "UPDATE \(table) SET \(column) = \(sum)\(row).\(foreign)) WHERE Z_PK = \(row).\(foreign); "
-                + notice(Self.updated, column, "Z_PK = \(row).\(foreign)")
-        }
-        let changed = "UPDATE OF \(foreign), \(addend)"
-        return [
-            trigger(source, "PARAMETER_INSERT", "INSERT", "NEW.\(foreign) NOT NULL", body("NEW")),
-            trigger(source, "PARAMETER_UPDATE_NEW", changed, "NEW.\(foreign) NOT NULL", body("NEW")),
-            trigger(source, "PARAMETER_UPDATE_OLD", changed, "OLD.\(foreign) NOT NULL", body("OLD")),
-            trigger(source, "PARAMETER_DELETE", "DELETE", "OLD.\(foreign) NOT NULL", body("OLD")),
-            sourceInsert(column, Self.sum(of: addend, by: foreign, in: source)),
-        ]
-    }
-
-    private func valueTriggers(
-        _ column: String, _ relationship: SQLColumn?, _ source: SQLColumn, _ sourceEntity: SQLEntity,
-        _ function: String?
-    ) -> [String] {
-        let sourceColumn = SQLSchema.identifier(source.name)
-        let value = Self.value(through: relationship, source, sourceEntity, function)
-        guard let relationship else {
-            return [
-                sourceInsert(column, value), sourceUpdate(column, value, of: sourceColumn),
-            ]
-        }
-        let key = SQLSchema.identifier(relationship.name)
-        let changed = Self.applied(function, "NEW.\(sourceColumn)")
-        return [
-            sourceInsert(column, value), sourceUpdate(column, value, of: key),
-            trigger(
-                sourceEntity.table.name, "PARAMETER_INSERT", "INSERT", "",
-                "UPDATE \(table) SET \(column) = \(changed) WHERE \(key) = NEW.Z_PK; "
-                    + notice(Self.updated, column, "\(key) = NEW.Z_PK")),
-            trigger(
-                sourceEntity.table.name, "PARAMETER_UPDATE", "UPDATE OF \(sourceColumn)", "",
-                "UPDATE \(table) SET \(column) = \(changed) WHERE \(key) = NEW.Z_PK; "
-                    + notice(Self.updated, column, "\(key) = NEW.Z_PK")),
-        ]
-    }
-
-    private func nowTriggers(_ column: String) -> [String] {
-        // Every change of a row counts its version up.
-        [sourceInsert(column, Self.now), sourceUpdate(column, Self.now, of: "Z_OPT")]
-    }
-
-    // MARK: Values of the row NEW
-
-    private func initialValue(of kind: Kind) throws -> String {
+    /// The attribute's value for a row that is called by a name.
+    func value(of kind: Kind, row: String) -> String {
+        let key = "\(row).\(dialect.identifier(mapping.naming.key))"
         switch kind {
-        case .now: return Self.now
-        case .count(_, .inverse(let key, let destination, _)):
-            return Self.count(of: SQLSchema.identifier(key.name), in: destination.table.name)
-        case .count(_, .join(let join, let isFirst)):
-            return Self.count(of: SQLSchema.identifier(join.ownerColumn(isFirst: isFirst)), inJoin: join)
-        case .sum(_, .inverse(let key, let destination, _), let summed, _):
-            return Self.sum(
-                of: SQLSchema.identifier(summed.name), by: SQLSchema.identifier(key.name), in: destination.table.name)
-        case .sum: throw unsupported("sums over many-to-many relationships are not supported")
-        case .value(let relationship, let source, let sourceEntity, let function):
-            return Self.value(through: relationship, source, sourceEntity, function)
+        case .now: return dialect.now
+        case .count(let column, let destination):
+            let foreign = dialect.identifier(column.name)
+            return "(SELECT \(orZero("COUNT(\(foreign))")) FROM \(dialect.identifier(destination.table.name)) WHERE \(foreign) = \(key))"
+        case .joinCount(let join, let isFirst):
+            let owner = dialect.identifier(join.ownerColumn(isFirst: isFirst))
+            return "(SELECT COUNT(*) FROM \(dialect.identifier(join.name)) WHERE \(owner) = \(key))"
+        case .sum(let summed, let column, let destination):
+            return sum(of: summed, by: column, in: destination, of: key)
+        case .value(nil, let source, _, let change): return applied(change, "\(row).\(dialect.identifier(source.name))")
+        case .value(let relationship?, let source, let destination, let change):
+            return "(SELECT \(applied(change, dialect.identifier(source.name))) FROM \(dialect.identifier(destination.table.name)) "
+                + "WHERE \(dialect.identifier(mapping.naming.key)) = \(row).\(dialect.identifier(relationship.name)))"
         }
     }
 
-    private static let now = "(julianday('now') - 2451910.5) * 86400.0"
-
-    private static func count(of key: String, in table: String) -> String {
-        "(SELECT IFNULL(COUNT(\(key)), 0) FROM \(SQLSchema.identifier(table)) WHERE \(key) = NEW.Z_PK)"
+    /// The sum of a column over the rows that hold a key.
+    func sum(of summed: SQLColumn, by column: SQLColumn, in destination: SQLEntity, of key: String) -> String {
+        let value = SQLTerm(text: SQLText(dialect.identifier(summed.name)), kind: summed.kind)
+        let sum = dialect.storedAggregate(.sum, value).statement(dialect).sql
+        return "(SELECT \(orZero(sum)) FROM \(dialect.identifier(destination.table.name)) "
+            + "WHERE \(dialect.identifier(column.name)) = \(key))"
     }
 
-    private static func count(of owner: String, inJoin join: SQLJoinTable) -> String {
-        "(SELECT COUNT(*) FROM \(SQLSchema.identifier(join.name)) WHERE \(owner) = NEW.Z_PK)"
+    private func orZero(_ value: String) -> String { dialect.value(SQLText(value), orElse: SQLText("0")).statement(dialect).sql }
+
+    /// A text as the attribute has it.
+    func applied(_ change: SQLTextChange?, _ value: String) -> String {
+        change.map { dialect.text(SQLText(value), $0).statement(dialect).sql } ?? value
     }
 
-    private static func sum(of addend: String, by key: String, in table: String) -> String {
-        "(SELECT IFNULL(SUM(\(addend)), 0) FROM \(SQLSchema.identifier(table)) WHERE \(key) = NEW.Z_PK)"
-    }
-
-    private static func value(
-        through relationship: SQLColumn?, _ source: SQLColumn, _ sourceEntity: SQLEntity, _ function: String?
-    ) -> String {
-        let column = SQLSchema.identifier(source.name)
-        guard let relationship else { return applied(function, "NEW.\(column)") }
-        return "(SELECT \(applied(function, column)) FROM \(SQLSchema.identifier(sourceEntity.table.name)) "
-            + "WHERE Z_PK = NEW.\(SQLSchema.identifier(relationship.name)))"
-    }
-
-    private static func applied(_ function: String?, _ value: String) -> String {
-        switch function {
-        case "canonical:": "\(SQLFunctionName.canonical)(\(value))"
-        case "uppercase:": "\(SQLFunctionName.uppercase)(\(value))"
-        case "lowercase:": "\(SQLFunctionName.lowercase)(\(value))"
-        default: value
-        }
+    /// The condition of rows that have the attribute; nil when all rows of the table have it.
+    func members(row: String) -> String? {
+        guard entity.layout.superIndex >= 0 else { return nil }
+        let numbers = entity.layout.familyIndexes.compactMap { mapping.entities[$0]?.number }.map(String.init)
+        return "\(row).\(dialect.identifier(mapping.naming.entity)) IN (\(numbers.joined(separator: ", ")))"
     }
 }

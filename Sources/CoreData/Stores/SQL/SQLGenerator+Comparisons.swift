@@ -13,7 +13,7 @@ extension SQLGenerator {
             let isMember = left.text + " IN (\(numbers.joined(separator: ", ")))"
             switch type {
             case .equalTo: return isMember
-            case .notEqualTo: return "((" + isMember + ") IS NOT 1)"
+            case .notEqualTo: return dialect.isNotTrue(isMember)
             default: throw refuse(context, "a class can only be compared for equality")
             }
         }
@@ -61,7 +61,7 @@ extension SQLGenerator {
         let canBothBeNull = left.canBeNull && right.canBeNull
         let areBothNull = "(" + (left.stored ?? left.text) + " IS NULL AND " + (right.stored ?? right.text) + " IS NULL)"
         switch try meeting(of: left, right, context) {
-        case .none: return canBothBeNull ? areBothNull : SQLText("0")
+        case .none: return canBothBeNull ? areBothNull : truth(false)
         case .different(let left, let right):
             let equal = left.text + " = " + right.text
             return canBothBeNull ? "(" + equal + " OR " + areBothNull + ")" : equal
@@ -70,10 +70,10 @@ extension SQLGenerator {
                 return canBothBeNull ? "(" + equal + " OR " + areBothNull + ")" : equal
             }
             if !options.comparesLiterally, isText(left), isText(right) {
-                let equal = matchString(.equalTo, options, left, right)
+                let equal = try matchString(.equalTo, options, left, right, context)
                 return canBothBeNull ? "(" + equal + " OR " + areBothNull + ")" : equal
             }
-            return left.text + (canBothBeNull ? " IS " : " = ") + right.text
+            return canBothBeNull ? dialect.isSame(left.text, right.text) : left.text + " = " + right.text
         }
     }
 
@@ -86,20 +86,20 @@ extension SQLGenerator {
         if case .same = try meeting(of: left, right, context), options.comparesLiterally || !isText(left) || !isText(right),
             left.exact == nil, right.exact == nil
         {
-            if left.canBeNull && right.canBeNull { return left.text + " IS NOT " + right.text }
+            if left.canBeNull && right.canBeNull { return dialect.isDifferent(left.text, right.text) }
             if left.canBeNull { return "(" + left.text + " <> " + right.text + " OR " + left.text + " IS NULL)" }
             return "(" + left.text + " <> " + right.text + " OR " + right.text + " IS NULL)"
         }
-        return "((" + (try equality(left, right, options, context)) + ") IS NOT 1)"
+        return dialect.isNotTrue(try equality(left, right, options, context))
     }
 
     private func order(
         _ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ symbol: String, _ right: SQLTerm,
         _ options: NSComparisonPredicate.Options, _ context: String
     ) throws -> SQLText {
-        if left.isNull || right.isNull { return SQLText("0") }
+        if left.isNull || right.isNull { return truth(false) }
         switch try meeting(of: left, right, context) {
-        case .none: return SQLText("0")
+        case .none: return truth(false)
         case .different(let left, let right): return left.text + symbol + right.text
         case .same:
             switch left.valueClass {
@@ -107,7 +107,7 @@ extension SQLGenerator {
             default: break
             }
             if let comparison = compareExactly(left, type, right) { return comparison }
-            if !options.comparesLiterally, isText(left), isText(right) { return matchString(type, options, left, right) }
+            if !options.comparesLiterally, isText(left), isText(right) { return try matchString(type, options, left, right, context) }
             return left.text + symbol + right.text
         }
     }
@@ -115,8 +115,7 @@ extension SQLGenerator {
     /// The comparison of two numbers one of which is a computed decimal: as in memory, with all digits; nil for other values.
     private func compareExactly(_ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText? {
         if left.exact == nil && right.exact == nil { return nil }
-        return "\(SQLFunctionName.compareNumbers)(\(type.rawValue), '\(Self.kinds(of: [left, right]))', " + left.mostExact + ", "
-            + right.mostExact + ")"
+        return dialect.compareExactly(left, type, right)
     }
 
     /// How two values come together.
@@ -130,6 +129,7 @@ extension SQLGenerator {
     }
 
     private func meeting(of left: SQLTerm, _ right: SQLTerm, _ context: String) throws -> Meeting {
+        if let met = meetingAsNumbers(left, right) { return met }
         switch (left.valueClass, right.valueClass) {
         case (.unknown, _), (_, .unknown): return .same
         case (.object, .object):
@@ -137,8 +137,8 @@ extension SQLGenerator {
             return .same
         case (let first, let second) where first == second: return .same
         case (.number, .date), (.date, .number): return .same
-        case (.text, .number): return .different(number(in: left), right)
-        case (.number, .text): return .different(left, number(in: right))
+        case (.text, .number): return .different(try number(in: left), right)
+        case (.number, .text): return .different(left, try number(in: right))
         case (.text, .id), (.id, .text):
             // A constant that reads as a UUID has become one already.
             if left.isConstant && left.valueClass == .text || right.isConstant && right.valueClass == .text { return .none }
@@ -147,50 +147,62 @@ extension SQLGenerator {
         }
     }
 
-    private func number(in text: SQLTerm) -> SQLTerm {
-        SQLTerm(text: "\(SQLFunctionName.number)(" + text.text + ")", kind: .double)
+    private func number(in text: SQLTerm) throws -> SQLTerm {
+        guard let number = dialect.number(inText: text.text) else {
+            throw refuse("a text", "it is compared with a number")
+        }
+        return SQLTerm(text: number, kind: .double)
     }
+
+    /// Two values of classes that are numbers for predicates, where the database has types of their own for them; nil otherwise.
+    private func meetingAsNumbers(_ left: SQLTerm, _ right: SQLTerm) -> Meeting? {
+        guard let first = left.kind, let second = right.kind, first != second, left.valueClass.isNumeric, right.valueClass.isNumeric
+        else { return nil }
+        let numbers = (dialect.number(from: left), dialect.number(from: right))
+        if numbers.0 == nil && numbers.1 == nil { return nil }
+        return .different(left.asNumber(numbers.0), right.asNumber(numbers.1))
+    }
+
+    func truth(_ value: Bool) -> SQLText { SQLText(dialect.truth(value)) }
 
     // MARK: Strings
 
     private func isText(_ term: SQLTerm) -> Bool { term.valueClass == .text || term.valueClass == .unknown }
 
     private func matchString(
-        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ left: SQLTerm, _ right: SQLTerm
-    ) -> SQLText {
-        "\(SQLFunctionName.matchString)(\(operation.rawValue), \(options.rawValue), " + left.text + ", " + right.text + ")"
+        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ left: SQLTerm, _ right: SQLTerm,
+        _ context: String
+    ) throws -> SQLText {
+        guard let match = dialect.match(operation, options, left.text, right.text) else {
+            throw refuse(context, "\(dialect.storeName) has nothing for this comparison")
+        }
+        return match
     }
 
     private func stringComparison(
         _ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: SQLTerm,
         _ options: NSComparisonPredicate.Options, _ context: String
     ) throws -> SQLText {
-        if left.isNull || right.isNull { return SQLText("0") }
+        if left.isNull || right.isNull { return truth(false) }
         let (left, right) = (try stringTerm(left, context), try stringTerm(right, context))
-        if options.comparesLiterally, right.isConstant, case .string(let pattern)? = right.text.arguments.first {
+        if options.comparesLiterally, case .string(let pattern)? = right.constant?.value {
             switch type {
             case .beginsWith:
-                if let end = Self.upperBound(ofPrefix: pattern), left.isColumn {
-                    return "(" + left.text + " >= " + right.text + " AND " + left.text + " < "
-                        + SQLText("?", [.string(end)]) + ")"
+                if left.isColumn, let end = right.derived(.endOfPrefix) {
+                    return "(" + left.text + " >= " + right.made(.prefix).text + " AND " + left.text + " < " + end + ")"
                 }
             case .endsWith:
-                let count = Int64(pattern.utf8.count)
-                if count == 0 { return left.text + " IS NOT NULL" }
-                // As bytes: SQLite takes a NUL for the end of a text.
-                return "substr(CAST(" + left.text + " AS BLOB), " + SQLText("?", [.integer(-count)]) + ") = CAST(" + right.text
-                    + " AS BLOB)"
+                guard let length = right.derived(.suffixLength) else { return left.text + " IS NOT NULL" }
+                return dialect.hasSuffix(left.text, right.text, negativeLength: length)
             case .contains:
-                if !pattern.isEmpty { return "instr(" + left.text + ", " + right.text + ") > 0" }
+                if !pattern.isEmpty { return dialect.contains(left.text, right.made(.part).text) }
             default: break
             }
         }
-        if type == .matches, case .string(let pattern)? = right.text.arguments.first, right.isConstant,
-            !StringComparison.isValidPattern(pattern)
-        {
+        if type == .matches, case .string(let pattern)? = right.constant?.value, !StringComparison.isValidPattern(pattern) {
             throw refuse(context, "'\(pattern)' is no regular expression")
         }
-        return matchString(type, options, left, right)
+        return try matchString(type, options, left, right, context)
     }
 
     /// A value as the text that string comparisons take it for.
@@ -199,7 +211,8 @@ extension SQLGenerator {
         case .text, .unknown: return term
         case .number, .id:
             guard let kind = term.kind else { return term }
-            return SQLTerm(text: "\(SQLFunctionName.text)(\(kind.rawValue), " + term.text + ")", kind: .string)
+            guard let text = dialect.text(of: term, kind) else { throw refuse(context, "string comparisons apply to text") }
+            return SQLTerm(text: text, kind: .string)
         case .date, .data, .object, .entity, .archived: throw refuse(context, "string comparisons apply to text")
         }
     }
@@ -241,16 +254,13 @@ extension SQLGenerator {
             + (try compare(left, .lessThanOrEqualTo, high, options, context)) + ")"
     }
 
-    /// More elements than this are bound as one JSON text.
-    private static let maximumListedElements = 16
-
     func isElement(
         _ left: SQLTerm, of right: NSExpression, _ options: NSComparisonPredicate.Options,
         in environment: SQLEnvironment, _ context: String
     ) throws -> SQLText {
         if right.expressionType == .subquery {
             let rows = try subqueryRows(right, in: environment)
-            return left.text + " IN (SELECT \(rows.alias).Z_PK" + rows.text + ")"
+            return left.text + " IN (SELECT \(key(rows.alias))" + rows.text + ")"
         }
         guard let members = elements(right) else {
             // `"a" IN name`: a part of a text.
@@ -258,29 +268,31 @@ extension SQLGenerator {
             guard container.valueClass == .text else { throw refuse(context, "IN needs a collection or a text on its right side") }
             return try stringComparison(container, .contains, left, options, context)
         }
-        var listed: [SQLText] = []
+        var listed: [SQLArgument] = []
         var parts: [SQLText] = []
         for member in members {
             let member = try self.term(member, in: environment, like: left, context)
             if member.isNull {
                 parts.append((left.stored ?? left.text) + " IS NULL")
-            } else if member.isConstant, !left.isNull, left.exact == nil, left.valueClass == member.valueClass,
+            } else if let constant = member.constant, !left.isNull, left.exact == nil, left.valueClass == member.valueClass,
                 options.comparesLiterally || !isText(left), isSame(try meeting(of: left, member, context))
             {
-                listed.append(SQLText("?", member.text.arguments))
+                listed.append(constant)
             } else {
                 parts.append(try equality(left, member, options, context))
             }
         }
-        if listed.count > Self.maximumListedElements, let json = SQLList.json(listed, decimal: left.kind == .decimal) {
-            parts.insert(left.text + " IN " + json, at: 0)
+        if listed.count > dialect.limits.listedElements,
+            let isMember = dialect.isMember(left.text, of: listed, isDecimal: left.kind == .decimal)
+        {
+            parts.insert(isMember, at: 0)
         } else if !listed.isEmpty {
-            parts.insert(left.text + " IN (" + SQLText.joined(listed, by: ", ") + ")", at: 0)
+            parts.insert(left.text + " IN (" + SQLText.joined(listed.map { SQLText($0) }, by: ", ") + ")", at: 0)
         }
         switch parts.count {
-        case 0: return SQLText("0")
+        case 0: return truth(false)
         case 1: return parts[0]
-        default: return SQLText.combined(parts, by: " OR ")
+        default: return combined(parts, by: " OR ")
         }
     }
 
@@ -317,5 +329,53 @@ extension SQLValueClass {
         case .number, .date, .text, .id, .data: return own
         case .object, .entity, .archived, .unknown: return nil
         }
+    }
+}
+
+extension SQLTerm {
+    /// A constant in one of its forms.
+    fileprivate func made(_ form: SQLConstant.Form) -> SQLTerm {
+        guard let argument = constant, case .constant(let constant, _) = argument.role else { return self }
+        var term = self
+        var other = argument
+        other.role = .constant(constant, form)
+        term.constant = other
+        term.text = text.replacing(argument: other)
+        return term
+    }
+
+    /// What else is bound for a constant; nil where the constant has no such form.
+    fileprivate func derived(_ form: SQLConstant.Form) -> SQLText? {
+        guard let argument = constant, let value = SQLConstant.argument(argument.value, form) else { return nil }
+        guard case .constant(let constant, _) = argument.role else { return SQLText(value: value) }
+        return SQLText(SQLArgument(value, role: .constant(constant, form)))
+    }
+
+    /// The term as a number, where it is another value in the database.
+    fileprivate func asNumber(_ number: SQLText?) -> SQLTerm {
+        guard let number else { return self }
+        return SQLTerm(text: number, kind: kind == .boolean ? .int64 : .double, canBeNull: canBeNull, stored: stored ?? text)
+    }
+}
+
+extension SQLValueClass {
+    fileprivate var isNumeric: Bool { self == .number || self == .date }
+}
+
+extension SQLGenerator {
+    /// Conditions in parentheses with AND or OR between them. Many are put together in groups, for databases that take each operator for
+    /// one more level of an expression, of which they allow a number.
+    func combined(_ parts: [SQLText], by separator: String) -> SQLText { "(" + grouped(parts, by: separator) + ")" }
+
+    /// The same without the parentheses around all of it.
+    func grouped(_ parts: [SQLText], by separator: String) -> SQLText {
+        let groupSize = dialect.limits.groupSize
+        var parts = parts
+        while parts.count > groupSize {
+            parts = stride(from: 0, to: parts.count, by: groupSize).map { start in
+                "(" + SQLText.joined(parts[start..<min(start + groupSize, parts.count)], by: separator) + ")"
+            }
+        }
+        return SQLText.joined(parts, by: separator)
     }
 }

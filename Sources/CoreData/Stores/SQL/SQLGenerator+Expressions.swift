@@ -8,31 +8,32 @@ extension SQLGenerator {
         let isAggregate = path.contains { $0.hasPrefix("@") }
         switch try resolve(path, in: scope, context) {
         case .column(let alias, let column, let slot):
-            let text = SQLText("\(alias).\(SQLSchema.identifier(column.name))")
-            if column.type == .blob, column.allowsExternalStorage {
-                // The cell holds a marker, and the value behind it or in a file.
-                return SQLTerm(text: "\(SQLFunctionName.externalBytes)(" + text + ")", kind: slot.kind, slot: slot, stored: text)
+            let text = SQLText(self.column(alias, column.name))
+            if column.type == .bytes, column.allowsExternalStorage, let bytes = dialect.externalBytes(text) {
+                return SQLTerm(text: bytes, kind: slot.kind, slot: slot, stored: text)
             }
             return SQLTerm(text: text, kind: slot.kind, slot: slot, isColumn: true, rootIndex: rootIndex(ofDestination: slot))
         case .composite(let alias, let composite, let entity):
-            return SQLTerm(composite: SQLComposite(alias: alias, layout: composite, entity: entity))
+            return SQLTerm(composite: SQLComposite(alias: alias, layout: composite, entity: entity, dialect: dialect))
         case .row(let alias, let entity):
             return SQLTerm(
-                text: SQLText("\(alias).Z_PK"), kind: .toOne, isColumn: true, canBeNull: alias != scope.alias,
+                text: SQLText(key(alias)), kind: .toOne, isColumn: true, canBeNull: alias != scope.alias,
                 rootIndex: entity.layout.rootIndex)
         case .entity(let alias, let entity, let isName):
             let canBeNull = alias != scope.alias
-            guard isName else { return SQLTerm(text: SQLText("\(alias).Z_ENT"), canBeNull: canBeNull, isEntity: true) }
-            var text = SQLText("CASE \(alias).Z_ENT")
+            let number = entityNumber(of: entity, alias: alias)
+            guard isName else { return SQLTerm(text: SQLText(number), canBeNull: canBeNull, isEntity: true) }
+            var text = SQLText("CASE \(number)")
             for index in entity.layout.familyIndexes {
                 guard let member = mapping.entities[index] else { continue }
-                text.append(SQLText(" WHEN \(member.number) THEN ?", [.string(member.layout.name)]))
+                text.append(" WHEN \(member.number) THEN ")
+                text.append(SQLText(value: .string(member.layout.name), kind: .string))
             }
             text.append(" END")
             return SQLTerm(text: text, kind: .string, canBeNull: canBeNull)
         case .length(let alias, let column):
-            let text = SQLTerm(text: SQLText("\(alias).\(SQLSchema.identifier(column.name))"), kind: .string)
-            return calculation("length:", [text], kind: .int64)
+            let text = SQLTerm(text: SQLText(self.column(alias, column.name)), kind: .string)
+            return try calculation("length:", [text], kind: .int64, context)
         case .toMany(let key, _, let slot, let mapping, let rest):
             if isAggregate { return try aggregate(ownerKey: key, mapping, slot: slot, rest: rest, context) }
             throw refuse(
@@ -42,13 +43,19 @@ extension SQLGenerator {
         }
     }
 
+    /// The number of the entity of a row.
+    func entityNumber(of entity: SQLEntity, alias: String) -> String {
+        guard let name = entity.table.entityColumn else { return String(entity.number) }
+        return column(alias, name)
+    }
+
     private func rootIndex(ofDestination slot: PropertySlot) -> Int? {
         slot.kind == .toOne && slot.destinationIndex >= 0 ? mapping.layouts.layouts[slot.destinationIndex].rootIndex : nil
     }
 
     private func row(_ scope: SQLScope) -> SQLTerm {
         SQLTerm(
-            text: SQLText("\(scope.alias).Z_PK"), kind: .toOne, isColumn: true, canBeNull: false,
+            text: SQLText(key(scope.alias)), kind: .toOne, isColumn: true, canBeNull: false,
             rootIndex: scope.entity.layout.rootIndex)
     }
 
@@ -61,9 +68,10 @@ extension SQLGenerator {
         switch expression.expressionType {
         case .constantValue:
             let (value, kind) = try constant(expression.constantValue, like: other, context)
-            othersOfConstants.append(other)
+            let constant = SQLConstant(expression, like: other, kind: kind)
+            let argument = SQLArgument(value, kind: kind, role: .constant(constant, .value))
             return SQLTerm(
-                text: SQLText(isOfManyConstants ? "\(SQLFunctionName.value)(?)" : "?", [value]), kind: kind, isConstant: true,
+                text: isOfManyConstants ? dialect.singleConstant(SQLText(argument)) : SQLText(argument), kind: kind, constant: argument,
                 isNull: value.isNull, canBeNull: value.isNull,
                 isEntity: expression.constantValue is NSEntityDescription)
         case .evaluatedObject: return row(environment.scope)
@@ -94,7 +102,8 @@ extension SQLGenerator {
             return SQLTerm(
                 text: "CASE WHEN " + test + " THEN " + first.text + " ELSE " + second.text + " END", kind: kind,
                 canBeNull: first.canBeNull || second.canBeNull,
-                exact: isExact ? "CASE WHEN " + test + " THEN " + exact(first) + " ELSE " + exact(second) + " END" : nil,
+                exact: isExact
+                    ? try "CASE WHEN " + test + " THEN " + exact(first, context) + " ELSE " + exact(second, context) + " END" : nil,
                 rootIndex: first.rootIndex == second.rootIndex || second.isNull ? first.rootIndex : nil)
         case .fetchRequest:
             guard let value = expression.expressionValue(with: nil, context: nil), SQLList.elements(of: value) == nil else {
@@ -111,8 +120,8 @@ extension SQLGenerator {
     }
 
     /// A number in the form of computed ones with all digits.
-    private func exact(_ term: SQLTerm) -> SQLText {
-        term.exact ?? calculation("noindex:", [term], kind: .decimal).exact ?? term.text
+    private func exact(_ term: SQLTerm, _ context: String) throws -> SQLText {
+        try term.exact ?? calculation("noindex:", [term], kind: .decimal, context).exact ?? term.text
     }
 
     /// The kind of a value that is one of two.
@@ -219,30 +228,29 @@ extension SQLGenerator {
                     term.kind == .composite
                         ? "a composite attribute has no order; sort by its elements" : "transformable values have no order in SQL")
             }
-            let collation = try self.collation(descriptor, isText: term.kind == .string || term.kind == .uri)
-            return term.text + collation + (descriptor.ascending ? "" : " DESC")
+            let collation = try self.collation(descriptor)
+            let isText = term.kind == .string || term.kind == .uri
+            return dialect.order(term.text, isText ? collation : nil, ascending: descriptor.ascending)
         }
         return " ORDER BY " + SQLText.joined(terms, by: ", ")
     }
 
-    private func collation(_ descriptor: NSSortDescriptor, isText: Bool) throws -> String {
+    private func collation(_ descriptor: NSSortDescriptor) throws -> SQLCollation? {
         guard let name = descriptor.selector?.name else {
             throw refuse(
                 "sorting by \(descriptor.key ?? "SELF")", "unsupported NSSortDescriptor: a comparator closure has no SQL")
         }
-        let collation: String
         switch name {
-        case "compare:": return ""
-        case "caseInsensitiveCompare:": collation = SQLFunctionName.collateCaseInsensitive
-        case "localizedCompare:": collation = SQLFunctionName.collateLocalized
-        case "localizedCaseInsensitiveCompare:": collation = SQLFunctionName.collateLocalizedCaseInsensitive
-        case "localizedStandardCompare:": collation = SQLFunctionName.collateLocalizedStandard
+        case "compare:": return nil
+        case "caseInsensitiveCompare:": return .caseInsensitive
+        case "localizedCompare:": return .localized
+        case "localizedCaseInsensitiveCompare:": return .localizedCaseInsensitive
+        case "localizedStandardCompare:": return .localizedStandard
         default:
             throw refuse(
                 "sorting by \(descriptor.key ?? "SELF")",
                 "the selector '\(name)' has no SQL; compare:, caseInsensitiveCompare:, localizedCompare:, "
                     + "localizedCaseInsensitiveCompare: and localizedStandardCompare: have")
         }
-        return isText ? " COLLATE \(collation)" : ""
     }
 }

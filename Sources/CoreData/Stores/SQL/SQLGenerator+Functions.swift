@@ -3,14 +3,17 @@ import Foundation
 // Functions and arithmetic. SQL does what it does as `NSExpression` does it; a function of the connection, which calls the evaluation
 // in memory, does the rest.
 extension SQLGenerator {
-    private static let arithmeticSigns = ["add:to:": "+", "from:subtract:": "-", "multiply:by:": "*", "divide:by:": "/"]
-
-    private static let integerSigns = [
-        "modulus:by:": "%", "bitwiseand:with:": "&", "bitwiseor:with:": "|", "leftshift:by:": "<<", "rightshift:by:": ">>",
+    private static let arithmeticOperations: [String: SQLArithmetic] = [
+        "add:to:": .add, "from:subtract:": .subtract, "multiply:by:": .multiply, "divide:by:": .divide,
     ]
 
-    private static let textFunctions = [
-        "lowercase:": SQLFunctionName.lowercase, "uppercase:": SQLFunctionName.uppercase, "canonical:": SQLFunctionName.canonical,
+    private static let integerOperations: [String: SQLArithmetic] = [
+        "modulus:by:": .modulus, "bitwiseand:with:": .and, "bitwiseor:with:": .or, "leftshift:by:": .shiftLeft,
+        "rightshift:by:": .shiftRight,
+    ]
+
+    private static let textFunctions: [String: SQLTextChange] = [
+        "lowercase:": .lowercase, "uppercase:": .uppercase, "canonical:": .canonical,
     ]
 
     private static let numberFunctions: Set<String> = [
@@ -31,12 +34,13 @@ extension SQLGenerator {
         switch arguments.count {
         case 0 where name == "now" || name == "now:":
             return SQLTerm(
-                text: SQLText("?", [.double(Date().timeIntervalSinceReferenceDate)]), kind: .date, canBeNull: false)
+                text: SQLText(SQLArgument(.double(Date().timeIntervalSinceReferenceDate), kind: .date, role: .once)), kind: .date,
+                canBeNull: false)
         case 1:
             let value = try operand(0)
             if name == "noindex:" {
                 var term = value
-                term.text = "+" + value.text
+                term.text = dialect.withoutIndex(value.text)
                 term.isColumn = false
                 return term
             }
@@ -49,7 +53,7 @@ extension SQLGenerator {
     }
 
     private static func isBinary(_ name: String) -> Bool {
-        arithmeticSigns[name] != nil || integerSigns[name] != nil || name == "raise:topower:" || name == "bitwisexor:with:"
+        arithmeticOperations[name] != nil || integerOperations[name] != nil || name == "raise:topower:" || name == "bitwisexor:with:"
     }
 
     /// `count:(pages)` and its kind: over the rows of a result, or of a relationship of each row.
@@ -76,45 +80,46 @@ extension SQLGenerator {
     private func unary(_ name: String, _ value: SQLTerm, _ context: String) throws -> SQLTerm? {
         if name == "onescomplement:" {
             try requireNumbers([value], name, context)
-            if value.kind?.isInteger == true { return SQLTerm(text: "(~" + value.text + ")", kind: .int64) }
-            return calculation(name, [value], kind: .int64)
+            if value.kind?.isInteger == true { return SQLTerm(text: dialect.complement(value.text), kind: .int64) }
+            return try calculation(name, [value], kind: .int64, context)
         }
         if name == "length:" || Self.textFunctions[name] != nil {
             switch value.valueClass {
             case .text, .unknown: break
-            case .number, .id: return calculation(name, [value], kind: name == "length:" ? .int64 : .string)
+            case .number, .id: return try calculation(name, [value], kind: name == "length:" ? .int64 : .string, context)
             default: throw refuse(context, "'\(name)' needs a text")
             }
-            if let function = Self.textFunctions[name] { return SQLTerm(text: "\(function)(" + value.text + ")", kind: .string) }
-            return calculation(name, [value], kind: .int64)
+            if let change = Self.textFunctions[name] { return SQLTerm(text: dialect.text(value.text, change), kind: .string) }
+            return try calculation(name, [value], kind: .int64, context)
         }
         guard Self.numberFunctions.contains(name) else { return nil }
         try requireNumbers([value], name, context)
         switch name {
-        case "abs:": return calculation(name, [value], kind: value.kind)
+        case "abs:": return try calculation(name, [value], kind: value.kind, context)
         case "floor:", "ceiling:", "trunc:":
             if value.kind?.isInteger == true { return value.computed }
-            return calculation(name, [value], kind: .double)
-        default: return calculation(name, [value], kind: .double)
+            return try calculation(name, [value], kind: .double, context)
+        default: return try calculation(name, [value], kind: .double, context)
         }
     }
 
     private func binary(_ name: String, _ left: SQLTerm, _ right: SQLTerm, _ context: String) throws -> SQLTerm {
         if left.valueClass == .date || right.valueClass == .date { return try dateArithmetic(name, left, right, context) }
         try requireNumbers([left, right], name, context)
-        func native(_ symbol: String, _ kind: ValueKind?) -> SQLTerm {
-            SQLTerm(text: "(" + left.text + " \(symbol) " + right.text + ")", kind: kind)
+        func native(_ operation: SQLArithmetic, _ kind: ValueKind?) throws -> SQLTerm {
+            if let text = dialect.arithmetic(left, operation, right) { return SQLTerm(text: text, kind: kind) }
+            return try calculation(name, [left, right], kind: kind, context)
         }
         let areIntegers = left.kind?.isInteger == true && right.kind?.isInteger == true
-        if let symbol = Self.integerSigns[name] {
-            return areIntegers ? native(symbol, .int64) : calculation(name, [left, right], kind: .int64)
+        if let operation = Self.integerOperations[name] {
+            return areIntegers ? try native(operation, .int64) : try calculation(name, [left, right], kind: .int64, context)
         }
-        guard let symbol = Self.arithmeticSigns[name] else {
-            return calculation(name, [left, right], kind: name == "raise:topower:" ? .double : .int64)
+        guard let operation = Self.arithmeticOperations[name] else {
+            return try calculation(name, [left, right], kind: name == "raise:topower:" ? .double : .int64, context)
         }
-        if left.kind == .decimal || right.kind == .decimal { return calculation(name, [left, right], kind: .decimal) }
+        if left.kind == .decimal || right.kind == .decimal { return try calculation(name, [left, right], kind: .decimal, context) }
         // Whole numbers that overflow become doubles, as in memory.
-        return native(symbol, areIntegers ? .int64 : .double)
+        return try native(operation, areIntegers ? .int64 : .double)
     }
 
     /// A date plus or minus seconds is a date; a date minus a date is seconds.
@@ -127,7 +132,10 @@ extension SQLGenerator {
         case ("add:to:", _, .date) where isNumber(left): kind = .date
         default: throw refuse(context, "dates can be added to seconds, and subtracted from dates")
         }
-        return SQLTerm(text: "(" + left.text + (name == "add:to:" ? " + " : " - ") + right.text + ")", kind: kind)
+        guard let text = dialect.arithmetic(left, name == "add:to:" ? .add : .subtract, right) else {
+            throw refuse(context, "\(dialect.storeName) has no such operation on dates")
+        }
+        return SQLTerm(text: text, kind: kind)
     }
 
     private func requireNumbers(_ terms: [SQLTerm], _ name: String, _ context: String) throws {
@@ -137,19 +145,11 @@ extension SQLGenerator {
     }
 
     /// A function that the evaluation in memory does.
-    func calculation(_ name: String, _ values: [SQLTerm], kind: ValueKind?) -> SQLTerm {
-        let arguments = "('\(name)', '\(Self.kinds(of: values))', " + SQLText.joined(values.map(\.mostExact), by: ", ") + ")"
-        return SQLTerm(
-            text: SQLFunctionName.calculate + arguments, kind: kind,
-            exact: kind == .decimal ? SQLFunctionName.calculateExactly + arguments : nil)
-    }
-
-    /// A letter for the kind of each value.
-    static func kinds(of values: [SQLTerm]) -> String {
-        String(
-            decoding: values.map { value in
-                value.exact == nil ? (value.kind ?? .undefined).rawValue + UInt8(ascii: "A") : SQLFunctionName.exactKind
-            }, as: UTF8.self)
+    func calculation(_ name: String, _ values: [SQLTerm], kind: ValueKind?, _ context: String) throws -> SQLTerm {
+        guard let text = dialect.calculation(name, values) else {
+            throw refuse(context, "the function '\(name)' has no equivalent in SQL")
+        }
+        return SQLTerm(text: text, kind: kind, exact: kind == .decimal ? dialect.exactCalculation(name, values) : nil)
     }
 }
 

@@ -9,8 +9,8 @@ extension SQLGenerator {
             return try self.comparison(comparison, in: environment)
         }
         switch predicate.predicateFormat {
-        case "TRUEPREDICATE": return SQLText("1")
-        case "FALSEPREDICATE": return SQLText("0")
+        case "TRUEPREDICATE": return truth(true)
+        case "FALSEPREDICATE": return truth(false)
         default:
             throw refuse(predicate.predicateFormat, "predicates made from blocks or custom classes have no SQL")
         }
@@ -18,40 +18,32 @@ extension SQLGenerator {
 
     // MARK: Compounds
 
-    /// Trees taller than this are written as a list of decisions: SQLite parses parentheses some thirty levels deep.
-    private static let tallestNesting = 16
-
     private func condition(_ compound: NSCompoundPredicate, in environment: SQLEnvironment) throws -> SQLText {
-        if compound.height > Self.tallestNesting, compound.operands.contains(where: { $0 is NSCompoundPredicate }) {
+        if compound.height > dialect.limits.nesting, compound.operands.contains(where: { $0 is NSCompoundPredicate }) {
             return try decisions(compound, in: environment)
         }
         let operands = compound.operands
         switch compound.compoundPredicateType {
-        case .not: return try operands.first.map { negated(try condition($0, in: environment)) } ?? SQLText("0")
-        case .and: return try joined(operands, by: " AND ", whenEmpty: "1", in: environment)
-        case .or: return try joined(operands, by: " OR ", whenEmpty: "0", in: environment)
+        case .not: return try operands.first.map { negated(try condition($0, in: environment)) } ?? truth(false)
+        case .and: return try joined(operands, isOr: false, in: environment)
+        case .or: return try joined(operands, isOr: true, in: environment)
         }
     }
 
     /// True where a condition is not, as in memory: also where a nil makes it NULL.
-    private func negated(_ condition: SQLText) -> SQLText { "((" + condition + ") IS NOT 1)" }
+    private func negated(_ condition: SQLText) -> SQLText { dialect.isNotTrue(condition) }
 
-    private func joined(
-        _ operands: [NSPredicate], by separator: String, whenEmpty: String, in environment: SQLEnvironment
-    ) throws -> SQLText {
-        if operands.isEmpty { return SQLText(whenEmpty) }
+    private func joined(_ operands: [NSPredicate], isOr: Bool, in environment: SQLEnvironment) throws -> SQLText {
+        if operands.isEmpty { return truth(!isOr) }
         let wasOfManyConstants = isOfManyConstants
         defer { isOfManyConstants = wasOfManyConstants }
         var operands = operands
-        if operands.count > Self.manyOperands {
-            operands = Self.membership(operands, isOr: separator == " OR ")
-            isOfManyConstants = isOfManyConstants || operands.count > Self.manyOperands
+        if operands.count > dialect.limits.operands {
+            operands = Self.membership(operands, isOr: isOr)
+            isOfManyConstants = isOfManyConstants || operands.count > dialect.limits.operands
         }
-        return SQLText.combined(try operands.map { try condition($0, in: environment) }, by: separator)
+        return combined(try operands.map { try condition($0, in: environment) }, by: isOr ? " OR " : " AND ")
     }
-
-    /// From this number of operands on, SQLite's time for a statement would grow with the square of their number.
-    private static let manyOperands = 500
 
     /// `a == 1 OR a == 2 OR …` as `a IN {1, 2, …}`, and `a != 1 AND a != 2 AND …` as its opposite.
     private static func membership(_ operands: [NSPredicate], isOr: Bool) -> [NSPredicate] {
@@ -87,9 +79,10 @@ extension SQLGenerator {
     /// number.
     private func decisions(_ compound: NSCompoundPredicate, in environment: SQLEnvironment) throws -> SQLText {
         var text = SQLText("CASE")
+        var hasDecisions = false
         var isNegated = false
         var current: NSPredicate = compound
-        while let compound = current as? NSCompoundPredicate, compound.height > Self.tallestNesting || text.sql == "CASE",
+        while let compound = current as? NSCompoundPredicate, compound.height > dialect.limits.nesting || !hasDecisions,
             let tallest = compound.operands.indices.max(by: { compound.operands[$0].height < compound.operands[$1].height })
         {
             current = compound.operands[tallest]
@@ -100,13 +93,14 @@ extension SQLGenerator {
             let isOr = compound.compoundPredicateType == .or
             let others = compound.operands.indices.filter { $0 != tallest }.map { compound.operands[$0] }
             if others.isEmpty { continue }
-            let decided = try joined(others, by: isOr ? " OR " : " AND ", whenEmpty: "", in: environment)
+            let decided = try joined(others, isOr: isOr, in: environment)
             text.append(" WHEN ")
             text.append(isOr ? decided : negated(decided))
-            text.append(isOr != isNegated ? " THEN 1" : " THEN 0")
+            text.append(" THEN " + dialect.truth(isOr != isNegated))
+            hasDecisions = true
         }
         let last = try condition(current, in: environment)
-        if text.sql == "CASE" { return isNegated ? negated(last) : last }
+        if !hasDecisions { return isNegated ? negated(last) : last }
         text.append(" ELSE ")
         text.append(isNegated ? negated(last) : last)
         text.append(" END")
@@ -143,7 +137,7 @@ extension SQLGenerator {
         if left.isKnown, right.isKnown {
             // Nothing of a row is asked for.
             do {
-                return SQLText(try predicate.result(for: nil) ? "1" : "0")
+                return truth(try predicate.result(for: nil))
             } catch {
                 throw refuse(context, error.description)
             }
@@ -153,8 +147,7 @@ extension SQLGenerator {
                 NSComparisonPredicate(
                     leftExpression: $0, rightExpression: right, modifier: .direct, type: type, options: predicate.options)
             }
-            return try joined(
-                parts, by: modifier == .any ? " OR " : " AND ", whenEmpty: modifier == .any ? "0" : "1", in: environment)
+            return try joined(parts, isOr: modifier == .any, in: environment)
         }
         let compared = try direct(left, type, right, predicate.options, in: environment, context)
         if modifier == .direct { return compared }

@@ -30,18 +30,16 @@ extension SQLGenerator {
         switch toMany {
         case .inverse(let column, _, _):
             let conditions = try body(scope)
-            let link = SQLText("\(scope.alias).\(SQLSchema.identifier(column.name)) = \(ownerKey)")
-            let from = " FROM \(SQLSchema.identifier(destination.table.name)) \(scope.alias)\(scope.joins) WHERE "
+            let link = SQLText("\(self.column(scope.alias, column.name)) = \(ownerKey)")
+            let from = " FROM \(dialect.identifier(destination.table.name)) \(scope.alias)\(scope.joins) WHERE "
             return RelatedRowSource(text: from + SQLText.joined([link] + conditions, by: " AND "), alias: scope.alias)
         case .join(let join, let isFirst):
             let alias = newAlias()
             let conditions = try body(scope)
-            let link = SQLText(
-                "\(alias).\(SQLSchema.identifier(join.ownerColumn(isFirst: isFirst))) = \(ownerKey)")
+            let link = SQLText("\(column(alias, join.ownerColumn(isFirst: isFirst))) = \(ownerKey)")
             let from =
-                " FROM \(SQLSchema.identifier(join.name)) \(alias) JOIN \(SQLSchema.identifier(destination.table.name)) "
-                + "\(scope.alias) ON \(alias).\(SQLSchema.identifier(join.destinationColumn(isFirst: isFirst))) = "
-                + "\(scope.alias).Z_PK\(scope.joins) WHERE "
+                " FROM \(dialect.identifier(join.name)) \(alias) JOIN \(dialect.identifier(destination.table.name)) "
+                + "\(scope.alias) ON \(column(alias, join.destinationColumn(isFirst: isFirst))) = \(key(scope.alias))\(scope.joins) WHERE "
             return RelatedRowSource(text: from + SQLText.joined([link] + conditions, by: " AND "), alias: scope.alias)
         }
     }
@@ -60,7 +58,7 @@ extension SQLGenerator {
         if name == "@count", operatorIndex == 0 {
             return SQLTerm(text: try count(ownerKey: ownerKey, toMany, slot: slot, context), kind: .int64, canBeNull: false)
         }
-        guard name == "@count" || Self.aggregateFunctions[name] != nil, !path.isEmpty else {
+        guard name == "@count" || Self.aggregates[name] != nil, !path.isEmpty else {
             throw refuse(context, "the collection operator '\(name)' has no equivalent in SQL")
         }
         var value = SQLTerm(text: SQLText(""))
@@ -71,38 +69,31 @@ extension SQLGenerator {
         if name == "@count" {
             return SQLTerm(text: "(SELECT COUNT(DISTINCT " + value.text + ")" + from + ")", kind: .int64, canBeNull: false)
         }
-        func text(_ function: String) -> SQLText {
-            let call = "\(function)(" + value.text + ")"
-            return "(SELECT " + (name == "@sum" ? "IFNULL(" + call + ", 0)" : call) + from + ")"
+        func text(_ call: SQLText) -> SQLText {
+            "(SELECT " + (name == "@sum" ? dialect.value(call, orElse: SQLText("0")) : call) + from + ")"
         }
-        let function = try aggregateFunction(name, of: value, context)
+        let aggregate = try aggregate(name, of: value, context)
         return SQLTerm(
-            text: text(function), kind: aggregateKind(name, of: value), canBeNull: name != "@sum",
-            exact: Self.exactFunctions[function].map(text), rootIndex: value.rootIndex)
+            text: text(dialect.aggregate(aggregate, value)), kind: aggregateKind(name, of: value), canBeNull: name != "@sum",
+            exact: dialect.exactAggregate(aggregate, value).map(text), rootIndex: value.rootIndex)
     }
 
-    private static let exactFunctions = [
-        SQLFunctionName.decimalSum: SQLFunctionName.exactDecimalSum, SQLFunctionName.decimalAverage: SQLFunctionName.exactDecimalAverage,
-    ]
+    private static let aggregates: [String: SQLAggregate] = ["@sum": .sum, "@min": .minimum, "@max": .maximum, "@avg": .average]
 
-    private static let aggregateFunctions = ["@sum": "SUM", "@min": "MIN", "@max": "MAX", "@avg": "AVG"]
-
-    /// The SQL function behind a collection operator.
+    /// The aggregate behind a collection operator.
     ///
     /// - Throws: for values that the operator makes no sense of.
-    func aggregateFunction(_ name: String, of value: SQLTerm, _ context: String) throws -> String {
+    func aggregate(_ name: String, of value: SQLTerm, _ context: String) throws -> SQLAggregate {
         switch (name, value.valueClass) {
-        case ("@sum", .number) where value.kind == .decimal: return SQLFunctionName.decimalSum
-        case ("@avg", .number) where value.kind == .decimal: return SQLFunctionName.decimalAverage
         case ("@sum", .number), ("@avg", .number), ("@sum", .unknown), ("@avg", .unknown): break
         case ("@sum", _), ("@avg", _): throw refuse(context, "\(name) needs numbers")
         case (_, .object), (_, .archived), (_, .entity): throw refuse(context, "\(name) needs values that have an order")
         default: break
         }
-        guard let function = Self.aggregateFunctions[name] else {
+        guard let aggregate = Self.aggregates[name] else {
             throw refuse(context, "the collection operator '\(name)' has no equivalent in SQL")
         }
-        return function
+        return aggregate
     }
 
     /// The kind of what a collection operator gives.
@@ -123,8 +114,8 @@ extension SQLGenerator {
         case .join(let join, let isFirst):
             let alias = newAlias()
             return SQLText(
-                "(SELECT COUNT(*) FROM \(SQLSchema.identifier(join.name)) \(alias) "
-                    + "WHERE \(alias).\(SQLSchema.identifier(join.ownerColumn(isFirst: isFirst))) = \(ownerKey))")
+                "(SELECT COUNT(*) FROM \(dialect.identifier(join.name)) \(alias) "
+                    + "WHERE \(column(alias, join.ownerColumn(isFirst: isFirst))) = \(ownerKey))")
         }
     }
 

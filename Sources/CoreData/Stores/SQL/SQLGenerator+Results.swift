@@ -18,8 +18,8 @@ extension SQLGenerator {
                     return SQLTerm(text: "COUNT(" + (value.stored ?? value.text) + ")", kind: .int64, canBeNull: false)
                 }
                 _ = try single(value, context)
-                let name = try aggregateFunction(function.collectionOperator, of: value, context)
-                return SQLTerm(text: "\(name)(" + value.text + ")", kind: aggregateKind(function.collectionOperator, of: value))
+                let aggregate = try aggregate(function.collectionOperator, of: value, context)
+                return SQLTerm(text: dialect.aggregate(aggregate, value), kind: aggregateKind(function.collectionOperator, of: value))
             }
         }
         return try term(expression, in: environment, like: nil, context)
@@ -44,11 +44,16 @@ extension SQLGenerator {
     }
 }
 
-extension SQLTerm {
+extension SQLGenerator {
     /// The value of a group of rows, made of the rows' values; the term itself without a function.
-    func ofGroup(_ function: RowAggregate.Function?) -> SQLTerm {
-        guard let function else { return self }
-        let name = function == .sum && kind == .decimal ? SQLFunctionName.decimalSum : function.sqlName
-        return SQLTerm(text: "\(name)(" + text + ")", kind: kind)
+    func ofGroup(_ term: SQLTerm, _ function: RowAggregate.Function?) -> SQLTerm {
+        switch function {
+        case nil: term
+        case .count?: SQLTerm(text: "COUNT(" + term.text + ")", kind: term.kind)
+        case .sum?: SQLTerm(text: dialect.aggregate(.sum, term), kind: term.kind)
+        case .min?: SQLTerm(text: dialect.aggregate(.minimum, term), kind: term.kind)
+        case .max?: SQLTerm(text: dialect.aggregate(.maximum, term), kind: term.kind)
+        case .average?: SQLTerm(text: dialect.aggregate(.average, term), kind: term.kind)
+        }
     }
 }

@@ -10,10 +10,11 @@ final class SQLGenerator {
     private var aliasCount = 0
     /// Finds a result column by name, while conditions and orders are made that may name one.
     var resultColumn: ((String) -> SQLTerm?)?
-    /// Whether the part that is made has so many constants that SQLite must not collect them: it compares each with all others.
+    /// Whether the part that is made has so many constants that the database must not collect them, comparing each with all others.
     var isOfManyConstants = false
-    /// What each constant of the statement is compared with, in order.
-    var othersOfConstants: [SQLTerm?] = []
+
+    var dialect: any SQLDialect { mapping.dialect }
+    var naming: any TableNaming { mapping.naming }
 
     init(mapping: SQLMapping, store: AnyObject) {
         self.mapping = mapping
@@ -25,7 +26,13 @@ final class SQLGenerator {
         return "t\(aliasCount)"
     }
 
-    func newScope(_ entity: SQLEntity) -> SQLScope { SQLScope(alias: newAlias(), entity: entity) }
+    func newScope(_ entity: SQLEntity) -> SQLScope { SQLScope(alias: newAlias(), entity: entity, dialect, naming) }
+
+    /// A column of a table under an alias.
+    func column(_ alias: String, _ name: String) -> String { "\(alias).\(dialect.identifier(name))" }
+
+    /// The keys of a table under an alias.
+    func key(_ alias: String) -> String { column(alias, naming.key) }
 
     /// The mapping of an entity that a request names.
     func entity(_ layout: EntityLayout) throws -> SQLEntity { try mapping.requiredEntity(layout) }
@@ -35,8 +42,8 @@ final class SQLGenerator {
         let family = includesSubentities ? entity.layout.familyIndexes : [entity.layout.index]
         if family.count == entity.table.family.count { return nil }
         let numbers = family.compactMap { mapping.entities[$0]?.number }.map(String.init)
-        return numbers.count == 1
-            ? "\(alias).Z_ENT = \(numbers[0])" : "\(alias).Z_ENT IN (\(numbers.joined(separator: ", ")))"
+        let number = column(alias, naming.entity)
+        return numbers.count == 1 ? "\(number) = \(numbers[0])" : "\(number) IN (\(numbers.joined(separator: ", ")))"
     }
 
     /// FROM and WHERE of a scope.
@@ -48,7 +55,7 @@ final class SQLGenerator {
             all.append(SQLText(limit))
         }
         all += conditions.compactMap { $0 }
-        let from = " FROM \(SQLSchema.identifier(scope.entity.table.name)) \(scope.alias)\(scope.joins)"
+        let from = " FROM \(dialect.identifier(scope.entity.table.name)) \(scope.alias)\(scope.joins)"
         if all.isEmpty { return SQLText(from) }
         return from + " WHERE " + SQLText.joined(all, by: " AND ")
     }
@@ -95,7 +102,7 @@ final class SQLGenerator {
             let isLast = index + 1 == path.count
             if let toMany = owner.toMany[slotIndex] {
                 return .toMany(
-                    ownerKey: "\(alias).Z_PK", owner: owner, slot: slot, mapping: toMany,
+                    ownerKey: key(alias), owner: owner, slot: slot, mapping: toMany,
                     rest: Array(path[(index + 1)...]))
             }
             if slot.composite != nil {
@@ -106,7 +113,7 @@ final class SQLGenerator {
                     context,
                     "'\(name)' of entity '\(owner.layout.name)' is "
                         + (slot.isTransient ? "transient" : "not kept in a column")
-                        + ", so a SQLite store knows nothing of it")
+                        + ", so a \(dialect.storeName) store knows nothing of it")
             }
             if isLast { return .column(alias: alias, column: column, slot: slot) }
             guard slot.kind == .toOne, let destination = mapping.entities[slot.destinationIndex] else {
@@ -117,10 +124,11 @@ final class SQLGenerator {
             if index + 2 == path.count, ["self", "SELF", "objectID"].contains(path[index + 1]) {
                 return .column(alias: alias, column: column, slot: slot)
             }
-            guard scope.joinCount < SQLScope.maximumJoins else {
+            guard scope.joinCount < dialect.limits.joins else {
                 throw refuse(
                     context.count > 300 ? "\(context.prefix(300))…" : context,
-                    "SQLite joins at most \(SQLScope.maximumJoins + 1) tables, which this many relationships in key paths go beyond")
+                    "\(dialect.storeName) joins at most \(dialect.limits.joins + 1) tables, which this many relationships in key paths go beyond"
+                )
             }
             walked += "." + name
             (alias, entity) = scope.join(
@@ -185,7 +193,7 @@ final class SQLGenerator {
     func refuse(_ part: String, _ reason: String) -> NSError {
         CoreDataErrors.make(
             .coreData,
-            "The SQLite store cannot evaluate '\(part)': \(reason). Change the request, or filter and sort in memory.",
+            "The \(dialect.storeName) store cannot evaluate '\(part)': \(reason). Change the request, or filter and sort in memory.",
             userInfo: ["NSPredicateFormat": part])
     }
 }

@@ -26,12 +26,13 @@ final class SQLJoinTable {
     let secondRelationship: NSRelationshipDescription?
     let owner: SQLEntity
     let destination: SQLEntity
+    let naming: any TableNaming
     /// Whether the relationship is its own inverse: each pair stands in the table in both directions.
     var isReflexive: Bool { secondRelationship === firstRelationship }
 
     init(
         name: String, firstColumn: String, secondColumn: String, first: NSRelationshipDescription,
-        second: NSRelationshipDescription?, owner: SQLEntity, destination: SQLEntity
+        second: NSRelationshipDescription?, owner: SQLEntity, destination: SQLEntity, naming: any TableNaming
     ) {
         self.name = name
         self.firstColumn = firstColumn
@@ -40,13 +41,14 @@ final class SQLJoinTable {
         secondRelationship = second
         self.owner = owner
         self.destination = destination
+        self.naming = naming
         nameOrderColumns()
     }
 
     private func nameOrderColumns() {
-        firstOrderColumn = firstRelationship.isOrdered ? "Z_FOK_" + secondColumn.dropFirst(2) : nil
+        firstOrderColumn = firstRelationship.isOrdered ? naming.positionColumn(ofJoinColumn: secondColumn) : nil
         let inverse = isReflexive ? nil : secondRelationship
-        secondOrderColumn = inverse?.isOrdered == true ? "Z_FOK_" + firstColumn.dropFirst(2) : nil
+        secondOrderColumn = inverse?.isOrdered == true ? naming.positionColumn(ofJoinColumn: firstColumn) : nil
     }
 
     /// All columns in the order of their declaration: a position stands where its column stands.

@@ -32,7 +32,7 @@ extension SQLMapping {
                 guard slot.property.owningEntity === entity.layout.entity, slot.destinationIndex >= 0,
                     let destination = entities[slot.destinationIndex], formerDeclaration(slot, of: entity.layout) == nil
                 else { continue }
-                let column = SQLColumn(hiddenKeyOf: slot, ownerNumber: entity.number)
+                let column = SQLColumn(hiddenKeyOf: slot, name: naming.hiddenKey(slot, of: entity))
                 keys.append(SQLHiddenKey(owner: entity, destination: destination, slot: slot, column: column))
             }
         }
@@ -92,7 +92,7 @@ extension SQLMapping {
         for side in sides {
             guard let inverse = side.relationship.inverseRelationship else { continue }
             columns[ObjectIdentifier(side.relationship)] = columnNames.take(
-                "Z_\(side.entity.number)\(inverse.name.uppercased())")
+                naming.joinColumn(side.relationship, inverse: inverse, of: side.entity))
         }
         var tableNames = SQLNames(taken: Set(tables.map(\.name)))
         var joins: [ObjectIdentifier: SQLJoinTable] = [:]
@@ -106,9 +106,10 @@ extension SQLMapping {
             else { continue }
             let isReflexive = second === side.relationship
             let join = SQLJoinTable(
-                name: tableNames.take("Z_\(side.entity.number)\(side.relationship.name.uppercased())"),
-                firstColumn: isReflexive ? "REFLEXIVE" : firstColumn, secondColumn: secondColumn, first: side.relationship,
-                second: second, owner: side.entity, destination: destination)
+                name: tableNames.take(naming.joinTable(side.relationship, of: side.entity)),
+                firstColumn: isReflexive ? naming.reflexiveColumn(side.relationship, of: side.entity) : firstColumn,
+                secondColumn: secondColumn, first: side.relationship, second: second, owner: side.entity, destination: destination,
+                naming: naming)
             joinTables.append(join)
             joins[ObjectIdentifier(side.relationship)] = join
             joins[ObjectIdentifier(second)] = join

@@ -1,14 +1,15 @@
 import Foundation
 
-/// Where the entities of a model lie in tables: what `STORE-FORMAT` calls the relational mapping.
+/// Where the entities of a model lie in tables of a database.
 ///
-/// It is made from a model alone, then fitted to an existing store by `adjust(to:)`: entity numbers, join tables and
-/// columns that the store names otherwise are taken from there. The rules by which names are made and columns ordered stand in
-/// `Documentation/StoreFormat.md`.
+/// It is made from a model alone, with the names that a `TableNaming` gives. A store may then fit it to tables that are there and named
+/// otherwise.
 final class SQLMapping: @unchecked Sendable {
     // Sendable: set up completely before a store shares it, then only read.
 
     let layouts: ModelLayout
+    let dialect: any SQLDialect
+    let naming: any TableNaming
     private(set) var tables: [SQLTable] = []
     /// By the entity that names them, then by the relationship.
     var joinTables: [SQLJoinTable] = []
@@ -23,8 +24,13 @@ final class SQLMapping: @unchecked Sendable {
     ///
     /// - Parameter included: whether the store holds an entity.
     /// - Throws: an error that names a property whose type has no column.
-    init(layouts: ModelLayout, numbers: [String: Int] = [:], including included: (EntityLayout) -> Bool) throws {
+    init(
+        layouts: ModelLayout, _ dialect: any SQLDialect, _ naming: any TableNaming, numbers: [String: Int] = [:],
+        including included: (EntityLayout) -> Bool
+    ) throws {
         self.layouts = layouts
+        self.dialect = dialect
+        self.naming = naming
         entities = Array(repeating: nil, count: layouts.layouts.count)
         // A table holds a whole hierarchy: one included entity brings its family.
         let roots = Set(layouts.layouts.filter(included).map(\.rootIndex))
@@ -61,12 +67,12 @@ final class SQLMapping: @unchecked Sendable {
 
     /// - Throws: an error that names the entities whose tables would have the same name.
     private func checkTableNames() throws {
-        var owners = ["Z_PRIMARYKEY": "Core Data", "Z_METADATA": "Core Data", "Z_MODELCACHE": "Core Data"]
+        var owners = naming.reservedTables
         for table in tables {
             if let other = owners.updateValue("the entity '\(table.root.name)'", forKey: table.name) {
                 throw CoreDataErrors.make(
                     .coreData,
-                    "The entity '\(table.root.name)' cannot be kept in a SQLite store: \(other) has the table \(table.name) already. "
+                    "The entity '\(table.root.name)' cannot be kept in a \(dialect.storeName) store: \(other) has the table \(table.name) already. "
                         + "Tables are named after entities, in upper case.", recovery: "Rename the entity.")
             }
         }
@@ -114,7 +120,7 @@ final class SQLMapping: @unchecked Sendable {
 /// One entity's place in its table.
 final class SQLEntity {
     let layout: EntityLayout
-    /// `Z_ENT` of its rows.
+    /// The entity number of its rows.
     let number: Int
     unowned var table: SQLTable!
     /// By slot; nil for properties that are not kept in a column.

@@ -3,9 +3,12 @@
 final class SQLScope {
     let alias: String
     let entity: SQLEntity
+    private let dialect: any SQLDialect
+    private let naming: any TableNaming
     private var joined: [String: (alias: String, entity: SQLEntity)] = [:]
-    /// SQLite takes 64 tables in one query; some are left for the tables around a subquery.
-    static let maximumJoins = 60
+
+    /// The alias of the first table of a query: what is selected of whole rows names it.
+    static let firstAlias = "t0"
 
     /// How many tables are joined.
     var joinCount: Int { joined.count }
@@ -13,9 +16,11 @@ final class SQLScope {
     /// ` LEFT OUTER JOIN …` for every joined table, in order.
     private(set) var joins = ""
 
-    init(alias: String, entity: SQLEntity) {
+    init(alias: String, entity: SQLEntity, _ dialect: any SQLDialect, _ naming: any TableNaming) {
         self.alias = alias
         self.entity = entity
+        self.dialect = dialect
+        self.naming = naming
     }
 
     /// The alias of the destination's table of a to-one relationship, joined once for each path.
@@ -25,8 +30,8 @@ final class SQLScope {
         if let known = joined[path] { return known }
         let new = newAlias()
         joins +=
-            " LEFT OUTER JOIN \(SQLSchema.identifier(destination.table.name)) \(new) "
-            + "ON \(alias).\(SQLSchema.identifier(column.name)) = \(new).Z_PK"
+            " LEFT OUTER JOIN \(dialect.identifier(destination.table.name)) \(new) "
+            + "ON \(alias).\(dialect.identifier(column.name)) = \(new).\(dialect.identifier(naming.key))"
         joined[path] = (new, destination)
         return (new, destination)
     }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The type a column is declared with.
-enum SQLColumnType: String {
-    case integer = "INTEGER"
-    case float = "FLOAT"
-    case timestamp = "TIMESTAMP"
-    case decimal = "DECIMAL"
-    case varchar = "VARCHAR"
-    case blob = "BLOB"
+/// What a column holds: attributes of one type can share a column.
+enum SQLColumnType {
+    case integer
+    case float
+    case timestamp
+    case decimal
+    case text
+    case bytes
 
     init?(_ kind: ValueKind) {
         switch kind {
@@ -15,8 +15,8 @@ enum SQLColumnType: String {
         case .double, .float: self = .float
         case .date: self = .timestamp
         case .decimal: self = .decimal
-        case .string, .uri: self = .varchar
-        case .data, .uuid, .transformable: self = .blob
+        case .string, .uri: self = .text
+        case .data, .uuid, .transformable: self = .bytes
         case .composite, .toMany, .orderedToMany, .fetched, .undefined: return nil
         }
     }
@@ -56,8 +56,8 @@ final class SQLColumn {
     }
 
     /// The hidden key column of a to-many relationship without an inverse.
-    init(hiddenKeyOf slot: PropertySlot, ownerNumber: Int) {
-        name = "Z\(ownerNumber)\(slot.name.uppercased())"
+    init(hiddenKeyOf slot: PropertySlot, name: String) {
+        self.name = name
         type = .integer
         kind = .toOne
         propertyName = slot.name
@@ -82,6 +82,7 @@ final class SQLTable {
     let root: EntityLayout
     let name: String
     let family: [SQLEntity]
+    let naming: any TableNaming
     /// In the order of their declaration.
     private(set) var columns: [SQLColumn] = []
     /// How many of `columns` stand before the positions of ordered relationships.
@@ -90,8 +91,9 @@ final class SQLTable {
     init(root: EntityLayout, family: [SQLEntity], mapping: SQLMapping) {
         self.root = root
         self.family = family
-        name = "Z" + root.name.uppercased()
-        var names = SQLNames(taken: ["Z_PK", "Z_ENT", "Z_OPT"])
+        naming = mapping.naming
+        name = naming.table(root)
+        var names = SQLNames(taken: [naming.key, naming.entity, naming.version])
         var byProperty: [SlotIdentity: SQLColumn] = [:]
         // The columns that each entity adds, in the order of the properties' names.
         var added: [[SQLColumn]] = []
@@ -110,8 +112,8 @@ final class SQLTable {
                     continue
                 }
                 guard let type = SQLColumnType(slot.kind) else { continue }
-                // Siblings that use one name have columns of their own: ZTEXT, ZTEXT1.
-                let column = SQLColumn(name: names.take("Z" + slot.columnName.uppercased()), type: type, slot: slot)
+                // Siblings that use one name have columns of their own.
+                let column = SQLColumn(name: names.take(naming.column(slot)), type: type, slot: slot)
                 if slot.kind == .toOne { complete(column, slot, mapping) }
                 byProperty[slot.identity] = column
                 entity.columns[slot.index] = column
@@ -145,7 +147,7 @@ final class SQLTable {
         let layouts = mapping.layouts.layouts
         if slot.entityWord >= 0 {
             let number = mapping.entities[slot.destinationIndex]?.number ?? 0
-            column.entityColumn = "Z\(number)_\(column.name.dropFirst())"
+            column.entityColumn = naming.entityColumn(ofKey: column.name, to: number)
         }
         guard slot.inverseSlot >= 0, slot.inverseIsToMany else { return }
         let inverse = layouts[slot.destinationIndex].slots[slot.inverseSlot]
@@ -156,7 +158,7 @@ final class SQLTable {
 
     private func complete(_ column: SQLColumn, ordered slot: PropertySlot, by owner: SQLEntity) {
         guard slot.kind == .orderedToMany else { return }
-        column.orderColumn = "Z_FOK_\(column.name.dropFirst())"
+        column.orderColumn = naming.positionColumn(ofKey: column.name)
         column.orderedBy = (owner.number, slot.name)
     }
 
@@ -181,22 +183,47 @@ final class SQLTable {
         }
     }
 
-    /// Names and types of all columns after `Z_PK`, `Z_ENT`, `Z_OPT`, in the order of their declaration.
-    var declarations: [(name: String, type: SQLColumnType)] {
-        var result: [(String, SQLColumnType)] = []
+    /// A column as it is declared.
+    struct Declaration {
+        enum Role {
+            case value
+            /// The number of the entity that a key leads to.
+            case entity
+            /// The position in the ordered relationship that a key serves.
+            case position
+        }
+
+        let name: String
+        let type: SQLColumnType
+        let column: SQLColumn
+        let role: Role
+    }
+
+    /// All columns after the key, the entity number and the version, in the order of their declaration.
+    var declarations: [Declaration] {
+        var result: [Declaration] = []
+        func value(_ column: SQLColumn) -> Declaration { Declaration(name: column.name, type: column.type, column: column, role: .value) }
         for column in columns.prefix(countBeforePositions) {
-            result.append((column.name, column.type))
-            if let entityColumn = column.entityColumn { result.append((entityColumn, .integer)) }
+            result.append(value(column))
+            if let name = column.entityColumn { result.append(Declaration(name: name, type: .integer, column: column, role: .entity)) }
         }
         let ordered = columns.filter { $0.orderColumn != nil }.sorted {
             ($0.orderedBy.number, $1.orderedBy.name) < ($1.orderedBy.number, $0.orderedBy.name)
         }
-        result += ordered.compactMap { column in column.orderColumn.map { ($0, .integer) } }
-        result += columns.dropFirst(countBeforePositions).map { ($0.name, $0.type) }
+        result += ordered.compactMap { column in
+            column.orderColumn.map { Declaration(name: $0, type: .integer, column: column, role: .position) }
+        }
+        result += columns.dropFirst(countBeforePositions).map(value)
         return result
     }
 
-    var allColumnNames: [String] { ["Z_PK", "Z_ENT", "Z_OPT"] + declarations.map(\.name) }
+    /// The column of entity numbers; nil where all rows are of one entity and have none.
+    var entityColumn: String? { naming.numbersSingleEntities || family.count > 1 ? naming.entity : nil }
+
+    /// The columns that every row has before those of its properties.
+    var systemColumns: [String] { [naming.key, entityColumn, naming.version].compactMap { $0 } }
+
+    var allColumnNames: [String] { systemColumns + declarations.map(\.name) }
 
     /// Has one column for each composite attribute in the place of those of its elements, as in stores that this project made
     /// once, with its dictionary archived.
@@ -209,8 +236,8 @@ final class SQLTable {
                     if let column = entity.columns[element] { remove(column) }
                     entity.columns[element] = nil
                 }
-                let name = "Z" + slot.columnName.uppercased()
-                let column = archives[name] ?? SQLColumn(name: name, type: .blob, slot: slot)
+                let name = naming.column(slot)
+                let column = archives[name] ?? SQLColumn(name: name, type: .bytes, slot: slot)
                 if archives.updateValue(column, forKey: name) == nil { columns.append(column) }
                 entity.columns[slot.index] = column
             }

@@ -7,8 +7,8 @@ struct SQLTerm {
     var slot: PropertySlot?
     /// Whether it is the bare column of an attribute or to-one relationship, so that the column's affinity applies.
     var isColumn = false
-    /// Whether it is a bound value.
-    var isConstant = false
+    /// The bound value that it is.
+    var constant: SQLArgument?
     /// Whether it is the constant nil.
     var isNull = false
     /// Whether it can be nil.
@@ -23,6 +23,9 @@ struct SQLTerm {
     var isEntity = false
     /// The composite attribute that it is.
     var composite: SQLComposite?
+
+    /// Whether it is a bound value.
+    var isConstant: Bool { constant != nil }
 
     /// What the value is compared as.
     var valueClass: SQLValueClass {

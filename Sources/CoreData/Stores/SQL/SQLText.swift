@@ -1,42 +1,135 @@
-/// SQL with the values bound to its placeholders, in order.
+/// SQL with the values that are bound in it, in order.
+///
+/// The values stand between the parts of the text, which is put together only for a dialect: nothing ever looks for a placeholder in SQL.
 struct SQLText {
-    var sql: String
-    var arguments: [PropertyValue] = []
-
-    init(_ sql: String, _ arguments: [PropertyValue] = []) {
-        self.sql = sql
-        self.arguments = arguments
+    enum Part {
+        case text(String)
+        case argument(SQLArgument)
+        /// A table that is called otherwise by the time the text is used.
+        case table(String)
     }
+
+    private(set) var parts: [Part]
+
+    init(_ sql: String) { parts = sql.isEmpty ? [] : [.text(sql)] }
+
+    /// A value to bind.
+    init(_ argument: SQLArgument) { parts = [.argument(argument)] }
+
+    /// A value to bind, which every statement with this text has.
+    init(value: PropertyValue, kind: ValueKind? = nil) { parts = [.argument(SQLArgument(value, kind: kind))] }
+
+    /// The name of a table, to be resolved when the text is rendered.
+    init(table: String) { parts = [.table(table)] }
+
+    var isEmpty: Bool { parts.isEmpty }
+
+    /// The values, in order.
+    var arguments: [SQLArgument] {
+        parts.compactMap { part in
+            guard case .argument(let argument) = part else { return nil }
+            return argument
+        }
+    }
+
+    /// Whether this and another text bind nothing and say the same.
+    func isSame(as other: SQLText) -> Bool {
+        parts.count == other.parts.count
+            && zip(parts, other.parts).allSatisfy { mine, theirs in
+                switch (mine, theirs) {
+                case (.text(let mine), .text(let theirs)), (.table(let mine), .table(let theirs)): mine == theirs
+                default: false
+                }
+            }
+    }
+
+    // MARK: Putting together
 
     static func + (left: SQLText, right: SQLText) -> SQLText {
-        SQLText(left.sql + right.sql, left.arguments + right.arguments)
+        var sum = left
+        sum.append(right)
+        return sum
     }
 
-    static func + (left: SQLText, right: String) -> SQLText { SQLText(left.sql + right, left.arguments) }
+    static func + (left: SQLText, right: String) -> SQLText {
+        var sum = left
+        sum.append(right)
+        return sum
+    }
 
-    static func + (left: String, right: SQLText) -> SQLText { SQLText(left + right.sql, right.arguments) }
+    static func + (left: String, right: SQLText) -> SQLText {
+        var sum = SQLText(left)
+        sum.append(right)
+        return sum
+    }
 
     mutating func append(_ other: SQLText) {
-        sql += other.sql
-        arguments += other.arguments
+        guard case .text(let text)? = other.parts.first else {
+            parts += other.parts
+            return
+        }
+        append(text)
+        parts += other.parts.dropFirst()
     }
 
-    mutating func append(_ text: String) { sql += text }
-
-    static func joined(_ parts: [SQLText], by separator: String) -> SQLText {
-        SQLText(parts.map(\.sql).joined(separator: separator), parts.flatMap(\.arguments))
+    mutating func append(_ text: String) {
+        if text.isEmpty { return }
+        guard case .text(var last)? = parts.last else {
+            parts.append(.text(text))
+            return
+        }
+        // Taken out, so that it is not copied for being there as well.
+        parts[parts.count - 1] = .table("")
+        last += text
+        parts[parts.count - 1] = .text(last)
     }
 
-    /// Conditions in parentheses with AND or OR between them. Many are put together in groups, as SQLite takes each operator
-    /// for one more level of an expression, of which it allows 1,000.
-    static func combined(_ parts: [SQLText], by separator: String) -> SQLText {
-        let groupSize = 100
-        var parts = parts
-        while parts.count > groupSize {
-            parts = stride(from: 0, to: parts.count, by: groupSize).map { start in
-                "(" + joined(Array(parts[start..<min(start + groupSize, parts.count)]), by: separator) + ")"
+    /// The same with another argument in the place of its only one.
+    func replacing(argument: SQLArgument) -> SQLText {
+        var text = self
+        text.parts = parts.map { part in
+            if case .argument = part { return .argument(argument) }
+            return part
+        }
+        return text
+    }
+
+    static func joined(_ parts: some Sequence<SQLText>, by separator: String) -> SQLText {
+        var result = SQLText("")
+        var isFirst = true
+        for part in parts {
+            if !isFirst { result.append(separator) }
+            isFirst = false
+            result.append(part)
+        }
+        return result
+    }
+
+    // MARK: Using
+
+    /// The text for a database.
+    ///
+    /// - Parameter name: what a table is called in it that was left open.
+    func statement(_ dialect: some SQLDialect, table name: (String) -> String = { $0 }) -> SQLStatement {
+        var sql = ""
+        var values: [SQLArgument] = []
+        for part in parts {
+            switch part {
+            case .text(let text): sql += text
+            case .table(let table): sql += dialect.identifier(name(table))
+            case .argument(let argument):
+                values.append(argument)
+                sql += dialect.placeholder(values.count)
             }
         }
-        return "(" + joined(parts, by: separator) + ")"
+        return SQLStatement(sql: sql, arguments: values)
     }
+}
+
+/// SQL as a database takes it, and what is bound in it.
+struct SQLStatement {
+    let sql: String
+    let arguments: [SQLArgument]
+
+    var values: [PropertyValue] { arguments.map(\.value) }
 }

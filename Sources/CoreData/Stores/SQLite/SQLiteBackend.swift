@@ -13,8 +13,8 @@ final class SQLiteBackend: Sendable {
     private let plans: Mutex<[[SelectPlan?]]>
     /// Guards the table of plans for relationships.
     let relatedRowsPlans = Mutex<[RelatedRowsPlanKey: RelatedRowsPlan]>([:])
-    /// By layout index: statements of fetches that were made before, oldest first. The lock guards the table.
-    let fetchStatements: Mutex<[[FetchStatement]]>
+    /// Statements of fetches that were made before.
+    let fetchStatements: FetchStatements
     /// The next free key of each table, by layout index of its root, once it was compared with the real keys. The lock
     /// guards the set.
     let checkedKeys = Mutex<Set<Int>>([])
@@ -29,7 +29,7 @@ final class SQLiteBackend: Sendable {
         self.columns = columns
         self.tracksHistory = tracksHistory
         self.rowCaches = rowCaches
-        fetchStatements = Mutex(Array(repeating: [], count: mapping.layouts.layouts.count))
+        fetchStatements = FetchStatements(layoutCount: mapping.layouts.layouts.count)
         plans = Mutex(Array(repeating: [nil, nil], count: mapping.layouts.layouts.count))
     }
 
@@ -41,9 +41,9 @@ final class SQLiteBackend: Sendable {
         let index = entity.layout.index
         let column = includesSubentities ? 1 : 0
         if let known = plans.withLock({ $0[index][column] }) { return known }
-        let plan = SelectPlan(
-            entity: entity, includesSubentities: includesSubentities, mapping: mapping, externalFiles: externalFiles,
-            presentColumns: columns[entity.table.name].map(Set.init))
+        let selected = SelectColumns(
+            entity, includesSubentities: includesSubentities, in: mapping, present: columns[entity.table.name].map(Set.init))
+        let plan = SelectPlan(selected, mapping: mapping, externalFiles: externalFiles)
         plans.withLock { $0[index][column] = plan }
         return plan
     }

@@ -148,6 +148,14 @@ final class SQLiteConnection: @unchecked Sendable {
         }
     }
 
+    /// Runs one statement for keys and lets `body` step through the rows of each run. All runs see the same state of the store.
+    func read(_ sql: String, _ keys: SQLKeys, _ body: (SQLiteStatement) throws -> Void) throws {
+        func run() throws {
+            for arguments in keys.arguments { try read(sql, arguments.map(\.value), body) }
+        }
+        if keys.arguments.count == 1 { try run() } else { try transaction(.deferred, run) }
+    }
+
     /// Keeps a statement out of the cache's hands while it is stepped.
     @inline(__always)
     private func withStatement(_ sql: String, _ body: (SQLiteStatement) throws -> Void) throws {

@@ -47,9 +47,7 @@ enum SQLiteFunctions {
             sqlite3_result_double(context, Double(bitPattern: bits))
         }
         // Called by the triggers of derived attributes: (table, entity number, key, attribute, value).
-        for name in [
-            "NSCoreDataDATriggerUpdatedAffectedObjectValue", "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",
-        ] {
+        for name in [SQLFunctionName.updatedRow, SQLFunctionName.insertedRow] {
             add(name, 5, SQLITE_UTF8 | SQLITE_INNOCUOUS) { context, _, arguments in
                 guard let context, let arguments, let user = sqlite3_user_data(context) else { return }
                 // The connection registered itself and outlives its functions.

@@ -39,7 +39,7 @@ extension SQLiteMigration {
     /// - Throws: when destinations have several owners, all but one of which would be lost.
     func requireOneOwner(_ copy: SQLHiddenKeyCopy) throws {
         if copy.mayLoseOwners { return }
-        let count = try connection.integer(copy.sharedRows.sql, copy.sharedRows.arguments)
+        let count = try connection.integer(copy.sharedRows.sql, copy.sharedRows.values)
         guard let count, count > 0 else { return }
         let names = copy.relationship.split(separator: ".", maxSplits: 1).map(String.init)
         throw invalid(

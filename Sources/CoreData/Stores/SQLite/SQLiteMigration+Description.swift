@@ -74,9 +74,7 @@ extension SQLiteMigration {
         let new = StoreMetadata.make(for: entities, of: model)
         for (key, value) in new where key != NSStoreUUIDKey { metadata[key] = value }
         try StoreMetadata.write(metadata, to: connection)
-        for statement in SQLSchema.housekeeping where statement.contains("Z_MODELCACHE") {
-            try connection.execute(statement.replacingOccurrences(of: "CREATE TABLE", with: "CREATE TABLE IF NOT EXISTS"))
-        }
+        try connection.execute(SQLiteDialect.modelTable(unlessExists: true))
         try connection.run("DELETE FROM Z_MODELCACHE")
         try connection.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.data(try model.encodedModelCache())])
     }

@@ -9,7 +9,7 @@ extension SQLiteMigration {
         guard externalFiles != nil else { return }
         func columns(_ tables: [SQLTable], _ name: (String) -> String) -> [String] {
             tables.filter { !plan.keptTables.contains($0.name) }.flatMap { table in
-                table.columns.filter { $0.type == .blob && $0.allowsExternalStorage }.map { column in
+                table.columns.filter { $0.type == .bytes && $0.allowsExternalStorage }.map { column in
                     let value = SQLSchema.identifier(column.name)
                     return "SELECT \(value) FROM \(SQLSchema.identifier(name(table.name))) "
                         + "WHERE length(\(value)) < 1024 AND substr(\(value), 1, 1) = X'02'"

@@ -32,9 +32,16 @@ struct SQLiteMigration {
         try copyRows()
         for copy in plan.hiddenKeys {
             try requireOneOwner(copy)
-            try connection.run(copy.statement.sql, copy.statement.arguments)
+            let statement = copy.statement
+            try connection.run(statement.sql, statement.values)
         }
-        for statement in plan.positions.flatMap(\.statements) { try connection.execute(statement) }
+        for positions in plan.positions {
+            for statement in plan.dialect.numberRows(
+                of: positions.table, by: positions.owner, in: positions.position, step: SQLPositions.step)
+            {
+                try connection.execute(statement)
+            }
+        }
         try noteUnusedFiles()
         for table in plan.droppedTables {
             try connection.execute("DROP TABLE \(SQLSchema.identifier(SQLMigrationPlan.formerName(table)))")
@@ -107,6 +114,7 @@ struct SQLiteMigration {
         var done: Int64 = 0
         for (copy, count) in zip(plan.copies, counts) {
             let statement = copy.statement
+            let values = Array(statement.values.dropLast(2))
             let table = SQLSchema.identifier(copy.sourceName)
             var last = Int64.min
             var copied: Int64 = 0
@@ -115,7 +123,7 @@ struct SQLiteMigration {
                     try connection.integer(
                         "SELECT rowid FROM \(table) WHERE rowid > ? ORDER BY rowid LIMIT 1 OFFSET ?",
                         [.integer(last), .integer(copy.rowsPerStep - 1)]) ?? Int64.max
-                try connection.run(statement.sql, statement.arguments + [.integer(last), .integer(end)])
+                try connection.run(statement.sql, values + [.integer(last), .integer(end)])
                 copied += copy.rowsPerStep
                 last = end
                 progress.report(0.7 * Double(done + min(copied, count)) / Double(total))

@@ -4,7 +4,7 @@ import Foundation
 /// A prepared statement of one connection.
 ///
 /// Bind, step, read, `reset()`. Values are bound by type, without boxing; text and bytes are copied by SQLite.
-final class SQLiteStatement {
+final class SQLiteStatement: SQLRow {
     let handle: OpaquePointer
     let sql: String
     private unowned let connection: SQLiteConnection

@@ -61,9 +61,9 @@ extension SQLiteStore {
     private func plan(_ migration: StoreMigration, _ connection: SQLiteConnection) throws -> SQLMigrationPlan {
         let schema = try SQLiteSchemaReader.read(connection)
         let names = Set(migration.storedHashes.keys)
-        let source = try SQLMapping(layouts: migration.sourceModel.layout(), numbers: schema.entityNumbers) {
-            names.contains($0.name)
-        }
+        let source = try SQLMapping(
+            layouts: migration.sourceModel.layout(), SQLiteDialect(), CoreDataNaming(), numbers: schema.entityNumbers
+        ) { names.contains($0.name) }
         if migration.compositesAreArchived { source.archiveComposites() }
         source.adjust(to: schema.columns)
         let missing = source.missing(from: schema.columns)

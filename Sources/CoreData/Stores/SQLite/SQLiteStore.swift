@@ -173,7 +173,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
             )
         }
         let names = Set(entities.compactMap(\.name))
-        return try SQLMapping(layouts: modelLayout, numbers: numbers) { names.contains($0.name) }
+        return try SQLMapping(layouts: modelLayout, SQLiteDialect(), CoreDataNaming(), numbers: numbers) { names.contains($0.name) }
     }
 
     override func migrate(_ migration: StoreMigration) throws {

@@ -31,9 +31,10 @@ struct SQLiteStoreFit {
             try connection.query("SELECT name, upper(type) FROM pragma_table_info(?)", [.string(table.name)]) { row in
                 if let name = row.string(0) { declared[name] = row.string(1) }
             }
-            for (name, type) in table.declarations {
-                guard let found = declared[name], let group = Group(found), group != Group(type.rawValue) else { continue }
-                problems.append("\(table.name).\(name) as \(type.rawValue) (it is \(found))")
+            for column in table.declarations {
+                let type = column.type.declaration
+                guard let found = declared[column.name], let group = Group(found), group != Group(type) else { continue }
+                problems.append("\(table.name).\(column.name) as \(type) (it is \(found))")
             }
         }
         return problems

@@ -2,15 +2,11 @@ import CSQLite
 import Foundation
 import Synchronization
 
-/// The result columns of a statement that reads whole rows of an entity and, perhaps, its subentities.
-///
-/// The first three columns are always entity number (or 0), key and version.
+/// How the results of a statement that reads whole rows of an entity and, perhaps, its subentities become rows.
 final class SelectPlan: @unchecked Sendable {
     // Sendable: never changed after `init`, but for a number that is atomic; decoders are read-only.
 
-    let entity: SQLEntity
-    /// `t0.Z_ENT, t0.Z_PK, t0.Z_OPT, …` for alias `t0`.
-    let columns: String
+    let columns: SelectColumns
     /// Set when all rows are of one entity.
     let only: RowDecoder?
     /// By layout index.
@@ -19,11 +15,6 @@ final class SelectPlan: @unchecked Sendable {
     /// How many bytes the texts and blobs of a row took in the last result, so that the next one's pages fit.
     private let lastHeapBytes = Atomic<Int>(0)
 
-    /// The statement for the rows with some keys.
-    func statement(for keys: SelectedKeys.Form) -> String {
-        "SELECT \(columns) FROM \(SQLSchema.identifier(entity.table.name)) t0 WHERE t0.Z_PK " + keys.condition
-    }
-
     var heapBytesPerRow: Int { lastHeapBytes.load(ordering: .relaxed) }
 
     func noteHeap(bytes: Int, rows: Int) {
@@ -31,37 +22,16 @@ final class SelectPlan: @unchecked Sendable {
         lastHeapBytes.store(bytes / rows + bytes / rows / 8 + 1, ordering: .relaxed)
     }
 
-    init(
-        entity: SQLEntity, includesSubentities: Bool, mapping: SQLMapping, externalFiles: ExternalFiles?,
-        presentColumns: Set<String>?
-    ) {
-        self.entity = entity
+    init(_ columns: SelectColumns, mapping: SQLMapping, externalFiles: ExternalFiles?) {
+        self.columns = columns
         self.mapping = mapping
-        let family = includesSubentities ? entity.layout.familyIndexes.compactMap { mapping.entities[$0] } : [entity]
-        var names: [String] = []
-        var index: [String: Int32] = [:]
-        func add(_ name: String?) {
-            guard let name, index[name] == nil, presentColumns?.contains(name) ?? true else { return }
-            index[name] = Int32(names.count + 3)
-            names.append(name)
-        }
-        for member in family {
-            for slot in member.layout.slots.prefix(member.layout.storedCount) {
-                add(member.columns[slot.index]?.name)
-                add(member.columns[slot.index]?.entityColumn)
-            }
-        }
-        let isSingle = family.count == 1
-        columns =
-            ([isSingle ? "0" : "t0.Z_ENT", "t0.Z_PK", "t0.Z_OPT"] + names.map { "t0." + SQLSchema.identifier($0) })
-            .joined(separator: ", ")
         var table: [RowDecoder?] = Array(repeating: nil, count: mapping.layouts.layouts.count)
-        for member in family {
+        for member in columns.family {
             table[member.layout.index] = RowDecoder(
-                entity: member, mapping: mapping, externalFiles: externalFiles, columnIndex: index)
+                entity: member, mapping: mapping, externalFiles: externalFiles, columnIndex: columns.positions)
         }
         decoders = table
-        only = isSingle ? table[entity.layout.index] : nil
+        only = columns.isSingle ? table[columns.entity.layout.index] : nil
     }
 
     func decoder(forEntityNumber number: Int64) -> RowDecoder? {

@@ -44,9 +44,9 @@ enum StoreMetadata {
     static func write(_ metadata: [String: Any], to connection: SQLiteConnection) throws {
         let data = try encode(metadata)
         let uuid = metadata[NSStoreUUIDKey] as? String ?? UUID().uuidString
-        if try !exist(in: connection), let table = SQLSchema.housekeeping.first(where: { $0.contains("Z_METADATA") }) {
+        if try !exist(in: connection) {
             // Lost with the rest of what was there.
-            try connection.execute(table)
+            try connection.execute(SQLiteDialect.metadataTable)
         }
         try connection.run("UPDATE Z_METADATA SET Z_UUID = ?, Z_PLIST = ?", [.string(uuid), .data(data)])
         if connection.changes == 0 {

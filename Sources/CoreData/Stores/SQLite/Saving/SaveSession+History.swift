@@ -57,7 +57,8 @@ extension SaveSession {
             let select = backend.selectPlan(
                 try backend.entity(backend.mapping.layouts.layouts[root]), includesSubentities: true)
             var collector = RowCollector(select, expectedRows: keys.count)
-            try connection.read(select.statement(for: .list), [.string(SQLList.json(keys))]) { try collector.readAll($0) }
+            let statement = backend.mapping.statement(select.columns, for: .list)
+            try connection.read(statement, [backend.mapping.dialect.keyList(keys).value]) { try collector.readAll($0) }
             let rows = collector.finishUnpublished()
             result.rows += rows.rows
             result.pages += rows.pages

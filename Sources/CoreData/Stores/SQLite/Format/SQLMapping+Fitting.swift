@@ -91,7 +91,7 @@ extension SQLMapping {
             else { continue }
             let join = SQLJoinTable(
                 name: found.name, firstColumn: names.owner, secondColumn: names.destination, first: relationship, second: nil,
-                owner: key.owner, destination: key.destination)
+                owner: key.owner, destination: key.destination, naming: naming)
             join.adopt(
                 found.name, firstColumn: names.owner, secondColumn: names.destination, present: found.columns)
             joinTables.append(join)
@@ -129,7 +129,7 @@ private struct StoredJoinTable {
 
     static func all(in columns: [String: [String]], except tables: Set<String>) -> [StoredJoinTable] {
         columns.sorted { $0.key < $1.key }.compactMap { name, columns in
-            let keys = columns.filter { !$0.hasPrefix("Z_FOK_") }
+            let keys = columns.filter { !$0.hasPrefix(CoreDataNaming.positionPrefix) }
             guard !tables.contains(name), let (number, tail) = parts(name), keys.count == 2 else { return nil }
             return StoredJoinTable(name: name, columns: columns, keys: keys, number: number, tail: tail)
         }
@@ -158,10 +158,10 @@ private struct StoredJoinTable {
         let (toOwner, toDestination) = join.sideNames
         guard tail == toDestination || tail == toOwner else { return nil }
         if join.isReflexive {
-            guard let other = keys.first(where: { $0 != "REFLEXIVE" }), keys.contains("REFLEXIVE"),
+            guard let other = keys.first(where: { $0 != CoreDataNaming.reflexive }), keys.contains(CoreDataNaming.reflexive),
                 Self.match(other, toDestination) != nil
             else { return nil }
-            return makeFit(join, "REFLEXIVE", other)
+            return makeFit(join, CoreDataNaming.reflexive, other)
         }
         func quality(_ first: String, _ second: String) -> Int? {
             guard let one = Self.match(first, toOwner), let other = Self.match(second, toDestination) else { return nil }
@@ -257,7 +257,7 @@ extension SQLTable {
             // Entities are numbered by name in every version, so their order stays.
             guard found.count == keys.count else { continue }
             for (key, column) in zip(keys, found) {
-                if key.orderColumn != nil { key.orderColumn = "Z_FOK_\(column.column.dropFirst())" }
+                if key.orderColumn != nil { key.orderColumn = naming.positionColumn(ofKey: column.column) }
                 key.name = column.column
             }
         }

@@ -42,6 +42,10 @@ enum SQLFunctionName {
     /// While a store is migrated: `(columns, entity number)`, the bit set of a history change with the bits of the new model.
     static let historyColumns = "NSCoreDataHistoryColumns"
 
+    /// `(table, entity number, key, attribute, value)`: called by the triggers of derived attributes for each row that they change.
+    static let updatedRow = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
+    static let insertedRow = "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue"
+
     static let collateCaseInsensitive = "NSCollateCaseInsensitive"
     static let collateLocalized = "NSCollateLocalized"
     static let collateLocalizedCaseInsensitive = "NSCollateLocalizedCaseInsensitive"

@@ -1,39 +1,30 @@
 /// Keys in the form in which a statement takes them.
-struct SelectedKeys {
+struct SQLKeys {
     enum Form: Hashable, Sendable {
         /// One key.
         case one
-        /// A JSON text of keys.
+        /// One value that holds all keys.
         case list
         /// The first and the last of keys without a gap, which are read faster than single ones.
         case range
-
-        /// What follows the column in the statement.
-        var condition: String {
-            switch self {
-            case .one: "= ?"
-            case .list: "IN (SELECT value FROM json_each(?))"
-            case .range: "BETWEEN ? AND ?"
-            }
-        }
     }
 
     let count: Int
     let form: Form
     /// The arguments of each run of the statement: one for each range.
-    let arguments: [[PropertyValue]]
+    let arguments: [[SQLArgument]]
 
-    init(_ keys: [Int64]) {
+    init(_ keys: [Int64], _ dialect: any SQLDialect) {
         count = keys.count
         if keys.count == 1 {
             form = .one
-            arguments = [[.integer(keys[0])]]
+            arguments = [[SQLArgument(.integer(keys[0]))]]
         } else if let ranges = Self.ranges(of: keys) {
             form = .range
-            arguments = ranges.map { [.integer($0.lowerBound), .integer($0.upperBound)] }
+            arguments = ranges.map { [SQLArgument(.integer($0.lowerBound)), SQLArgument(.integer($0.upperBound))] }
         } else {
             form = .list
-            arguments = [[.string(SQLList.json(keys))]]
+            arguments = [[dialect.keyList(keys)]]
         }
     }
 
@@ -50,15 +41,5 @@ struct SelectedKeys {
             }
         }
         return ranges
-    }
-}
-
-extension SQLiteConnection {
-    /// Runs one statement for keys and lets `body` step through the rows of each run. All runs see the same state of the store.
-    func read(_ sql: String, _ keys: SelectedKeys, _ body: (SQLiteStatement) throws -> Void) throws {
-        func run() throws {
-            for arguments in keys.arguments { try read(sql, arguments, body) }
-        }
-        if keys.arguments.count == 1 { try run() } else { try transaction(.deferred, run) }
     }
 }

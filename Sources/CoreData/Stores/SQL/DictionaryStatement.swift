@@ -1,0 +1,159 @@
+import Foundation
+
+/// The statement of a fetch for dictionaries, with chosen properties and computed columns, grouped where asked; and how its rows become
+/// dictionaries.
+struct DictionaryStatement {
+    /// One entry of the result dictionaries.
+    private struct Column {
+        let name: String
+        let text: SQLText
+        let kind: ValueKind?
+        /// For a to-one relationship: the destination's entity.
+        var destination: Int = -1
+        var entityColumn: SQLText?
+        /// The composite attribute whose value this is, and the columns of its elements in declared order.
+        var composite: CompositeLayout?
+        var elements: [Column] = []
+
+        /// What is selected for the entry.
+        var texts: [SQLText] { composite == nil ? [text] + [entityColumn].compactMap { $0 } : elements.map(\.text) }
+    }
+
+    let text: SQLText
+    private let columns: [Column]
+    private let mapping: SQLMapping
+
+    init(_ fetch: StoreFetch, _ generator: SQLGenerator) throws {
+        let scope = generator.newScope(try generator.entity(fetch.entity))
+        let environment = SQLEnvironment(scope: scope)
+        let properties: [Any] =
+            fetch.columns.map(\.properties).flatMap { $0.isEmpty ? nil : $0 }
+            ?? fetch.entity.propertySlots.filter { $0.isFetched && $0.kind != .toOne }.map { $0.name }
+        let isGrouped =
+            fetch.columns?.groupBy.isEmpty == false
+            || properties.contains { ($0 as? NSExpressionDescription)?.expression?.holdsRowAggregate(of: fetch.entity) == true }
+        let columns = try properties.map { property in
+            try Self.column(property, generator, environment, isGrouped: isGrouped && fetch.columns?.groups(by: property) != true)
+        }
+        func result(_ name: String) -> SQLTerm? { columns.first { $0.name == name }.map { SQLTerm(text: $0.text, kind: $0.kind) } }
+        let groups = try (fetch.columns?.groupBy ?? []).map { try Self.column($0, generator, environment) }
+        let condition = try fetch.predicate.map { try generator.condition($0, in: environment) }
+        let having = try fetch.columns?.having.map { try generator.havingCondition($0, in: environment, column: result) }
+        let order = try generator.order(fetch.sortDescriptors, in: scope, column: result)
+        var text =
+            "SELECT " + (fetch.columns?.isDistinct == true ? "DISTINCT " : "") + SQLText.joined(columns.flatMap(\.texts), by: ", ")
+            + generator.source(scope, where: [condition], includesSubentities: fetch.includesSubentities)
+        if !groups.isEmpty { text = text + " GROUP BY " + SQLText.joined(groups.flatMap(\.texts), by: ", ") }
+        if let having { text = text + " HAVING " + having }
+        self.text = text + order + generator.dialect.limits(fetch.limit, offset: fetch.offset)
+        self.columns = columns
+        mapping = generator.mapping
+    }
+
+    // MARK: Columns
+
+    /// - Parameter isGrouped: whether each row of the result stands for a group of rows, which may have different values.
+    private static func column(
+        _ property: Any, _ generator: SQLGenerator, _ environment: SQLEnvironment, isGrouped: Bool = false
+    ) throws -> Column {
+        if let description = property as? NSExpressionDescription {
+            guard let expression = description.expression else {
+                throw generator.refuse(description.name, "the expression description has no expression")
+            }
+            let wanted = ValueKind(resultOf: description.expressionResultType)
+            if expression.expressionType == .evaluatedObject {
+                return objectColumn(description.name, generator, environment.scope)
+            }
+            let row = try generator.resultTerm(expression, in: environment)
+            let term = isGrouped ? generator.ofGroup(row, expression.groupFunction(of: environment.scope.entity.layout)) : row
+            if description.expressionResultType == .objectIDAttributeType, term.kind == .toOne, let slot = term.slot {
+                return Column(name: description.name, text: term.text, kind: .toOne, destination: slot.destinationIndex)
+            }
+            return Column(name: description.name, text: term.text, kind: wanted ?? term.kind)
+        }
+        guard let name = StoreFetch.DictionaryColumns.name(of: property) else {
+            throw generator.refuse("\(property)", "propertiesToFetch takes property descriptions and names")
+        }
+        if name == "objectID" || name == "self" || name == "SELF" { return objectColumn(name, generator, environment.scope) }
+        let path = name.split(separator: ".").map(String.init)
+        let row = try generator.term(path: path, in: environment.scope, name)
+        if let composite = row.composite {
+            return Column(
+                name: name, text: row.text, kind: nil, composite: composite.layout,
+                elements: composite.elements.map { Column(name: "", text: $0.text, kind: $0.kind) })
+        }
+        let function = isGrouped ? NSExpression(forKeyPath: name).groupFunction(of: environment.scope.entity.layout) : nil
+        let term = generator.ofGroup(row, function)
+        var column = Column(name: name, text: term.text, kind: term.kind, destination: term.slot?.destinationIndex ?? -1)
+        if term.kind == .toOne, path.count == 1, let slot = term.slot,
+            let entityColumn = environment.scope.entity.columns[slot.index]?.entityColumn
+        {
+            column.entityColumn = SQLText(generator.column(environment.scope.alias, entityColumn))
+        }
+        return column
+    }
+
+    private static func objectColumn(_ name: String, _ generator: SQLGenerator, _ scope: SQLScope) -> Column {
+        Column(
+            name: name, text: SQLText(generator.key(scope.alias)), kind: .toOne, destination: scope.entity.layout.index,
+            entityColumn: SQLText(generator.entityNumber(of: scope.entity, alias: scope.alias)))
+    }
+
+    // MARK: Values
+
+    /// The dictionary of a row.
+    ///
+    /// - Parameter objectID: what stands for a row in dictionaries.
+    func dictionary(of row: some SQLRow, objectID: (RowReference) -> Any) throws -> [String: Any] {
+        var result: [String: Any] = [:]
+        var index: Int32 = 0
+        for column in columns {
+            if let value = try value(of: column, row, index, objectID) { result[column.name] = value }
+            index += Int32(column.texts.count)
+        }
+        return result
+    }
+
+    private func value(
+        of column: Column, _ row: some SQLRow, _ index: Int32, _ objectID: (RowReference) -> Any
+    ) throws -> Any? {
+        if let composite = column.composite {
+            var places: [Int: Int] = [:]
+            for (place, slot) in composite.slots.enumerated() { places[slot] = place }
+            return try composite.dictionary { slot in
+                try places[slot].flatMap { try value(of: column.elements[$0], row, index + Int32($0), objectID) }
+            }
+        }
+        if row.isNull(index) { return nil }
+        switch column.kind {
+        case .toOne?:
+            var layout = column.destination
+            if column.entityColumn != nil, let found = mapping.layoutIndex(forNumber: row.int64(index + 1)) {
+                layout = found
+            }
+            guard layout >= 0 else { return NSNumber(value: row.int64(index)) }
+            return objectID(RowReference(key: row.int64(index), layoutIndex: layout))
+        case let kind? where kind.isInteger:
+            return PropertyConversion.object(from: .integer(row.int64(index)), kind: kind)
+        case let kind? where kind.isFloatingPoint:
+            return PropertyConversion.object(from: .double(row.double(index)), kind: kind)
+        case .decimal?:
+            let text: String?
+            if case .double(let number) = row.storedValue(index) { text = DecimalText.text(of: number) } else { text = row.string(index) }
+            let decimal = text.flatMap { Decimal(string: $0, locale: .posix) }
+            return decimal.map { NSDecimalNumber(decimal: $0) }
+        case .string?: return row.string(index)
+        case .uri?: return row.string(index).flatMap { URL(string: $0) }
+        case .uuid?:
+            return row.data(index).flatMap { data in data.withUnsafeBytes { UUID(bytes: $0.bindMemory(to: UInt8.self)) } }
+        case .data?, .transformable?: return row.data(index)
+        default:
+            switch row.storedValue(index) {
+            case .integer(let integer): return NSNumber(value: integer)
+            case .double(let double): return NSNumber(value: double)
+            case .string(let text): return text
+            default: return row.data(index)
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import Synchronization
+
+/// The SQL of a fetch, kept for fetches of the same shape: of the same entity, in the same order, with a predicate that
+/// differs only in its constants. Making SQL takes longer than reading a few rows.
+///
+/// The generator has said of each argument what it is of; another fetch gets its arguments by that.
+final class FetchStatement: @unchecked Sendable {
+    // Sendable: constants; what they refer to is never changed once a store is open.
+
+    /// Where one argument comes from.
+    private enum Source {
+        case fixed(SQLArgument)
+        case constant(Int, SQLConstant.Form)
+        case limit
+        case offset
+        case excludedKeys
+    }
+
+    /// A constant of the predicate.
+    private struct Constant {
+        /// What it is compared with.
+        let other: SQLTerm?
+        /// What it is bound as: one of another kind needs other SQL.
+        let kind: ValueKind?
+    }
+
+    let entity: SQLEntity
+    let sql: String
+    private let includesSubentities: Bool
+    private let shape: StoreFetch.Shape
+    private let excludesRows: Bool
+    private let hasLimit: Bool
+    private let hasOffset: Bool
+    private let order: [(key: String, ascending: Bool, selector: Selector?)]
+    private let predicate: PredicateShape?
+    private let constants: [Constant]
+    private let sources: [Source]
+
+    /// Keeps the SQL that was made for a fetch.
+    ///
+    /// - Returns: nil when SQL of this kind cannot be used again.
+    init?(_ fetch: StoreFetch, entity: SQLEntity, statement: SQLStatement) {
+        self.entity = entity
+        sql = statement.sql
+        includesSubentities = fetch.includesSubentities
+        shape = fetch.shape
+        excludesRows = !fetch.excludedKeys.isEmpty
+        hasLimit = fetch.limit > 0
+        hasOffset = fetch.offset > 0
+        var order: [(key: String, ascending: Bool, selector: Selector?)] = []
+        for descriptor in fetch.sortDescriptors {
+            guard let key = descriptor.key else { return nil }
+            order.append((key, descriptor.ascending, descriptor.selector))
+        }
+        self.order = order
+        var expressions: [NSExpression] = []
+        if let given = fetch.predicate {
+            guard let shape = PredicateShape(given, &expressions) else { return nil }
+            predicate = shape
+        } else {
+            predicate = nil
+        }
+        var places: [ObjectIdentifier: Int] = [:]
+        for (place, expression) in expressions.enumerated() {
+            // One expression in two places may be two in another predicate of the shape.
+            guard places.updateValue(place, forKey: ObjectIdentifier(expression)) == nil else { return nil }
+        }
+        var known: [SQLConstant?] = Array(repeating: nil, count: expressions.count)
+        var sources: [Source] = []
+        for argument in statement.arguments {
+            switch argument.role {
+            case .fixed: sources.append(.fixed(argument))
+            case .once: return nil
+            case .limit: sources.append(.limit)
+            case .offset: sources.append(.offset)
+            case .excludedKeys: sources.append(.excludedKeys)
+            case .constant(let constant, let form):
+                guard let place = places[ObjectIdentifier(constant.expression)], known[place].map({ $0 === constant }) ?? true else {
+                    return nil
+                }
+                known[place] = constant
+                sources.append(.constant(place, form))
+            }
+        }
+        // What is not bound is in the SQL in another way.
+        guard known.allSatisfy({ $0 != nil }) else { return nil }
+        constants = known.compactMap { $0.map { Constant(other: $0.other, kind: $0.kind) } }
+        self.sources = sources
+    }
+
+    /// The values to bind for another fetch; nil when that fetch needs other SQL.
+    func arguments(for fetch: StoreFetch, _ generator: SQLGenerator) -> [PropertyValue]? {
+        guard fetch.shape == shape, fetch.includesSubentities == includesSubentities, (fetch.limit > 0) == hasLimit,
+            (fetch.offset > 0) == hasOffset, fetch.excludedKeys.isEmpty != excludesRows, fetch.sortDescriptors.count == order.count
+        else { return nil }
+        for (descriptor, wanted) in zip(fetch.sortDescriptors, order) {
+            guard descriptor.key == wanted.key, descriptor.ascending == wanted.ascending, descriptor.selector == wanted.selector
+            else { return nil }
+        }
+        var given: [Any?] = []
+        switch (predicate, fetch.predicate) {
+        case (nil, nil): break
+        case (let shape?, let predicate?):
+            guard shape.matches(predicate, &given) else { return nil }
+        default: return nil
+        }
+        var values: [PropertyValue] = []
+        for (value, constant) in zip(given, constants) {
+            // An error is reported by the one who makes the SQL then.
+            guard let (value, kind) = try? generator.constant(value, like: constant.other, ""), kind == constant.kind else { return nil }
+            values.append(value)
+        }
+        var arguments: [PropertyValue] = []
+        arguments.reserveCapacity(sources.count)
+        for source in sources {
+            switch source {
+            case .fixed(let argument): arguments.append(argument.value)
+            case .limit: arguments.append(.integer(Int64(fetch.limit)))
+            case .offset: arguments.append(.integer(Int64(fetch.offset)))
+            case .excludedKeys: arguments.append(generator.dialect.keyList(fetch.excludedKeys.sorted()).value)
+            case .constant(let place, let form):
+                guard let argument = SQLConstant.argument(values[place], form) else { return nil }
+                arguments.append(argument)
+            }
+        }
+        return arguments
+    }
+}
+
+/// The statements that a store keeps for the next fetches.
+final class FetchStatements: Sendable {
+    /// How many are kept for each entity.
+    private static let maximumCount = 32
+
+    /// By layout index, oldest first. The lock guards the table.
+    private let statements: Mutex<[[FetchStatement]]>
+
+    init(layoutCount: Int) { statements = Mutex(Array(repeating: [], count: layoutCount)) }
+
+    /// A kept statement that fits a fetch, and the values to bind.
+    func statement(for fetch: StoreFetch, _ generator: SQLGenerator) -> (FetchStatement, [PropertyValue])? {
+        let kept = statements.withLock { $0[fetch.entity.index] }
+        for statement in kept {
+            if let arguments = statement.arguments(for: fetch, generator) { return (statement, arguments) }
+        }
+        return nil
+    }
+
+    /// Keeps a statement; the one that was kept longest goes when there are too many.
+    func keep(_ statement: FetchStatement) {
+        statements.withLock { statements in
+            let index = statement.entity.layout.index
+            if statements[index].count >= Self.maximumCount { statements[index].removeFirst() }
+            statements[index].append(statement)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+/// The statement that reads the rows related to one row, or to many, through one relationship.
+struct RelatedRowsStatement {
+    let sql: String
+    /// Whether the rows are found by their own foreign key, so that none belongs to two owners.
+    let isInverse: Bool
+    /// The slot of each row that holds its owner's key; nil when that is the last column of the result.
+    var ownerSlot: Int?
+}
+
+extension SQLMapping {
+    /// The statement for the destination rows of some owners.
+    ///
+    /// - Parameters:
+    ///   - select: the columns of the destination's rows.
+    ///   - owners: how the owners are told.
+    func relatedRows(
+        _ slot: PropertySlot, of owner: SQLEntity, to select: SelectColumns, owners: SQLKeys.Form
+    ) throws -> RelatedRowsStatement {
+        let condition = dialect.keyCondition(owners)
+        let alias = SQLScope.firstAlias
+        let table = dialect.identifier(select.entity.table.name) + " " + alias
+        func column(_ alias: String, _ name: String) -> String { alias + "." + dialect.identifier(name) }
+        let destinationKey = column(alias, naming.key)
+        if let key = owner.columns[slot.index], slot.kind == .toOne {
+            let ownerKey = column("o", naming.key)
+            return RelatedRowsStatement(
+                sql: "SELECT \(select.sql), \(ownerKey) FROM \(dialect.identifier(owner.table.name)) o JOIN \(table) "
+                    + "ON \(column("o", key.name)) = \(destinationKey) WHERE \(ownerKey) \(condition)", isInverse: false)
+        }
+        switch owner.toMany[slot.index] {
+        case .inverse(let inverse, _, let isOrdered)?:
+            let key = column(alias, inverse.name)
+            var order = ""
+            if isOrdered, let position = inverse.orderColumn {
+                order = " ORDER BY \(key), \(column(alias, position)), \(destinationKey)"
+            }
+            let rows = "FROM \(table) WHERE \(key) \(condition)\(order)"
+            let ownerSlot = select.isSingle ? slot.inverseSlot(in: select.entity.layout) : -1
+            if ownerSlot >= 0 {
+                return RelatedRowsStatement(sql: "SELECT \(select.sql) \(rows)", isInverse: true, ownerSlot: ownerSlot)
+            }
+            return RelatedRowsStatement(sql: "SELECT \(select.sql), \(key) \(rows)", isInverse: true)
+        case .join(let join, let isFirst)?:
+            let key = column("j", join.ownerColumn(isFirst: isFirst))
+            let link = column("j", join.destinationColumn(isFirst: isFirst))
+            var order = ""
+            if let position = join.orderColumn(isFirst: isFirst) {
+                order = " ORDER BY \(key), \(column("j", position)), \(destinationKey)"
+            }
+            return RelatedRowsStatement(
+                sql: "SELECT \(select.sql), \(key) FROM \(dialect.identifier(join.name)) j JOIN \(table) "
+                    + "ON \(link) = \(destinationKey) WHERE \(key) \(condition)\(order)", isInverse: false)
+        case nil:
+            throw CoreDataErrors.make(
+                .coreData,
+                "'\(slot.name)' of entity '\(owner.layout.name)' is no stored relationship.")
+        }
+    }
+
+    /// The mapping of a relationship's destination.
+    func destination(of slot: PropertySlot, of entity: EntityLayout) throws -> SQLEntity {
+        guard slot.destinationIndex >= 0, let destination = entities[slot.destinationIndex] else {
+            throw CoreDataErrors.make(
+                .coreData,
+                "The destination of '\(slot.name)' of entity '\(entity.name)' is not kept in this store.")
+        }
+        return destination
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+
+/// A value that a statement binds, and where it comes from.
+struct SQLArgument {
+    /// What the value is of. It tells whether and how a statement of the same shape gets another value.
+    enum Role {
+        /// The same value in every statement of this shape.
+        case fixed
+        /// Good for this statement only.
+        case once
+        /// A constant of the request's predicate.
+        case constant(SQLConstant, SQLConstant.Form)
+        case limit
+        case offset
+        /// The keys that a request leaves out.
+        case excludedKeys
+    }
+
+    let value: PropertyValue
+    /// The values of a list, where a database takes one as a single argument.
+    var elements: [PropertyValue]?
+    /// What the value is bound as; nil where its own case tells.
+    var kind: ValueKind?
+    var role = Role.fixed
+
+    init(_ value: PropertyValue, kind: ValueKind? = nil, role: Role = .fixed) {
+        self.value = value
+        self.kind = kind
+        self.role = role
+    }
+
+    /// A list that is one argument.
+    init(elements: [PropertyValue], kind: ValueKind?, role: Role = .fixed) {
+        value = .null
+        self.elements = elements
+        self.kind = kind
+        self.role = role
+    }
+}
+
+/// A constant in a predicate, as a statement compares it.
+final class SQLConstant {
+    /// How one argument is made of the constant.
+    enum Form {
+        case value
+        /// The value, which must be a text that is not empty: others need other SQL.
+        case part
+        /// The value, which must be a text that has a least text behind all that begin with it.
+        case prefix
+        /// The least text behind all that begin with the constant.
+        case endOfPrefix
+        /// Minus the number of bytes of a text that is not empty.
+        case suffixLength
+    }
+
+    let expression: NSExpression
+    /// What it is compared with, which says how it is bound.
+    let other: SQLTerm?
+    /// What it is bound as: a constant of another kind needs other SQL.
+    let kind: ValueKind?
+
+    init(_ expression: NSExpression, like other: SQLTerm?, kind: ValueKind?) {
+        self.expression = expression
+        self.other = other
+        self.kind = kind
+    }
+
+    /// The argument of another constant in this one's place; nil when that one needs other SQL.
+    static func argument(_ value: PropertyValue, _ form: Form) -> PropertyValue? {
+        switch (form, value) {
+        case (_, .null): nil
+        case (.value, _): value
+        case (.part, .string(let text)): text.isEmpty ? nil : value
+        case (.prefix, .string(let text)): SQLGenerator.upperBound(ofPrefix: text) == nil ? nil : value
+        case (.endOfPrefix, .string(let text)): SQLGenerator.upperBound(ofPrefix: text).map(PropertyValue.string)
+        case (.suffixLength, .string(let text)): text.isEmpty ? nil : .integer(-Int64(text.utf8.count))
+        default: nil
+        }
+    }
+}

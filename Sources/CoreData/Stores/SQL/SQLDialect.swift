@@ -1,0 +1,160 @@
+import Foundation
+
+/// What databases say differently: the part of SQL that is not common to all of them.
+///
+/// A dialect is a value without state. It is asked while statements are made, never for a row. Texts that it gets are complete operands or
+/// conditions; what it gives is one too, in parentheses where it could be torn apart.
+protocol SQLDialect: Sendable {
+    // MARK: Words
+
+    /// What messages call the database.
+    var storeName: String { get }
+    var limits: SQLLimits { get }
+
+    /// A name, quoted where it has to be.
+    func identifier(_ name: String) -> String
+    /// What stands for a bound value, counted from 1 within the statement.
+    func placeholder(_ number: Int) -> String
+    /// The same for a value that a statement binds once and mentions more often.
+    func numberedPlaceholder(_ number: Int) -> String
+    /// A constant that is written out; nil for a value that cannot be.
+    func literal(_ value: PropertyValue, _ kind: ValueKind) -> String?
+
+    // MARK: Truth and nil
+
+    /// A condition that always or never holds.
+    func truth(_ value: Bool) -> String
+    /// True where a condition is not: false or unknown.
+    func isNotTrue(_ condition: SQLText) -> SQLText
+    /// Equality of two values for which nil is a value.
+    func isSame(_ left: SQLText, _ right: SQLText) -> SQLText
+    func isDifferent(_ left: SQLText, _ right: SQLText) -> SQLText
+    /// A value, or another in the place of nil.
+    func value(_ value: SQLText, orElse standard: SQLText) -> SQLText
+
+    // MARK: Comparisons
+
+    /// A value of a type that the database does not take for a number, as the number that predicates take it for; nil where the value is
+    /// compared with numbers as it is.
+    func number(from term: SQLTerm) -> SQLText?
+    /// The number that a text reads as, or else nil.
+    func number(inText text: SQLText) -> SQLText?
+    /// A number or an identifier as the text that predicates take it for.
+    func text(of term: SQLTerm, _ kind: ValueKind) -> SQLText?
+    /// A comparison of texts by the rules of predicates; nil when it cannot be said.
+    func match(
+        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLText, _ pattern: SQLText
+    ) -> SQLText?
+    /// Whether a text ends with another one, whose length in bytes is bound as a negative number.
+    func hasSuffix(_ text: SQLText, _ suffix: SQLText, negativeLength: SQLText) -> SQLText
+    /// Whether a text has another one in it.
+    func contains(_ text: SQLText, _ part: SQLText) -> SQLText
+    /// Whether a value is among many bound ones; nil when they have to be listed.
+    ///
+    /// - Parameter isDecimal: whether the value is a decimal.
+    func isMember(_ value: SQLText, of list: [SQLArgument], isDecimal: Bool) -> SQLText?
+    /// A comparison of numbers of which one is computed with all digits.
+    func compareExactly(_ left: SQLTerm, _ operation: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText?
+    /// A constant that the database must not collect with others like it.
+    func singleConstant(_ constant: SQLText) -> SQLText
+    /// A value whose index is not to be used.
+    func withoutIndex(_ value: SQLText) -> SQLText
+
+    // MARK: Values
+
+    /// The bytes of an attribute with external storage; nil where its column holds them.
+    func externalBytes(_ column: SQLText) -> SQLText?
+    func text(_ text: SQLText, _ change: SQLTextChange) -> SQLText
+    /// What the operator of the database gives, which is what predicates give for such operands; nil when it is not.
+    func arithmetic(_ left: SQLTerm, _ operation: SQLArithmetic, _ right: SQLTerm) -> SQLText?
+    func complement(_ integer: SQLText) -> SQLText
+    /// A function of predicates by its name in expressions; nil when it cannot be said.
+    func calculation(_ name: String, _ values: [SQLTerm]) -> SQLText?
+    /// The same, with all digits of a decimal where the other gives the number nearest to it; nil where it has them anyway.
+    func exactCalculation(_ name: String, _ values: [SQLTerm]) -> SQLText?
+    func aggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText
+    /// The same as a derived attribute has it.
+    func storedAggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText
+    /// The same, with all digits of a decimal; nil where the other has them.
+    func exactAggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText?
+
+    // MARK: Results
+
+    /// One term of an order, where nil comes before every value.
+    func order(_ value: SQLText, _ collation: SQLCollation?, ascending: Bool) -> SQLText
+    /// ` LIMIT … OFFSET …`; a limit of 0 is none.
+    func limits(_ limit: Int, offset: Int) -> SQLText
+    /// A query in the place of a table.
+    func table(of query: SQLText) -> SQLText
+    /// Leaves out rows with some keys.
+    func isNoKey(_ column: String, in keys: Set<Int64>) -> SQLText
+    /// What follows a column of keys, with one value for each placeholder.
+    func keyCondition(_ form: SQLKeys.Form) -> String
+    /// Keys as the one value of a condition of the form `list`.
+    func keyList(_ keys: some Sequence<Int64>) -> SQLArgument
+
+    // MARK: Rows
+
+    /// A row's version as snapshots keep it: 32 bits, whatever the column holds.
+    func version(_ column: String) -> String
+    /// An INSERT that does nothing for rows that are there already.
+    ///
+    /// - Parameter source: `VALUES (…)`, or a query.
+    func insertIfMissing(into table: String, _ columns: String, _ source: SQLText) -> SQLText
+
+    // MARK: Schema
+
+    func createTable(_ table: SQLTable) -> [String]
+    func createTable(_ join: SQLJoinTable) -> [String]
+    func createIndex(_ index: SQLIndex) -> String
+    /// The tables that every store has.
+    var housekeeping: [String] { get }
+    /// What keeps a derived attribute up to date.
+    func triggers(_ derivation: SQLDerivation) throws -> [String]
+    /// The time of a statement, as columns hold it.
+    var now: String { get }
+
+    // MARK: Migration
+
+    /// An element of a composite attribute whose dictionary is archived in one column.
+    func archivedElement(_ archive: SQLText, path: String) -> SQLText
+    /// Bytes as an attribute with external storage holds them.
+    func externalValue(ofPlain value: SQLText) -> SQLText
+    /// The bytes that an attribute with external storage holds.
+    func plainValue(ofExternal value: SQLText) -> SQLText
+    /// What numbers the rows of a table in the order in which they lie.
+    ///
+    /// - Parameter key: the table's key column; nil for a join table.
+    func rowNumber(key: String?) -> String
+    /// In a query of groups: the value of the row that has the least of another value in its group.
+    func value(_ value: String, ofRowWithLeast other: String) -> String
+    /// Gives the rows of an ordered relationship positions in the order of their keys.
+    ///
+    /// - Parameters:
+    ///   - owner: the column by which rows belong together.
+    ///   - step: the distance between neighbours; the first stands at twice as much.
+    func numberRows(of table: String, by owner: String, in position: String, step: Int) -> [String]
+}
+
+/// How much of something a database takes in one statement, or takes well.
+struct SQLLimits {
+    /// The most tables that are joined for one table of a query.
+    let joins: Int
+    /// Conditions that nest deeper are said as a list of decisions.
+    let nesting: Int
+    /// From this number of operands on, constants are bound singly.
+    let operands: Int
+    /// How many operands stand in one group of parentheses.
+    let groupSize: Int
+    /// Longer lists are bound as one value.
+    let listedElements: Int
+}
+
+enum SQLTextChange { case uppercase, lowercase, canonical }
+
+enum SQLArithmetic: Sendable { case add, subtract, multiply, divide, modulus, and, or, shiftLeft, shiftRight }
+
+enum SQLAggregate: Sendable { case sum, minimum, maximum, average }
+
+/// The orders of texts that sort descriptors ask for beside that of their code points.
+enum SQLCollation: Sendable { case caseInsensitive, localized, localizedCaseInsensitive, localizedStandard }

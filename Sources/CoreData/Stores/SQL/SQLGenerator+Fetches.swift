@@ -1,0 +1,28 @@
+// Whole fetches.
+extension SQLGenerator {
+    /// The SQL of a fetch of rows, references or their number.
+    ///
+    /// - Parameter columns: what is selected of whole rows.
+    func fetch(_ fetch: StoreFetch, _ entity: SQLEntity, columns: () -> SelectColumns) throws -> SQLText {
+        let scope = newScope(entity)
+        let environment = SQLEnvironment(scope: scope)
+        let condition = try fetch.predicate.map { try self.condition($0, in: environment) }
+        let order = fetch.shape == .count ? SQLText("") : try self.order(fetch.sortDescriptors, in: scope)
+        let exclusion = fetch.excludedKeys.isEmpty ? nil : dialect.isNoKey(key(scope.alias), in: fetch.excludedKeys)
+        let source = source(scope, where: [condition, exclusion], includesSubentities: fetch.includesSubentities)
+        let limits = dialect.limits(fetch.limit, offset: fetch.offset)
+        switch fetch.shape {
+        case .rows, .dictionaries: return ("SELECT " + columns().sql) + source + order + limits
+        case .references:
+            let number = fetch.isOfOneEntity ? "0" : column(scope.alias, naming.entity)
+            return "SELECT \(number), \(key(scope.alias))" + source + order + limits
+        case .count:
+            return limits.isEmpty ? "SELECT COUNT(*)" + source : "SELECT COUNT(*) FROM " + dialect.table(of: "SELECT 1" + source + limits)
+        }
+    }
+}
+
+extension StoreFetch {
+    /// Whether all rows are of one entity.
+    var isOfOneEntity: Bool { !includesSubentities || entity.familyIndexes.count == 1 }
+}

@@ -1,0 +1,51 @@
+/// How tables, columns and indexes are named: one rule book for all stores of a kind.
+///
+/// Names that repeat get a number behind them; the mapping sees to that.
+protocol TableNaming: Sendable {
+    // MARK: Columns that every table has
+
+    /// The column of keys.
+    var key: String { get }
+    /// The column of entity numbers.
+    var entity: String { get }
+    /// Whether tables of one entity have a column of entity numbers too.
+    var numbersSingleEntities: Bool { get }
+    /// The column of versions.
+    var version: String { get }
+    /// Tables that are there anyway: whose they are, by name.
+    var reservedTables: [String: String] { get }
+
+    // MARK: Entities and properties
+
+    /// The table of a hierarchy.
+    func table(_ root: EntityLayout) -> String
+    /// The column of a property.
+    ///
+    /// - Parameter property: the name of the property, or of the element of a composite attribute with those it lies in.
+    func column(_ property: PropertySlot) -> String
+    /// The column, in the rows of the destination, that holds the owner's key of a to-many relationship without an inverse.
+    func hiddenKey(_ relationship: PropertySlot, of owner: SQLEntity) -> String
+    /// The column that says of which entity the row is that a key leads to.
+    func entityColumn(ofKey column: String, to destinationNumber: Int) -> String
+    /// The column of positions in the ordered relationship that a key serves.
+    func positionColumn(ofKey column: String) -> String
+
+    // MARK: Join tables
+
+    /// The table of pairs of a relationship.
+    func joinTable(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String
+    /// The column of the owner's keys.
+    func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity) -> String
+    /// The column of the owner's keys of a relationship that is its own inverse.
+    func reflexiveColumn(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String
+    /// The column of positions among the rows that a column of a join table leads to.
+    func positionColumn(ofJoinColumn column: String) -> String
+
+    // MARK: Indexes
+
+    func keyIndex(_ table: String, _ column: String) -> String
+    func entityIndex(_ table: String) -> String
+    func joinIndex(_ table: String, _ column: String) -> String
+    func index(_ name: String, of entity: String) -> String
+    func uniqueIndex(_ constraint: [String], of entity: String) -> String
+}

@@ -1,0 +1,55 @@
+import Foundation
+
+/// Values as one JSON text, which a statement binds and takes apart.
+struct JSONList {
+    let text: String
+    /// What gives a value of the text's elements.
+    let column: String
+
+    /// - Returns: nil when the values are not of one kind, or a text cannot hold them.
+    init?(_ values: [PropertyValue]) {
+        guard let first = values.first else { return nil }
+        var json = "["
+        json.reserveCapacity(values.count * 12)
+        var column = "value"
+        func append(_ text: String) {
+            if json.utf8.count > 1 { json += "," }
+            json += text
+        }
+        for value in values {
+            switch (first, value) {
+            case (.integer, .integer(let integer)): append(String(integer))
+            case (.integer, .reference(let row)), (.reference, .reference(let row)): append(String(row.key))
+            case (.reference, .integer(let integer)): append(String(integer))
+            case (.double, .double(let double)):
+                column = "\(SQLFunctionName.double)(value)"
+                append(String(Int64(bitPattern: double.bitPattern)))
+            case (.string, .string(let string)):
+                // SQLite takes a NUL in the JSON for the end of a text.
+                guard !string.utf8.contains(0), let data = try? JSONEncoder().encode(string) else { return nil }
+                append(String(decoding: data, as: UTF8.self))
+            case (.uuid, .uuid(let uuid)):
+                column = "\(SQLFunctionName.bytes)(value)"
+                append("\"" + uuid.uuidString.replacingOccurrences(of: "-", with: "") + "\"")
+            case (.data, .data(let data)):
+                column = "\(SQLFunctionName.bytes)(value)"
+                append("\"" + data.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "\"")
+            default: return nil
+            }
+        }
+        text = json + "]"
+        self.column = column
+    }
+
+    /// Keys as a JSON text.
+    static func text(of keys: some Sequence<Int64>) -> String {
+        var json = "["
+        var isFirst = true
+        for key in keys {
+            if !isFirst { json += "," }
+            isFirst = false
+            json += String(key)
+        }
+        return json + "]"
+    }
+}

@@ -1,0 +1,238 @@
+import Foundation
+
+/// SQL as SQLite takes it, and as Core Data's frameworks write it into the schemas of stores.
+///
+/// What SQLite has not are functions that every connection of a store has: `SQLFunctionName`.
+struct SQLiteDialect: SQLDialect {
+    var storeName: String { "SQLite" }
+
+    /// SQLite takes 64 tables in one query, of which some are left for those around a subquery; parses parentheses some thirty levels
+    /// deep; takes each operator for one more level of an expression, of which it allows 1,000; and collects constants in a time that
+    /// grows with the square of their number.
+    var limits: SQLLimits { SQLLimits(joins: 60, nesting: 16, operands: 500, groupSize: 100, listedElements: 16) }
+
+    /// Quoted unless it is a plain identifier for SQLite, which takes every letter beyond ASCII for a plain one.
+    static func identifier(_ name: String) -> String {
+        let isPlain =
+            name.utf8.allSatisfy {
+                ($0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7a) || ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x5f || $0 >= 0x80
+            } && name.utf8.first.map { $0 < 0x30 || $0 > 0x39 } == true
+        return isPlain ? name : "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+    }
+
+    func identifier(_ name: String) -> String { Self.identifier(name) }
+
+    func placeholder(_ number: Int) -> String { "?" }
+
+    func numberedPlaceholder(_ number: Int) -> String { "?\(number)" }
+
+    func literal(_ value: PropertyValue, _ kind: ValueKind) -> String? {
+        switch value {
+        case .integer(let number): String(number)
+        case .double(let number): number.isFinite ? "\(number)" : nil
+        case .string(let text) where !text.contains("\0"): "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
+        default: nil
+        }
+    }
+
+    // MARK: Truth and nil
+
+    func truth(_ value: Bool) -> String { value ? "1" : "0" }
+
+    func isNotTrue(_ condition: SQLText) -> SQLText { "((" + condition + ") IS NOT 1)" }
+
+    func isSame(_ left: SQLText, _ right: SQLText) -> SQLText { left + " IS " + right }
+
+    func isDifferent(_ left: SQLText, _ right: SQLText) -> SQLText { left + " IS NOT " + right }
+
+    func value(_ value: SQLText, orElse standard: SQLText) -> SQLText { "IFNULL(" + value + ", " + standard + ")" }
+
+    // MARK: Comparisons
+
+    func number(from term: SQLTerm) -> SQLText? { nil }
+
+    func number(inText text: SQLText) -> SQLText? { "\(SQLFunctionName.number)(" + text + ")" }
+
+    func text(of term: SQLTerm, _ kind: ValueKind) -> SQLText? { "\(SQLFunctionName.text)(\(kind.rawValue), " + term.text + ")" }
+
+    func match(
+        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLText, _ pattern: SQLText
+    ) -> SQLText? {
+        "\(SQLFunctionName.matchString)(\(operation.rawValue), \(options.rawValue), " + text + ", " + pattern + ")"
+    }
+
+    func hasSuffix(_ text: SQLText, _ suffix: SQLText, negativeLength: SQLText) -> SQLText {
+        // As bytes: SQLite takes a NUL for the end of a text.
+        "substr(CAST(" + text + " AS BLOB), " + negativeLength + ") = CAST(" + suffix + " AS BLOB)"
+    }
+
+    func contains(_ text: SQLText, _ part: SQLText) -> SQLText { "instr(" + text + ", " + part + ") > 0" }
+
+    func isMember(_ value: SQLText, of list: [SQLArgument], isDecimal: Bool) -> SQLText? {
+        guard !isDecimal, let list = JSONList(list.map(\.value)) else { return nil }
+        let elements = "(SELECT \(list.column) FROM json_each(" + SQLText(value: .string(list.text)) + "))"
+        return value + " IN " + elements
+    }
+
+    func compareExactly(_ left: SQLTerm, _ operation: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText? {
+        "\(SQLFunctionName.compareNumbers)(\(operation.rawValue), '\(Self.kinds(of: [left, right]))', " + left.mostExact + ", "
+            + right.mostExact + ")"
+    }
+
+    func singleConstant(_ constant: SQLText) -> SQLText { "\(SQLFunctionName.value)(" + constant + ")" }
+
+    func withoutIndex(_ value: SQLText) -> SQLText { "+" + value }
+
+    // MARK: Values
+
+    /// The cell holds a marker, and the value behind it or in a file.
+    func externalBytes(_ column: SQLText) -> SQLText? { "\(SQLFunctionName.externalBytes)(" + column + ")" }
+
+    func text(_ text: SQLText, _ change: SQLTextChange) -> SQLText {
+        switch change {
+        case .uppercase: "\(SQLFunctionName.uppercase)(" + text + ")"
+        case .lowercase: "\(SQLFunctionName.lowercase)(" + text + ")"
+        case .canonical: "\(SQLFunctionName.canonical)(" + text + ")"
+        }
+    }
+
+    func arithmetic(_ left: SQLTerm, _ operation: SQLArithmetic, _ right: SQLTerm) -> SQLText? {
+        let symbol =
+            switch operation {
+            case .add: "+"
+            case .subtract: "-"
+            case .multiply: "*"
+            case .divide: "/"
+            case .modulus: "%"
+            case .and: "&"
+            case .or: "|"
+            case .shiftLeft: "<<"
+            case .shiftRight: ">>"
+            }
+        return "(" + left.text + " \(symbol) " + right.text + ")"
+    }
+
+    func complement(_ integer: SQLText) -> SQLText { "(~" + integer + ")" }
+
+    func calculation(_ name: String, _ values: [SQLTerm]) -> SQLText? { SQLFunctionName.calculate + Self.arguments(name, values) }
+
+    func exactCalculation(_ name: String, _ values: [SQLTerm]) -> SQLText? {
+        SQLFunctionName.calculateExactly + Self.arguments(name, values)
+    }
+
+    private static func arguments(_ name: String, _ values: [SQLTerm]) -> SQLText {
+        "('\(name)', '\(kinds(of: values))', " + SQLText.joined(values.map(\.mostExact), by: ", ") + ")"
+    }
+
+    /// A letter for the kind of each value.
+    private static func kinds(of values: [SQLTerm]) -> String {
+        String(
+            decoding: values.map { value in
+                value.exact == nil ? (value.kind ?? .undefined).rawValue + UInt8(ascii: "A") : SQLFunctionName.exactKind
+            }, as: UTF8.self)
+    }
+
+    func aggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText {
+        switch aggregate {
+        case .sum where value.kind == .decimal: "\(SQLFunctionName.decimalSum)(" + value.text + ")"
+        case .average where value.kind == .decimal: "\(SQLFunctionName.decimalAverage)(" + value.text + ")"
+        default: storedAggregate(aggregate, value)
+        }
+    }
+
+    func storedAggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText {
+        switch aggregate {
+        case .sum: "SUM(" + value.text + ")"
+        case .minimum: "MIN(" + value.text + ")"
+        case .maximum: "MAX(" + value.text + ")"
+        case .average: "AVG(" + value.text + ")"
+        }
+    }
+
+    func exactAggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText? {
+        guard value.kind == .decimal else { return nil }
+        switch aggregate {
+        case .sum: return "\(SQLFunctionName.exactDecimalSum)(" + value.text + ")"
+        case .average: return "\(SQLFunctionName.exactDecimalAverage)(" + value.text + ")"
+        case .minimum, .maximum: return nil
+        }
+    }
+
+    // MARK: Results
+
+    func order(_ value: SQLText, _ collation: SQLCollation?, ascending: Bool) -> SQLText {
+        let name =
+            switch collation {
+            case nil: ""
+            case .caseInsensitive?: " COLLATE \(SQLFunctionName.collateCaseInsensitive)"
+            case .localized?: " COLLATE \(SQLFunctionName.collateLocalized)"
+            case .localizedCaseInsensitive?: " COLLATE \(SQLFunctionName.collateLocalizedCaseInsensitive)"
+            case .localizedStandard?: " COLLATE \(SQLFunctionName.collateLocalizedStandard)"
+            }
+        return value + (name + (ascending ? "" : " DESC"))
+    }
+
+    func limits(_ limit: Int, offset: Int) -> SQLText {
+        guard limit > 0 || offset > 0 else { return SQLText("") }
+        // SQLite takes no offset without a limit; a negative one is none.
+        let most = limit > 0 ? SQLArgument(.integer(Int64(limit)), role: .limit) : SQLArgument(.integer(-1))
+        let text = " LIMIT " + SQLText(most)
+        return offset <= 0 ? text : text + " OFFSET " + SQLText(SQLArgument(.integer(Int64(offset)), role: .offset))
+    }
+
+    func table(of query: SQLText) -> SQLText { "(" + query + ")" }
+
+    func isNoKey(_ column: String, in keys: Set<Int64>) -> SQLText {
+        // One text, whatever their number: the statement stays the same, and SQLite allows a limited number of parameters.
+        var list = keyList(keys.sorted())
+        list.role = .excludedKeys
+        return "\(column) NOT IN (SELECT value FROM json_each(" + SQLText(list) + "))"
+    }
+
+    func keyCondition(_ form: SQLKeys.Form) -> String {
+        switch form {
+        case .one: "= ?"
+        case .list: "IN (SELECT value FROM json_each(?))"
+        case .range: "BETWEEN ? AND ?"
+        }
+    }
+
+    func keyList(_ keys: some Sequence<Int64>) -> SQLArgument { SQLArgument(.string(JSONList.text(of: keys))) }
+
+    // MARK: Rows
+
+    func version(_ column: String) -> String { "(IFNULL(\(column), 0) & 4294967295)" }
+
+    func insertIfMissing(into table: String, _ columns: String, _ source: SQLText) -> SQLText {
+        "INSERT OR IGNORE INTO \(table) (\(columns)) " + source
+    }
+
+    // MARK: Migration
+
+    func archivedElement(_ archive: SQLText, path: String) -> SQLText {
+        "\(SQLFunctionName.archivedElement)(" + archive + ", " + SQLText(value: .string(path)) + ")"
+    }
+
+    func externalValue(ofPlain value: SQLText) -> SQLText { "\(SQLFunctionName.externalValue)(" + value + ")" }
+
+    func plainValue(ofExternal value: SQLText) -> SQLText { "\(SQLFunctionName.plainValue)(" + value + ")" }
+
+    func rowNumber(key: String?) -> String { "rowid" }
+
+    /// SQLite takes other columns from the row with the least value.
+    func value(_ value: String, ofRowWithLeast other: String) -> String { value }
+
+    /// They go through a temporary table, so that both tables are read and written in the order of their rows.
+    func numberRows(of table: String, by owner: String, in position: String, step: Int) -> [String] {
+        let (table, owner) = (identifier(table), identifier(owner))
+        let places = "temp.places_of_rows"
+        return [
+            "CREATE TABLE \(places) (row INTEGER PRIMARY KEY, place INTEGER)",
+            "INSERT INTO \(places) SELECT rowid, \(step) + \(step) * row_number() OVER (PARTITION BY \(owner) ORDER BY rowid) "
+                + "FROM \(table) WHERE \(owner) IS NOT NULL ORDER BY rowid",
+            "UPDATE \(table) SET \(identifier(position)) = (SELECT place FROM \(places) p WHERE p.row = \(table).rowid) "
+                + "WHERE \(owner) IS NOT NULL",
+            "DROP TABLE \(places)",
+        ]
+    }
+}
