@@ -151,6 +151,17 @@ struct ExtremeNumberTests {
         #expect(try chapters() == ["four"] + before)
     }
 
+    @Test func membersAreNumberedAnewWhereThereIsNoRoomBehindTheLast() throws {
+        try fill()
+        let last: Int64 = 1 << 62
+        archive.raw.execute("UPDATE ZCHAPTER SET Z_FOK_BOOK = \(last) WHERE ZNAME = 'three'")
+        try archive.reopen()
+        try archive.object("Book", "book").mutableOrderedSetValue(forKey: "chapters").moveObjects(at: [0], to: 2)
+        try archive.context.save()
+        #expect(archive.raw.value("SELECT group_concat(ZNAME) FROM (SELECT ZNAME FROM ZCHAPTER ORDER BY Z_FOK_BOOK)") == "two,three,one")
+        #expect(archive.raw.value("SELECT max(Z_FOK_BOOK) < \(last) FROM ZCHAPTER") == "1")
+    }
+
     @Test(arguments: extremes) func membersOfAnyPositionInAJoinTableAreMovedAndJoined(position: String) throws {
         try fill()
         let table = try #require(archive.raw.value("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%ITEMS%'"))
