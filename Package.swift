@@ -133,8 +133,7 @@ let package = Package(
         .testTarget(name: "DeepTests", dependencies: ["CoreData", "TestSupport"]),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates"]),
         .testTarget(name: "CoreDataModelTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
-        .testTarget(name: "CoordinatorTests", dependencies: ["CoreData"]),
-        .testTarget(name: "SQLiteStoreTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
+        .testTarget(name: "StoreTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .testTarget(name: "SQLTests", dependencies: ["CoreData", "CSQLite", "TestSupport"], exclude: ["Recorded"]),
         .testTarget(name: "FixtureTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .executableTarget(
@@ -144,7 +143,7 @@ let package = Package(
             name: "SafeCoreDataTests", dependencies: ["SafeCoreData", "SafeCoreDataTesting", "CSQLite", "TestSupport"]),
         .testTarget(name: "PackageTests", dependencies: ["TestSupport"]),
         .target(name: "ClassLookupFixtures", path: "Tests/ClassLookupFixtures"),
-        .testTarget(name: "ClassLookupTests", dependencies: ["CoreData", "ClassLookupFixtures"]),
+        .testTarget(name: "ClassLookupTests", dependencies: ["CoreData", "ClassLookupFixtures", "TestSupport"]),
         .target(
             name: "MacroTestSupport",
             dependencies: swiftSyntax.products(["SwiftParser", "SwiftSyntax", "SwiftSyntaxMacroExpansion"]),

@@ -1,5 +1,6 @@
 import ClassLookupFixtures
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -109,11 +110,9 @@ struct ClassLookupTests {
 
     #if os(Linux)
         @Test func aClassOfALibraryLoadedLaterIsFound() throws {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let source = folder.appendingPathComponent("Late.swift")
-            let library = folder.appendingPathComponent("libLate.so")
+            let folder = try TemporaryFolder()
+            let source = folder.file("Late.swift")
+            let library = folder.file("libLate.so")
             try "open class LateBase {}\npublic final class LateClass: LateBase {}\n".write(
                 to: source, atomically: true, encoding: .utf8)
             let compiler = Process()

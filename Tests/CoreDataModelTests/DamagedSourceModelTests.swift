@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -21,10 +22,8 @@ import Testing
     }
 
     @Test func aTamperedModelIsRefusedOrUsedButDoesNotCrash() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("OpenCoreDataTests-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let url = folder.appendingPathComponent("store.sqlite")
+        let folder = try TemporaryFolder()
+        let url = folder.file("store.sqlite")
         let first = NSPersistentStoreCoordinator(managedObjectModel: model(["name"]))
         try first.remove(first.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url))
         let archive = try model(["name"]).archivedModel()

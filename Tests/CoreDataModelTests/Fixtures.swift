@@ -1,5 +1,5 @@
-import CSQLite
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -22,32 +22,19 @@ enum Fixtures {
 
     /// Reads a copy of a store, so that the fixture stays as it is.
     static func store(_ path: String) throws -> StoreContent {
-        let copyFolder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: copyFolder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: copyFolder) }
-        let copy = copyFolder.appendingPathComponent("store.sqlite")
+        let folder = try TemporaryFolder()
+        let copy = folder.file("store.sqlite")
         for suffix in ["", "-wal", "-shm"] {
             let source = url(path + suffix)
             guard FileManager.default.fileExists(atPath: source.path) else { continue }
             try FileManager.default.copyItem(at: source, to: URL(fileURLWithPath: copy.path + suffix))
         }
-        var database: OpaquePointer?
-        guard sqlite3_open(copy.path, &database) == SQLITE_OK else { throw CocoaError(.fileReadUnknown) }
-        defer { sqlite3_close(database) }
-        let list = blob("SELECT Z_PLIST FROM Z_METADATA", database)
+        let file = SQLiteFile(copy)
+        let list = try file.cells("SELECT Z_PLIST FROM Z_METADATA").first?.first?.blob
         let metadata = try list.map { try PropertyListSerialization.propertyList(from: $0, options: [], format: nil) }
-        return StoreContent(
-            metadata: metadata as? [String: Any] ?? [:],
-            modelCache: blob("SELECT Z_CONTENT FROM Z_MODELCACHE", database))
-    }
-
-    private static func blob(_ query: String, _ database: OpaquePointer?) -> Data? {
-        var statement: OpaquePointer?
-        defer { sqlite3_finalize(statement) }
-        guard sqlite3_prepare_v2(database, query, -1, &statement, nil) == SQLITE_OK,
-            sqlite3_step(statement) == SQLITE_ROW, let bytes = sqlite3_column_blob(statement, 0)
-        else { return nil }
-        return Data(bytes: bytes, count: Int(sqlite3_column_bytes(statement, 0)))
+        // Old stores have no table of that name.
+        let cache = try? file.cells("SELECT Z_CONTENT FROM Z_MODELCACHE").first?.first?.blob
+        return StoreContent(metadata: metadata as? [String: Any] ?? [:], modelCache: cache)
     }
 }
 

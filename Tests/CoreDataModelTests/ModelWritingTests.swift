@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -89,8 +90,8 @@ import Testing
     }
 
     @Test func aFileThatIsTheSameIsNotWritten() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).xcdatamodel")
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let temporary = try TemporaryFolder()
+        let folder = temporary.file("Model.xcdatamodel")
         let contents = try SampleModels.inventory().xcdatamodelContents()
         #expect(try contents.write(to: folder))
         #expect(try !contents.write(to: folder))

@@ -1,5 +1,5 @@
-import CSQLite
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreDataToolKit
@@ -35,14 +35,10 @@ enum FixtureStores {
 
 /// A folder that goes away with the test.
 final class Workplace {
-    let folder: URL
+    private let temporary: TemporaryFolder
+    var folder: URL { temporary.url }
 
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("tool-tests-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    init() throws { temporary = try TemporaryFolder() }
 
     /// A copy of a fixture with its journal; without its shared memory file, which belongs to running programs.
     func copy(_ fixture: String) throws -> String {
@@ -99,43 +95,29 @@ struct ToolRun {
     func rows() throws -> [[String: Any]] { try #require(try json() as? [[String: Any]]) }
 }
 
-/// The sqlite3 library, as a second opinion. Works on a copy of its own.
+/// The sqlite3 library, as a second opinion, on a copy of its own.
 final class Database {
-    private var handle: OpaquePointer?
     private let workplace: Workplace
+    private let file: SQLiteFile
 
     init(copyOf fixture: String) throws {
         workplace = try Workplace()
         let path = try workplace.copy(fixture)
         try #require(chmod(path, 0o600) == 0)
-        try #require(sqlite3_open(path, &handle) == SQLITE_OK)
+        file = SQLiteFile(URL(fileURLWithPath: path))
     }
-
-    deinit { sqlite3_close(handle) }
 
     /// The rows of a query, all values as text.
-    func rows(_ sql: String) throws -> [[String]] {
-        var statement: OpaquePointer?
-        try #require(sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK)
-        defer { sqlite3_finalize(statement) }
-        var rows: [[String]] = []
-        while sqlite3_step(statement) == SQLITE_ROW {
-            rows.append(
-                (0..<sqlite3_column_count(statement)).map { column in
-                    sqlite3_column_text(statement, column).map { String(cString: $0) } ?? ""
-                })
-        }
-        return rows
-    }
+    func rows(_ sql: String) -> [[String]] { file.rows(sql).map { $0.map { $0 ?? "" } } }
 
     /// The rows of each entity alone, counted by number, and the entities' numbers with those of their superentities.
     func entityCounts() throws -> [(number: Int, parent: Int, own: Int)] {
-        let entities = try rows("SELECT Z_ENT, Z_SUPER, Z_NAME FROM Z_PRIMARYKEY WHERE Z_ENT < 16000 ORDER BY Z_ENT")
+        let entities = rows("SELECT Z_ENT, Z_SUPER, Z_NAME FROM Z_PRIMARYKEY WHERE Z_ENT < 16000 ORDER BY Z_ENT")
         var tables: [String: String] = [:]
         for entity in entities { tables[entity[0]] = tables[entity[1]] ?? "Z" + entity[2].uppercased() }
         return try entities.map { entity in
             let table = try #require(tables[entity[0]])
-            let own = try rows("SELECT count(*) FROM \(table) WHERE Z_ENT = \(entity[0])")[0][0]
+            let own = rows("SELECT count(*) FROM \(table) WHERE Z_ENT = \(entity[0])")[0][0]
             return (Int(entity[0]) ?? 0, Int(entity[1]) ?? 0, Int(own) ?? 0)
         }
     }

@@ -1,5 +1,5 @@
-import CSQLite
 import CoreData
+import TestSupport
 import Testing
 
 /// A small store for tests: products of all sorts of values, with makers.
@@ -70,9 +70,6 @@ enum Shop {
 
     /// A database that is no Core Data store.
     static func makePlainDatabase(at path: String) throws {
-        var handle: OpaquePointer?
-        defer { sqlite3_close(handle) }
-        try #require(sqlite3_open(path, &handle) == SQLITE_OK)
-        try #require(sqlite3_exec(handle, "CREATE TABLE Product (name TEXT)", nil, nil, nil) == SQLITE_OK)
+        try SQLiteFile(URL(fileURLWithPath: path)).run("CREATE TABLE Product (name TEXT)")
     }
 }

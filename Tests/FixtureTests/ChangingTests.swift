@@ -132,8 +132,8 @@ extension FixtureTests {
 
         private func checkHistory(_ changes: Changes, from before: RawStore, to after: RawStore) throws {
             guard try after.database.strings("SELECT name FROM sqlite_master").contains("ACHANGE") else { return }
-            let last = try #require(try after.database.integer("SELECT max(Z_PK) FROM ATRANSACTION"))
-            let rows = try after.database.rows(
+            let last = try #require(after.database.integer("SELECT max(Z_PK) FROM ATRANSACTION"))
+            let rows = try after.database.cells(
                 "SELECT ZCHANGETYPE, ZENTITY, ZENTITYPK, Z_ENT, Z_PK FROM ACHANGE WHERE ZTRANSACTIONID = \(last)")
             var found: [Int64: Set<String>] = [:]
             for row in rows {
@@ -150,13 +150,13 @@ extension FixtureTests {
             // Whatever changed has a bit.
             for place in changes.updated {
                 let row = try #require(after.row(place))
-                let columns = try after.database.rows(
+                let columns = try after.database.cells(
                     "SELECT ZCOLUMNS FROM ACHANGE WHERE ZTRANSACTIONID = \(last) AND ZENTITY = \(row["Z_ENT"]?.integer ?? 0) "
                         + "AND ZENTITYPK = \(row["Z_PK"]?.integer ?? 0)")
                 #expect(columns.count == 1)
                 #expect(columns.first?.first?.blob?.contains { $0 != 0 } == true, "\(place)")
             }
-            let transaction = try after.database.rows(
+            let transaction = try after.database.cells(
                 """
                 SELECT t.Z_ENT, a.ZNAME, c.ZNAME, t.ZPROCESSIDTS IN (SELECT Z_PK FROM ATRANSACTIONSTRING), t.ZTIMESTAMP
                 FROM ATRANSACTION t JOIN ATRANSACTIONSTRING a ON a.Z_PK = t.ZAUTHORTS

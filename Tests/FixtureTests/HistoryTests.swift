@@ -44,9 +44,9 @@ extension FixtureTests {
             let columns: Data?
         }
 
-        private func changes(_ url: URL, _ model: NSManagedObjectModel, after transaction: Int64 = 0) throws -> [Change] {
+        private func changes(_ url: URL, _ model: NSManagedObjectModel, after transaction: Int = 0) throws -> [Change] {
             let raw = try RawStore(url, model)
-            return try raw.database.rows(
+            return try raw.database.cells(
                 "SELECT ZCHANGETYPE, ZENTITY, ZENTITYPK, ZCOLUMNS FROM ACHANGE WHERE ZTRANSACTIONID > \(transaction)"
             ).map { row in
                 Change(
@@ -76,7 +76,7 @@ extension FixtureTests {
         @Test(arguments: withHistory) func whatIsWrittenReadsByTheSameRule(fixture: StoreAndModel) throws {
             let url = try fixture.store.copy(to: folder)
             let model = try fixture.readModel(of: url)
-            let before = try RawDatabase(url).integer("SELECT max(Z_PK) FROM ATRANSACTION") ?? 0
+            let before = SQLiteFile(url).integer("SELECT max(Z_PK) FROM ATRANSACTION") ?? 0
             let stack = try Stack(model, url, options: [NSPersistentHistoryTrackingKey: true])
             let maker = ObjectMaker(stack.context)
             for entity in model.concreteEntities { try maker.insert(entity) }
@@ -90,7 +90,7 @@ extension FixtureTests {
                 object.setValue(GeneratedValues.value(of: attribute, 1_000_000 + number), forKey: attribute.name)
                 expected[object.place] = [attribute.name]
             }
-            let transaction = try RawDatabase(url).integer("SELECT max(Z_PK) FROM ATRANSACTION") ?? 0
+            let transaction = SQLiteFile(url).integer("SELECT max(Z_PK) FROM ATRANSACTION") ?? 0
             #expect(transaction > before)
             try stack.context.save()
             let updates = try changes(url, model, after: transaction)

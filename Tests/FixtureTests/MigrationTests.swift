@@ -87,14 +87,14 @@ extension FixtureTests {
                 }
                 #expect(found == expected.count, "\(step)")
                 try stack.close()
-                let raw = try RawDatabase(url)
+                let raw = SQLiteFile(url)
                 #expect(try raw.strings("PRAGMA integrity_check") == ["ok"])
-                #expect(try raw.rows("PRAGMA foreign_key_check").isEmpty)
+                #expect(try raw.cells("PRAGMA foreign_key_check").isEmpty)
                 // The same tables and columns as a new store has.
                 let fresh = folder.file("fresh-\(UUID().uuidString).sqlite")
                 try Stack(other.read(), fresh).close()
                 let schema = "SELECT type, name, sql FROM sqlite_master WHERE tbl_name NOT LIKE 'A%' ORDER BY type, name"
-                #expect(try raw.rows(schema) == RawDatabase(fresh).rows(schema), "\(step)")
+                #expect(try raw.cells(schema) == SQLiteFile(fresh).cells(schema), "\(step)")
             }
         }
 
@@ -113,11 +113,11 @@ extension FixtureTests {
             let store = try #require(FixtureStore.all.first { $0.path.hasSuffix("SampleModel2_V1.sqlite") })
             let url = try store.copy(to: folder)
             let own = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url).forTesting()
-            let raw = try RawDatabase(url)
+            let raw = SQLiteFile(url)
             let changes =
                 "SELECT n.Z_NAME, c.ZENTITYPK, c.ZCHANGETYPE, c.ZTRANSACTIONID FROM ACHANGE c JOIN Z_PRIMARYKEY n ON n.Z_ENT = c.ZENTITY "
                 + "ORDER BY c.Z_PK"
-            let history = try raw.rows(changes)
+            let history = try raw.cells(changes)
             let former = try Stack(own, url)
             let counts = try former.objects(try #require(own.entitiesByName["Book"])).map { "\($0.value(forKey: "pagesCount") ?? "")" }
             try former.close()
@@ -133,8 +133,8 @@ extension FixtureTests {
             book.uniquenessConstraints = constraints
             new.entities += [added]
             let stack = try Stack(new, url, options: Self.automatic)
-            #expect(try raw.rows(changes) == history)
-            #expect(try raw.integer("SELECT count(*) FROM ACHANGE WHERE ZENTITY = 1") == 0)
+            #expect(try raw.cells(changes) == history)
+            #expect(raw.integer("SELECT count(*) FROM ACHANGE WHERE ZENTITY = 1") == 0)
             #expect(try raw.strings("PRAGMA integrity_check") == ["ok"])
             let books = try stack.objects(book)
             #expect(books.map { "\($0.value(forKey: "pagesCount") ?? "")" } == counts)
@@ -157,15 +157,15 @@ extension FixtureTests {
             let version = try #require(
                 FixtureModel.all.first { $0.path.hasSuffix("SampleModel/SampleModel.xcdatamodeld/SampleModel2.xcdatamodel") })
             try Stack(version.read(), first, options: Self.automatic).close()
-            let ours = try RawDatabase(first), apples = try RawDatabase(second)
+            let ours = SQLiteFile(first), apples = SQLiteFile(second)
             for table in ["ZCAR", "ZPERSON"] {
                 let columns = try apples.columns(of: table).sorted()
                 #expect(try ours.columns(of: table).sorted() == columns)
                 let rows = "SELECT \(columns.joined(separator: ", ")) FROM \(table) ORDER BY Z_PK"
-                #expect(try ours.rows(rows) == apples.rows(rows), "\(table)")
+                #expect(try ours.cells(rows) == apples.cells(rows), "\(table)")
             }
             let numbers = "SELECT Z_ENT, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY ORDER BY Z_ENT"
-            #expect(try ours.rows(numbers) == apples.rows(numbers))
+            #expect(try ours.cells(numbers) == apples.cells(numbers))
         }
     }
 }

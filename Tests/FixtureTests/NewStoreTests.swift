@@ -77,11 +77,11 @@ extension FixtureTests {
             let url = folder.file("new store.sqlite")
             // Opened and closed, so that only the format counts.
             try Stack(try fixture.readModel(of: original), url, options: try historyOption(original)).close()
-            let (made, expected) = (try RawDatabase(url), try RawDatabase(original))
+            let (made, expected) = (SQLiteFile(url), SQLiteFile(original))
             // A renamed entity keeps its former name in a store that was migrated.
             let entities = "SELECT Z_ENT, Z_SUPER FROM Z_PRIMARYKEY WHERE Z_ENT < 16000 ORDER BY rowid"
-            #expect(try made.rows(entities) == expected.rows(entities))
-            #expect(try made.rows("SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT >= 16000").isEmpty)
+            #expect(try made.cells(entities) == expected.cells(entities))
+            #expect(try made.cells("SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT >= 16000").isEmpty)
             let name = original.lastPathComponent
             var statements = try statements(made)
             if Self.withoutModelCache.contains(name) { statements.removeAll { $0.contains("TABLE Z_MODELCACHE ") } }
@@ -94,7 +94,7 @@ extension FixtureTests {
 
         /// The statements that make a store, in their order, but with the indexes of each table sorted: those of attributes that
         /// are marked as indexed come in no order that their model explains.
-        private func statements(_ database: RawDatabase) throws -> [String] {
+        private func statements(_ database: SQLiteFile) throws -> [String] {
             var result: [String] = []
             var indexes: [String] = []
             let rows = try database.strings(
@@ -111,7 +111,7 @@ extension FixtureTests {
         }
 
         private func historyOption(_ original: URL) throws -> [AnyHashable: Any]? {
-            let tables = try RawDatabase(original).strings("SELECT name FROM sqlite_master")
+            let tables = try SQLiteFile(original).strings("SELECT name FROM sqlite_master")
             return tables.contains("ACHANGE") ? [NSPersistentHistoryTrackingKey: true] : nil
         }
 

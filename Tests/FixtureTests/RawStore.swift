@@ -1,22 +1,23 @@
 import CoreData
+import TestSupport
 
 /// A store read with the sqlite3 library, by the rules of the file format.
 struct RawStore {
-    let database: RawDatabase
+    let database: SQLiteFile
     let model: NSManagedObjectModel
     /// Entities by their numbers in `Z_PRIMARYKEY`.
     let entities: [Int64: NSEntityDescription]
     /// `Z_MAX` of each number.
     private let highestKeys: [Int64: Int64]
     /// Rows of each root entity's table.
-    private(set) var tables: [String: [Int64: [String: RawValue]]] = [:]
+    private(set) var tables: [String: [Int64: [String: SQLiteCell]]] = [:]
     private var joins: [(name: String, columns: [String])] = []
 
     init(_ url: URL, _ model: NSManagedObjectModel) throws {
-        let database = try RawDatabase(url)
+        let database = SQLiteFile(url)
         self.database = database
         self.model = model
-        let numbers = try database.rows("SELECT Z_NAME, Z_ENT, Z_MAX FROM Z_PRIMARYKEY")
+        let numbers = try database.cells("SELECT Z_NAME, Z_ENT, Z_MAX FROM Z_PRIMARYKEY")
         var entities: [Int64: NSEntityDescription] = [:]
         var highestKeys: [Int64: Int64] = [:]
         for row in numbers {
@@ -45,13 +46,13 @@ struct RawStore {
         return "Z" + (root.name ?? "").uppercased()
     }
 
-    func rows(of entity: NSEntityDescription) -> [Int64: [String: RawValue]] {
+    func rows(of entity: NSEntityDescription) -> [Int64: [String: SQLiteCell]] {
         (tables[Self.table(of: entity)] ?? [:]).filter { self.entity(of: $0.value)?.name == entity.name }
     }
 
-    func entity(of row: [String: RawValue]) -> NSEntityDescription? { entities[row["Z_ENT"]?.integer ?? 0] }
+    func entity(of row: [String: SQLiteCell]) -> NSEntityDescription? { entities[row["Z_ENT"]?.integer ?? 0] }
 
-    func row(_ place: String) -> [String: RawValue]? {
+    func row(_ place: String) -> [String: SQLiteCell]? {
         let parts = place.split(separator: "/")
         guard let entity = model.entitiesByName[String(parts[0])], let key = Int64(parts[1].dropFirst()) else {
             return nil
@@ -120,7 +121,7 @@ struct RawStore {
         return result
     }
 
-    private func value(_ raw: RawValue, _ attribute: NSAttributeDescription) -> ReadValue {
+    private func value(_ raw: SQLiteCell, _ attribute: NSAttributeDescription) -> ReadValue {
         if raw == .null { return .none }
         let found: AnyHashable?
         switch attribute.attributeType {
@@ -170,7 +171,7 @@ struct RawStore {
             }
         } else if relationship.inverseRelationship == nil {
             // A hidden key: `Z`, the number of the entity that declares the relationship, and the name.
-            let number = try database.integer(
+            let number = database.integer(
                 "SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = '\(relationship.entity.name ?? "")'")
             let column = "\(number ?? 0)\(relationship.name.uppercased())"
             for (key, row) in tables[Self.table(of: destination)] ?? [:] {
@@ -179,7 +180,7 @@ struct RawStore {
             }
         } else if let join = join(of: relationship) {
             let order = relationship.isOrdered ? join.order : "0"
-            for row in try database.rows("SELECT \(join.owner), \(join.destination), \(order) FROM \(join.table)") {
+            for row in try database.cells("SELECT \(join.owner), \(join.destination), \(order) FROM \(join.table)") {
                 found.append((row[0].integer ?? 0, row[2].integer ?? 0, row[1].integer ?? 0))
             }
         }

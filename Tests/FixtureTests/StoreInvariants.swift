@@ -1,37 +1,38 @@
 import CoreData
+import TestSupport
 import Testing
 
 /// What no save may change in a store, and what must hold after each.
 struct StoreInvariants {
     private let schema: Set<String>
-    private let metadata: [RawValue]
+    private let metadata: [SQLiteCell]
     private let hashes: NSDictionary?
-    private let modelCache: [[RawValue]]
-    private let keys: [Int64: [RawValue]]
+    private let modelCache: [[SQLiteCell]]
+    private let keys: [Int64: [SQLiteCell]]
 
     init(_ store: RawStore) throws {
         let database = store.database
         schema = try database.schema()
-        metadata = try database.rows("SELECT Z_VERSION, Z_UUID FROM Z_METADATA").first ?? []
+        metadata = try database.cells("SELECT Z_VERSION, Z_UUID FROM Z_METADATA").first ?? []
         hashes = try Self.plist(store)
         modelCache = try Self.modelCache(store)
         keys = try Self.keys(store)
     }
 
     private static func plist(_ store: RawStore) throws -> NSDictionary? {
-        let data = try store.database.rows("SELECT Z_PLIST FROM Z_METADATA").first?.first?.blob
+        let data = try store.database.cells("SELECT Z_PLIST FROM Z_METADATA").first?.first?.blob
         guard let data else { return nil }
         let list = try PropertyListSerialization.propertyList(from: data, options: [], format: nil)
         return (list as? [String: Any]).map { NSDictionary(dictionary: $0) }
     }
 
-    private static func modelCache(_ store: RawStore) throws -> [[RawValue]] {
+    private static func modelCache(_ store: RawStore) throws -> [[SQLiteCell]] {
         let tables = try store.database.strings("SELECT name FROM sqlite_master WHERE name = 'Z_MODELCACHE'")
-        return tables.isEmpty ? [] : try store.database.rows("SELECT Z_CONTENT FROM Z_MODELCACHE")
+        return tables.isEmpty ? [] : try store.database.cells("SELECT Z_CONTENT FROM Z_MODELCACHE")
     }
 
-    private static func keys(_ store: RawStore) throws -> [Int64: [RawValue]] {
-        let rows = try store.database.rows("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY")
+    private static func keys(_ store: RawStore) throws -> [Int64: [SQLiteCell]] {
+        let rows = try store.database.cells("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY")
         return Dictionary(uniqueKeysWithValues: rows.map { ($0[0].integer ?? 0, $0) })
     }
 
@@ -39,7 +40,7 @@ struct StoreInvariants {
         let database = store.database
         #expect(try database.strings("PRAGMA integrity_check") == ["ok"])
         #expect(try database.schema() == schema)
-        #expect(try database.rows("SELECT Z_VERSION, Z_UUID FROM Z_METADATA") == [metadata])
+        #expect(try database.cells("SELECT Z_VERSION, Z_UUID FROM Z_METADATA") == [metadata])
         #expect(try Self.plist(store) == hashes)
         #expect(try Self.modelCache(store) == modelCache)
         try checkKeys(store)
@@ -81,7 +82,7 @@ struct StoreInvariants {
     }
 
     private func check(
-        _ relationship: NSRelationshipDescription, _ row: [String: RawValue], _ store: RawStore, _ place: String
+        _ relationship: NSRelationshipDescription, _ row: [String: SQLiteCell], _ store: RawStore, _ place: String
     ) throws {
         let destination = try #require(relationship.destinationEntity)
         let name = relationship.name.uppercased()
@@ -111,7 +112,7 @@ struct StoreInvariants {
                 let join = try #require(store.join(of: relationship))
                 let order = relationship.isOrdered ? join.order : "1"
                 var positions: Set<[Int64]> = []
-                for row in try store.database.rows(
+                for row in try store.database.cells(
                     "SELECT \(join.owner), \(join.destination), \(order) FROM \(join.table)")
                 {
                     let owner = try #require(row[0].integer)
@@ -146,15 +147,15 @@ struct StoreInvariants {
     private func checkHistory(_ store: RawStore) throws {
         let database = store.database
         for (table, number) in [("ACHANGE", 16001), ("ATRANSACTION", 16002), ("ATRANSACTIONSTRING", 16003)] {
-            let highest = try database.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = \(number)") ?? 0
-            #expect(try highest == database.integer("SELECT max(Z_PK) FROM \(table)") ?? 0, "\(table)")
-            #expect(try database.integer("SELECT count(*) FROM \(table) WHERE Z_ENT <> \(number)") == 0, "\(table)")
+            let highest = database.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = \(number)") ?? 0
+            #expect(highest == database.integer("SELECT max(Z_PK) FROM \(table)") ?? 0, "\(table)")
+            #expect(database.integer("SELECT count(*) FROM \(table) WHERE Z_ENT <> \(number)") == 0, "\(table)")
         }
         #expect(
-            try database.integer(
+            database.integer(
                 "SELECT count(*) FROM ACHANGE WHERE ZTRANSACTIONID NOT IN (SELECT Z_PK FROM ATRANSACTION)") == 0)
         #expect(
-            try database.integer(
+            database.integer(
                 "SELECT count(*) FROM ATRANSACTION WHERE Z_PK NOT IN (SELECT ZTRANSACTIONID FROM ACHANGE)") == 0)
     }
 }

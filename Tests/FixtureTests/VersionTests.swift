@@ -24,7 +24,7 @@ extension FixtureTests {
         func otherVersionsOfTheModelAreRefusedAndTheStoreStaysAsItIs(store: FixtureStore) throws {
             let url = try store.copy(to: folder)
             let stored = try hashes(url)
-            let before = try RawDatabase(url).schema()
+            let before = try SQLiteFile(url).schema()
             for other in FixtureModel.all where other.project == store.project {
                 let model = try other.read()
                 let current = model.entityVersionHashesByName
@@ -41,7 +41,7 @@ extension FixtureTests {
                     #expect(differing.allSatisfy { text.contains($0) }, "\(differing): \(text)")
                 }
             }
-            #expect(try RawDatabase(url).schema() == before)
+            #expect(try SQLiteFile(url).schema() == before)
             #expect(try hashes(url) == stored)
         }
     }

@@ -1,5 +1,7 @@
+import CSQLite
 import CoreData
 import Foundation
+import TestSupport
 
 // Another program that uses a store while tests do.
 //
@@ -23,14 +25,14 @@ import Foundation
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "hold" where arguments.count == 3:
-    let holder = try Database(arguments[2])
+    let holder = SQLiteFile(URL(fileURLWithPath: arguments[2]), flags: SQLITE_OPEN_READWRITE)
     if arguments[1] == "exclusive" { try holder.run("PRAGMA locking_mode = EXCLUSIVE") }
     try holder.run(arguments[1] == "exclusive" ? "BEGIN EXCLUSIVE" : "BEGIN IMMEDIATE")
     try holder.run("UPDATE ZMAKER SET ZNAME = 'half done'")
     FileHandle.standardOutput.write(Data("ready\n".utf8))
     while readLine() != nil {}
 case "crash" where arguments.count == 2:
-    let database = try Database(arguments[1])
+    let database = SQLiteFile(URL(fileURLWithPath: arguments[1]), flags: SQLITE_OPEN_READWRITE)
     // A small cache, so that changed pages are written before the end of the transaction.
     try database.run("PRAGMA cache_size = 2; PRAGMA cache_spill = ON; BEGIN IMMEDIATE; UPDATE ZMAKER SET ZNAME = 'half done'")
     for _ in 0..<200 { try database.run("INSERT INTO ZMAKER (Z_ENT, Z_OPT, ZNAME) VALUES (1, 1, hex(randomblob(2000)))") }
