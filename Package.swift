@@ -128,7 +128,9 @@ let package = Package(
             name: "CoreDataToolTests",
             dependencies: ["CoreDataToolKit", "CoreData", "SafeCoreData", "CSQLite", "TestSupport"]),
         .executableTarget(name: "Benchmarks", dependencies: ["CoreData", "SafeCoreData", "CSQLite"], path: "Benchmarks"),
-        .target(name: "TestSupport", dependencies: ["CoreData", "CSQLite"], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport", dependencies: ["CoreData", "CSQLite", "CZlib"], path: "Tests/TestSupport",
+            exclude: ["OwnStores/Texts"]),
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .testTarget(name: "DeepTests", dependencies: ["CoreData", "TestSupport"]),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates"]),
