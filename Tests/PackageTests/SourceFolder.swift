@@ -1,0 +1,26 @@
+import Foundation
+
+/// The Swift files of the tests of this package.
+struct SourceFolder {
+    /// The package's folder.
+    static let package = Manifest.file.deletingLastPathComponent()
+
+    /// A file, its target and its lines.
+    struct File {
+        let target: String
+        let path: String
+        let lines: [Substring]
+    }
+
+    let files: [File]
+
+    init() throws {
+        let folder = Self.package.appendingPathComponent("Tests")
+        let paths = (FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []).sorted()
+        files = try paths.filter { $0.hasSuffix(".swift") }.map { path in
+            let text = try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+            return File(
+                target: String(path.prefix { $0 != "/" }), path: path, lines: text.split(separator: "\n", omittingEmptySubsequences: false))
+        }
+    }
+}
