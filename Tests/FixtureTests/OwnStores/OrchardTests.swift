@@ -67,7 +67,11 @@ import Testing
 
     @Test func aNewRowHasTheKeyAfterTheHighestThatWasEverGiven() throws {
         let pear = try store.insert(
-            "FruitTree", ["label": "Pear", "note": "ripe", "yield": NSDecimalNumber(string: "3.5"), "planted": Date(timeIntervalSinceReferenceDate: 0)])
+            "FruitTree",
+            [
+                "label": "Pear", "note": "ripe", "yield": NSDecimalNumber(string: "3.5"),
+                "planted": Date(timeIntervalSinceReferenceDate: 0),
+            ])
         try store.context.save()
         #expect(pear.place == "FruitTree/p6")
         #expect(

@@ -62,7 +62,8 @@ extension OwnStore {
         let exhibit = entity(
             "Exhibit",
             [
-                NSAttributeDescription("code", .UUIDAttributeType, optional: false), NSAttributeDescription("page", .URIAttributeType), label,
+                NSAttributeDescription("code", .UUIDAttributeType, optional: false), NSAttributeDescription("page", .URIAttributeType),
+                label,
                 scan, NSAttributeDescription("sketch", .binaryDataAttributeType),
                 NSAttributeDescription("tags", .transformableAttributeType), NSAttributeDescription("weight", .floatAttributeType),
             ])
