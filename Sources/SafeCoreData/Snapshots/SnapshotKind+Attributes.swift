@@ -61,11 +61,15 @@ extension RawProperty: SnapshotKind {
     public static func _stored(_ value: Value) -> Value.RawValue { value.rawValue }
 
     /// A raw value that stands for no value of the type stops the program with a message, as there is nothing to return.
+    @inlinable @inline(__always)
     public static func _value(_ stored: Value.RawValue) -> Value {
-        guard let value = Value(rawValue: stored) else {
-            preconditionFailure("\(stored) stands for no \(Value.self): declare the property optional, or correct the store.")
-        }
+        guard let value = Value(rawValue: stored) else { stop(at: stored) }
         return value
+    }
+
+    @inline(never) @usableFromInline
+    static func stop(at stored: Value.RawValue) -> Never {
+        preconditionFailure("\(stored) stands for no \(Value.self): declare the property optional, or correct the store.")
     }
 
     public static func _decode(

@@ -2,13 +2,13 @@ import CoreData
 import TestSupport
 import Testing
 
-final class Gauge: NSManagedObject {
+final class Barometer: NSManagedObject {
     @Managed var level: Int32
     @Managed var spare: NSNumber?
     @Managed var name: String?
     @Managed var isOn: Bool
     @Managed var ratio: Double
-    @Managed var next: Gauge?
+    @Managed var next: Barometer?
     var nilKeys: [String] = []
 
     override func setNilValueForKey(_ key: String) {
@@ -20,48 +20,48 @@ final class Gauge: NSManagedObject {
 /// `setNilValueForKey(_:)`, and nil by name in general.
 @Suite struct NilValueTests {
     private static func stack() throws -> TestStack {
-        let gauge = NSEntityDescription(
-            "Gauge", class: "Gauge",
+        let barometer = NSEntityDescription(
+            "Barometer", class: "Barometer",
             [
                 .init("level", .integer32AttributeType, optional: false, default: 5), .init("spare", .integer64AttributeType, default: 7),
                 .init("name", .stringAttributeType, default: "x"), .init("isOn", .booleanAttributeType, default: true),
                 .init("ratio", .doubleAttributeType, optional: false, default: 1.5),
             ])
-        gauge.properties.append(NSRelationshipDescription("next", to: gauge))
-        return try TestStack([gauge])
+        barometer.properties.append(NSRelationshipDescription("next", to: barometer))
+        return try TestStack([barometer])
     }
 
     @Test func aClassMayReplaceNilForAScalar() throws {
         let stack = try Self.stack()
-        let gauge = Gauge(context: stack.context)
-        gauge.setValue(nil, forKey: "level")
-        #expect(gauge.level == -1 && gauge.nilKeys == ["level"])
-        gauge.setValue(NSNull(), forKey: "level")
-        gauge.setValuesForKeys(["level": NSNull(), "name": NSNull()])
-        gauge.setValue(nil as Int32?, forKeyPath: "level")
-        #expect(gauge.nilKeys == ["level", "level", "level", "level"] && gauge.name == nil)
+        let barometer = Barometer(context: stack.context)
+        barometer.setValue(nil, forKey: "level")
+        #expect(barometer.level == -1 && barometer.nilKeys == ["level"])
+        barometer.setValue(NSNull(), forKey: "level")
+        barometer.setValuesForKeys(["level": NSNull(), "name": NSNull()])
+        barometer.setValue(nil as Int32?, forKeyPath: "level")
+        #expect(barometer.nilKeys == ["level", "level", "level", "level"] && barometer.name == nil)
         try stack.context.save()
-        #expect(stack.file.rows("SELECT ZLEVEL, ZNAME FROM ZGAUGE") == [["-1", nil]])
+        #expect(stack.file.rows("SELECT ZLEVEL, ZNAME FROM ZBAROMETER") == [["-1", nil]])
     }
 
     @Test func onlyWhatMayBeAScalarAsksTheClass() throws {
         let stack = try Self.stack()
-        let gauge = Gauge(context: stack.context)
-        gauge.next = gauge
-        for key in ["spare", "name", "isOn", "next"] { gauge.setValue(nil, forKey: key) }
-        #expect(gauge.nilKeys == ["spare", "isOn"])
-        #expect(gauge.spare == nil && gauge.name == nil && !gauge.isOn && gauge.next == nil)
-        gauge.setValue(3, forKey: "spare")
-        #expect(gauge.nilKeys == ["spare", "isOn"] && gauge.spare == 3)
+        let barometer = Barometer(context: stack.context)
+        barometer.next = barometer
+        for key in ["spare", "name", "isOn", "next"] { barometer.setValue(nil, forKey: key) }
+        #expect(barometer.nilKeys == ["spare", "isOn"])
+        #expect(barometer.spare == nil && barometer.name == nil && !barometer.isOn && barometer.next == nil)
+        barometer.setValue(3, forKey: "spare")
+        #expect(barometer.nilKeys == ["spare", "isOn"] && barometer.spare == 3)
         try stack.context.save()
-        #expect(stack.file.rows("SELECT ZSPARE, ZISON FROM ZGAUGE") == [["3", nil]])
+        #expect(stack.file.rows("SELECT ZSPARE, ZISON FROM ZBAROMETER") == [["3", nil]])
     }
 
     @Test func nilThatNobodyReplacesIsMissingWhenItIsSaved() throws {
         let stack = try Self.stack()
-        let gauge = Gauge(context: stack.context)
-        gauge.setValue(nil, forKey: "ratio")
-        #expect(gauge.nilKeys == ["ratio"] && gauge.value(forKey: "ratio") == nil)
+        let barometer = Barometer(context: stack.context)
+        barometer.setValue(nil, forKey: "ratio")
+        #expect(barometer.nilKeys == ["ratio"] && barometer.value(forKey: "ratio") == nil)
         let error = #expect(throws: CocoaError.self) { try stack.context.save() }
         #expect(error?.code == .validationMissingMandatoryProperty)
     }
