@@ -277,7 +277,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             object.makeExtras().objectID = objectID
             return object
         }
-        return fault(for: RowReference(key: key, layoutIndex: objectID.layout.index), of: objectID.layout, store: number)
+        return makeFault(key: key, of: objectID.layout, store: number)
     }
 
     /// The object with an ID, loaded.

@@ -125,9 +125,14 @@ extension NSManagedObjectContext {
 
     /// The unique object for one row that is not read.
     func fault(for reference: RowReference, of layout: EntityLayout, store: Int) -> NSManagedObject {
-        if let object = registry.object(store: store, root: layout.rootIndex, key: reference.key) { return object }
+        registry.object(store: store, root: layout.rootIndex, key: reference.key)
+            ?? makeFault(key: reference.key, of: layout, store: store)
+    }
+
+    /// The object for one row that is known to have none yet.
+    func makeFault(key: Int64, of layout: EntityLayout, store: Int) -> NSManagedObject {
         let object = makeObject(of: layout)
-        object.becomeFault(key: reference.key, store: store, in: registry)
+        object.becomeFault(key: key, store: store, in: registry)
         registry.register(object)
         noteUse(of: CollectionOfOne(object), store: store)
         if retainsRegisteredObjects { retained.insert(object) }

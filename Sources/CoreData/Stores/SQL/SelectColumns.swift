@@ -10,6 +10,11 @@ struct SelectColumns {
     /// The position of each column's name among the results.
     let positions: [String: Int32]
 
+    /// The statements for the rows with some keys. Made once: single rows are read often.
+    private let oneKey: String
+    private let keyList: String
+    private let keyRange: String
+
     /// - Parameter present: the columns that the table has; nil for all that it should have.
     init(_ entity: SQLEntity, includesSubentities: Bool, in mapping: SQLMapping, present: Set<String>? = nil) {
         self.entity = entity
@@ -31,19 +36,25 @@ struct SelectColumns {
         let naming = mapping.naming
         let number = family.count == 1 ? "0" : column(naming.entity)
         sql = ([number] + ([naming.key, naming.version] + names).map(column)).joined(separator: ", ")
+        let dialect = mapping.dialect
+        let keyed =
+            "SELECT \(sql) FROM \(dialect.identifier(entity.table.name)) \(SQLScope.firstAlias) WHERE \(column(naming.key)) "
+        oneKey = keyed + dialect.keyCondition(.one)
+        keyList = keyed + dialect.keyCondition(.list)
+        keyRange = keyed + dialect.keyCondition(.range)
         self.positions = positions
         self.family = family
     }
 
+    /// The statement for the rows with some keys.
+    func statement(for keys: SQLKeys.Form) -> String {
+        switch keys {
+        case .one: oneKey
+        case .list: keyList
+        case .range: keyRange
+        }
+    }
+
     /// Whether all rows are of one entity.
     var isSingle: Bool { family.count == 1 }
-}
-
-extension SQLMapping {
-    /// The statement for the rows with some keys.
-    func statement(_ columns: SelectColumns, for keys: SQLKeys.Form) -> String {
-        let key = SQLScope.firstAlias + "." + dialect.identifier(naming.key)
-        return "SELECT \(columns.sql) FROM \(dialect.identifier(columns.entity.table.name)) \(SQLScope.firstAlias) WHERE \(key) "
-            + dialect.keyCondition(keys)
-    }
 }

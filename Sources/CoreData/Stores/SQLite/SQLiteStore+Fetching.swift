@@ -75,8 +75,12 @@ extension SQLiteStore {
         if keys.isEmpty { return FetchedRows() }
         let backend = try backend()
         let select = backend.selectPlan(try backend.entity(entity), includesSubentities: true)
+        if keys.count == 1 {
+            let sql = select.columns.statement(for: .one)
+            return try readRows(select, backend, expected: 1) { connection, body in try connection.read(sql, keys[0], body) }
+        }
         let keys = SQLKeys(keys, backend.mapping.dialect)
-        let sql = backend.mapping.statement(select.columns, for: keys.form)
+        let sql = select.columns.statement(for: keys.form)
         return try readRows(select, backend, expected: keys.count) { connection, body in
             try connection.read(sql, keys, body)
         }

@@ -5,7 +5,7 @@ extension SaveSession {
         let root = try backend.entity(backend.mapping.layouts.layouts[layout.rootIndex])
         let select = backend.selectPlan(root, includesSubentities: true)
         var collector = RowCollector(select, expectedRows: 1)
-        try connection.read(backend.mapping.statement(select.columns, for: .one), key) { try collector.readAll($0) }
+        try connection.read(select.columns.statement(for: .one), key) { try collector.readAll($0) }
         let rows = collector.finishUnpublished()
         guard let row = rows.rows.first, let page = rows.pages.first else { return nil }
         return Snapshot(row: row, page: page)

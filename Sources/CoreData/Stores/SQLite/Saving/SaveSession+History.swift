@@ -57,7 +57,7 @@ extension SaveSession {
             let select = backend.selectPlan(
                 try backend.entity(backend.mapping.layouts.layouts[root]), includesSubentities: true)
             var collector = RowCollector(select, expectedRows: keys.count)
-            let statement = backend.mapping.statement(select.columns, for: .list)
+            let statement = select.columns.statement(for: .list)
             try connection.read(statement, [backend.mapping.dialect.keyList(keys).value]) { try collector.readAll($0) }
             let rows = collector.finishUnpublished()
             result.rows += rows.rows
