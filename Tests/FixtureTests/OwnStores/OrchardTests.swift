@@ -20,7 +20,7 @@ import Testing
         let oak = try store.object("Tree", 2)
         #expect(oak.value(forKey: "isHealthy") as? Bool == false)
         #expect(oak.number("rings") == 140 && oak.number("girth") == 2.5 && oak.number("height") == 21.5)
-        // The first of January 1900.
+        // The second of January 1900.
         #expect(oak.value(forKey: "planted") as? Date == Date(timeIntervalSince1970: -2_208_902_400))
         #expect(oak.value(forKey: "image") as? Data == Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x00, 0xFF]))
 
