@@ -77,6 +77,7 @@ import Testing
             try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url)
             return coordinator.newContext()
         }
+        defer { withExtendedLifetime(contexts) {} }
         for serial in 0..<60 {
             let (size, other) = (texts.value(), texts.other())
             for context in contexts {

@@ -118,7 +118,10 @@ struct EntityInitializerTests {
         #expect(UUID(uuidString: fetched.articleId) != nil)
         #expect(fetched.vendor?.name == "ACME")
         #expect(fetched.vendor?.articles == [fetched])
-        #expect(stack.file.rows("SELECT ZNAME, ZSTOCKCOUNT, ZQUALITY, ZTAGS FROM ZARTICLE") == [["Bolt", "0", "1", #"["steel"]"#]])
+        #expect(
+            stack.file.rows("SELECT ZNAME, ZSTOCKCOUNT, ZQUALITY, CAST(ZTAGS AS TEXT) FROM ZARTICLE") == [
+                ["Bolt", "0", "1", #"["steel"]"#]
+            ])
     }
 
     @Test func initialValuesAreEvaluatedOnceForEachObject() {
