@@ -131,13 +131,7 @@ extension ChangeTracker {
         object.markDeletedElsewhere()
     }
 
-    /// Others deleted the row of an object, which leaves the context.
-    func forgetDeleted(_ object: NSManagedObject) {
-        remove(object)
-        object.endDeletion()
-    }
-
-    /// The deletion of an object was saved, or met that of another writer.
+    /// The deletion of an object was saved, here or by another writer: it leaves the context.
     func endDeletion(of object: NSManagedObject) {
         updated.remove(object)
         deleted.remove(object)

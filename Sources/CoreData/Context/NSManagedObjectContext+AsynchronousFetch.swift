@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
         given.noteEntity(resolved.layout.entity)
         // The copy of the request is used by one thread after the other.
         let handedOver = Unchecked(request)
-        guard request.resultType == .managedObjectResultType, !needsContext(resolved) else {
+        guard request.resultType == .managedObjectResultType, !needsObjects(resolved.stores) else {
             queue.async { [self] in
                 complete(result) { try fetch(handedOver.value) }
             }
@@ -38,11 +38,6 @@ extension NSManagedObjectContext {
                 }
             }
         }
-    }
-
-    /// Whether a store wants to see the context, or several steps need it.
-    private func needsContext(_ request: ResolvedRequest) -> Bool {
-        request.stores.contains { rows(ofStore: $0.number)?.needsObjects ?? false }
     }
 
     /// Ends a fetch on the context's queue.

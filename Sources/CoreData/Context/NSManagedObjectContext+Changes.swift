@@ -240,7 +240,7 @@ extension NSManagedObjectContext {
         readFailure = nil
         for object in changes.rollBack() {
             if object.flags.contains(.deletedElsewhere) {
-                forgetDeleted(object)
+                endDeletion(of: object)
                 continue
             }
             restoreCommittedValues(object)

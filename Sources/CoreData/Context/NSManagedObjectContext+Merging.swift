@@ -68,7 +68,7 @@ extension NSManagedObjectContext {
         }
         for objectID in changes.deleted {
             guard let object = registeredObject(for: objectID), !object.flags.contains(.inserted) else { continue }
-            if keepingDeletions { self.changes.markDeletedElsewhere(object) } else { forgetDeleted(object) }
+            if keepingDeletions { self.changes.markDeletedElsewhere(object) } else { endDeletion(of: object) }
             self.changes.noteMergedDeletion(of: object)
         }
         processPendingChanges()
@@ -94,9 +94,10 @@ extension NSManagedObjectContext {
         adoptCommitted(newest, object)
     }
 
-    func forgetDeleted(_ object: NSManagedObject) {
+    /// The row of an object is gone, and so is the object.
+    func endDeletion(of object: NSManagedObject) {
         registry.unregister(object)
-        changes.forgetDeleted(object)
+        changes.endDeletion(of: object)
     }
 
     private static func objectIDs(_ value: Any?, _ coordinator: NSPersistentStoreCoordinator? = nil) -> [NSManagedObjectID] {

@@ -9,6 +9,11 @@ extension NSManagedObjectContext {
         object.storeNumber < 0 ? nil : rows(ofStore: Int(object.storeNumber))
     }
 
+    /// Whether a store wants to see the objects and the context of a request.
+    func needsObjects(_ stores: [NSPersistentStore]) -> Bool {
+        stores.contains { rows(ofStore: $0.number)?.needsObjects ?? false }
+    }
+
     /// The row as the store has it now, past all caches; nil when it is gone.
     func freshSnapshot(of object: NSManagedObject) throws -> Snapshot? {
         guard let rows = rows(near: object) else { return nil }

@@ -9,7 +9,7 @@ final class FetchOrigin {
     }
 }
 
-/// Where a save comes from, made for stores that ask for it (`SnapshotStore.needsObjects`).
+/// Where a save comes from, made for stores that ask for it (`RowSource.needsObjects`).
 final class SaveOrigin {
     let context: NSManagedObjectContext
     // The objects behind the batch's changes and version checks, in the same order.

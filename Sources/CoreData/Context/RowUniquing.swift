@@ -28,17 +28,16 @@ extension NSManagedObjectContext {
             rows.rows[$0].rowKey
         } makingMissing: { existing in
             var start = 0
-            var madeAny = false
+            var made = 0
             while start < rows.rows.count {
                 // Rows of one page are of one entity, and their objects retain the same page.
                 let pageWord = rows.rows[start][-1]
                 var end = start + 1
                 while end < rows.rows.count, rows.rows[end][-1] == pageWord { end += 1 }
-                let made = makeObjects(of: rows, start..<end, existing, store: store, refreshing: refreshing, modelLayout, in: buffer)
-                madeAny = madeAny || made
+                made += makeObjects(of: rows, start..<end, existing, store: store, refreshing: refreshing, modelLayout, in: buffer)
                 start = end
             }
-            return madeAny
+            return made
         }
         if !asFaults {
             for object in buffer where object.flags.contains(.fault) { fulfill(object) }
@@ -47,11 +46,11 @@ extension NSManagedObjectContext {
 
     /// Makes the missing objects for rows of one page.
     ///
-    /// - Returns: whether any object had to be made.
+    /// - Returns: how many objects had to be made.
     private func makeObjects(
         of rows: FetchedRows, _ range: Range<Int>, _ existing: ContiguousArray<NSManagedObject?>, store: Int,
         refreshing: Bool, _ modelLayout: ModelLayout, in buffer: UnsafeMutableBufferPointer<NSManagedObject>
-    ) -> Bool {
+    ) -> Int {
         let first = rows.rows[range.lowerBound]
         let layout = modelLayout.layouts[first.rowLayoutIndex]
         let objectClass = layout.managedObjectClass
@@ -81,7 +80,7 @@ extension NSManagedObjectContext {
         page.release(times: range.count - made)
         sharedRegistry.release(times: range.count - made)
         entity.release(times: range.count - made)
-        return made > 0
+        return made
     }
 
     /// Gives a registered object a newer row if it has none, or when asked to refresh.
@@ -106,7 +105,7 @@ extension NSManagedObjectContext {
             uniquing.initialize(buffer, areDistinct: false) {
                 references[$0].key
             } makingMissing: { existing in
-                var madeAny = false
+                var made = 0
                 for (index, reference) in references.enumerated() {
                     let place = buffer.baseAddress.unsafelyUnwrapped + index
                     if !existing.isEmpty, let object = existing[index] {
@@ -116,9 +115,9 @@ extension NSManagedObjectContext {
                     let object = makeObject(of: layouts[reference.layoutIndex])
                     object.becomeFault(key: reference.key, store: store, in: registry)
                     place.initialize(to: object)
-                    madeAny = true
+                    made += 1
                 }
-                return madeAny
+                return made
             }
         }
     }
@@ -162,21 +161,22 @@ private struct RowUniquing {
     ///   - areDistinct: whether no two rows have the same key.
     ///   - key: the primary key of the row at a place.
     ///   - makingMissing: initializes all places, with the objects it is given by place (none at all where that is empty) and new ones
-    ///     for the others; says whether it has made any.
+    ///     for the others; says how many it has made.
     @inline(__always)
     func initialize(
         _ buffer: UnsafeMutableBufferPointer<NSManagedObject>, areDistinct: Bool, key: (Int) -> Int64,
-        makingMissing: (ContiguousArray<NSManagedObject?>) -> Bool
+        makingMissing: (ContiguousArray<NSManagedObject?>) -> Int
     ) {
         let (existing, registrationCount) = registered(count: buffer.count, key)
-        guard makingMissing(existing) else { return }
+        let made = makingMissing(existing)
+        if made == 0 { return }
         let objects = UnsafeBufferPointer(buffer)
         context.registry.withTable(store: store, root: root) { table in
             if areDistinct, existing.isEmpty, table.registrationCount == registrationCount {
                 table.insertNew(objects)
                 return
             }
-            table.reserve(table.count + objects.count)
+            table.reserve(table.count + made)
             for index in objects.indices where existing.isEmpty || existing[index] == nil {
                 let object = objects[index]
                 if let twin = table.find(object.key), twin.toOpaque() != Unmanaged.passUnretained(object).toOpaque() {

@@ -36,12 +36,7 @@ final class ManagedMutableSet: NSMutableSet {
 
     override func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableSet(array: Array(current)) }
 
-    override func add(_ object: Any) {
-        guard let object = object as? NSManagedObject else {
-            preconditionFailure(owner.wrongType(object, owner.layout.slots[slot]))
-        }
-        owner.addRelated(object, slot: slot)
-    }
+    override func add(_ object: Any) { owner.addRelated(owner.member(object, slot: slot), slot: slot) }
 
     override func remove(_ object: Any) {
         guard let object = object as? NSManagedObject else { return }
@@ -115,12 +110,7 @@ final class ManagedMutableOrderedSet: NSMutableOrderedSet {
         mirrored = ContiguousArray(wanted.map { ObjectIdentifier($0) })
     }
 
-    private func object(_ value: Any) -> NSManagedObject {
-        guard let object = value as? NSManagedObject else {
-            preconditionFailure(owner.wrongType(value, owner.layout.slots[slot]))
-        }
-        return object
-    }
+    private func object(_ value: Any) -> NSManagedObject { owner.member(value, slot: slot) }
 
     private func append(_ object: NSManagedObject) {
         owner.addRelated(object, slot: slot)

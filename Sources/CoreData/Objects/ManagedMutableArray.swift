@@ -37,12 +37,7 @@ final class ManagedMutableArray: NSMutableArray {
         return values
     }
 
-    private func object(_ value: Any) -> NSManagedObject {
-        guard let object = value as? NSManagedObject else {
-            preconditionFailure(owner.wrongType(value, owner.layout.slots[slot]))
-        }
-        return object
-    }
+    private func object(_ value: Any) -> NSManagedObject { owner.member(value, slot: slot) }
 
     /// Changes an attribute's array, as its accessor would.
     private func change(_ change: (inout [Any]) -> Void) {

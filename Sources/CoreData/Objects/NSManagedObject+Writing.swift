@@ -163,6 +163,12 @@ extension NSManagedObject {
         }
     }
 
+    /// A value that shall become a member of a relationship; stops the program where it is no object.
+    final func member(_ value: Any, slot: Int) -> NSManagedObject {
+        guard let object = value as? NSManagedObject else { preconditionFailure(wrongType(value, layout.slots[slot])) }
+        return object
+    }
+
     final func wrongType(_ value: Any?, _ property: PropertySlot) -> String {
         let given = PropertyConversion.unwrapped(value).map { "\(Swift.type(of: $0)) (\($0))" } ?? "nil"
         let expected =

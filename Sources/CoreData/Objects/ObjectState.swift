@@ -50,9 +50,7 @@ struct ObjectState {
             guard heldPage?.toOpaque() == committedRow.rowPage.toOpaque(), key == committedRow.rowKey else { return false }
         }
         // Of the context's lists an object is in one at most.
-        let lists: [ObjectFlags] = [.inserted, .updated]
-        if lists.filter(flags.contains).count > 1 { return false }
-        if flags.contains(.updated), flags.contains(.deleted) { return false }
+        if flags.contains(.updated), !flags.isDisjoint(with: [.inserted, .deleted]) { return false }
         return !flags.contains(.insertedInEvent) || flags.contains(.inEvent)
     }
 

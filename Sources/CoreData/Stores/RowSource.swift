@@ -29,7 +29,7 @@ protocol RowSource: AnyObject, Sendable {
     /// - Returns: the first of `count` consecutive keys.
     func reserveKeys(_ count: Int, for entity: EntityLayout) throws -> Int64
 
-    /// Whether saves and requests for keys must name their origin, because the store hands objects to a class of its user's.
+    /// Whether fetches, saves and requests for keys must name their origin, because the store hands objects to a class of its user's.
     var needsObjects: Bool { get }
 
     /// Whether reading rows costs input or output, so that a fetch may leave them to be read in batches.

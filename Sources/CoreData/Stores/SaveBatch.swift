@@ -38,7 +38,7 @@ final class SaveBatch {
     /// The context's name and transaction author, for persistent history.
     var contextName: String?
     var transactionAuthor: String?
-    /// Where the save comes from, for stores that ask for it (`SnapshotStore.needsObjects`); opaque to all others.
+    /// Where the save comes from, for stores that ask for it (`RowSource.needsObjects`); opaque to all others.
     var origin: AnyObject?
 
     var isEmpty: Bool {

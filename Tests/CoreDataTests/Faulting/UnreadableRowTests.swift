@@ -52,6 +52,26 @@ import Testing
         #expect(ada.books.map(\.title) == ["Notes"])
     }
 
+    @Test func aSaveTellsThatAChangedObjectCouldNotBeRefreshed() throws {
+        ada.born = 1815
+        without("ZAUTHOR") { context.refresh(ada, mergeChanges: true) }
+        #expect(ada.born == 1815)
+        try expectOneRefusal()
+        #expect(library.file.value("SELECT ZBORN FROM ZAUTHOR") == "1815")
+    }
+
+    @Test func aSaveTellsThatADestinationCouldNotBeReadWhileAConflictWasSettled() throws {
+        context.mergePolicy = NSMergePolicy.overwrite
+        let book = try #require(ada.books.first)
+        book.pages = 7
+        let other = try #require(try library.context.books().first)
+        other.pages = 9
+        try library.context.save()
+        without("ZAUTHOR") { #expect(errorThrown { try context.save() } == nil) }
+        #expect(library.file.value("SELECT ZPAGES || ' ' || (ZAUTHOR = (SELECT Z_PK FROM ZAUTHOR)) FROM ZBOOK") == "7 1")
+        try expectOneRefusal()
+    }
+
     @Test func aRollbackForgetsWhatCouldNotBeRead() throws {
         without("ZAUTHOR") { #expect(ada.name == nil) }
         context.rollback()

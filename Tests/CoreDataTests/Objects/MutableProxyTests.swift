@@ -54,6 +54,19 @@ import Testing
         #expect(players[5].ranked == nil)
     }
 
+    @Test func aRollbackTakesBackWhatWasDoneThroughAMutableArray() throws {
+        let array = team.mutableArrayValue(forKey: "ranking")
+        array.addObjects(from: [players[0], players[1]])
+        #expect(try savedRanking == "ab")
+        array.insert(players[2], at: 0)
+        array.exchangeObject(at: 1, withObjectAt: 2)
+        array.removeLastObject()
+        #expect(names(array) == "cb")
+        stack.context.rollback()
+        #expect(names(array) == "ab" && players[2].ranked == nil && players[0].ranked === team)
+        #expect(try savedRanking == "ab")
+    }
+
     @Test func theMutableArrayDoesWhatAnArrayDoes() throws {
         var random = SeededGenerator(seed: 11)
         let proxy = team.mutableArrayValue(forKey: "ranking")

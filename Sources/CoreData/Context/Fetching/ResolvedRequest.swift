@@ -30,7 +30,6 @@ extension NSManagedObjectContext {
         fetch.sortDescriptors = request.sortDescriptors ?? []
         fetch.limit = request.fetchLimit
         fetch.offset = request.fetchOffset
-        fetch.origin = FetchOrigin(request: request, context: self)
         if request.resultType == .dictionaryResultType {
             fetch.shape = .dictionaries
             var columns = StoreFetch.DictionaryColumns(properties: request.propertiesToFetch ?? [])
@@ -52,6 +51,7 @@ extension NSManagedObjectContext {
         }
         if layout.model.hasComposites { try CompositeOrder.check(fetch) }
         let stores = coordinator.snapshotStores(holding: layout, affected: request.affectedStores)
+        if needsObjects(stores) { fetch.origin = FetchOrigin(request: request, context: self) }
         return ResolvedRequest(layout: layout, stores: stores, fetch: fetch)
     }
 

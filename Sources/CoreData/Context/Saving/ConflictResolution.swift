@@ -197,8 +197,7 @@ struct ConflictResolution {
     /// The row is gone, and so is the object.
     private func finishDeletion(_ object: NSManagedObject) {
         if !object.flags.contains(.deleted) { context.leaveNewRelationships(of: object) }
-        context.registry.unregister(object)
-        context.changes.endDeletion(of: object)
+        context.endDeletion(of: object)
         context.changes.noteMergedDeletion(of: object)
     }
 

@@ -66,6 +66,15 @@ struct RowChanges {
         return restored
     }
 
+    /// The row of an object without changed values: to be deleted, to be looked at, or to get a new version.
+    ///
+    /// - Parameter relationships: the slots of the to-many relationships through which it has changed.
+    func row(of object: NSManagedObject, touching relationships: [Int] = []) -> RowChange {
+        RowChange(
+            layout: object.layout, key: object.key, base: object.committedRow.map(Snapshot.init(retaining:)), values: nil,
+            touchesVersionOnly: !relationships.isEmpty, changedToMany: relationships)
+    }
+
     /// Nil when no persistent value differs from the store.
     func update(of object: NSManagedObject) throws -> RowChange? {
         let layout = object.layout
@@ -79,9 +88,7 @@ struct RowChanges {
                 return RowChange(layout: layout, key: object.key, base: base, values: values, changedToMany: changedToMany)
             }
         }
-        guard !changedToMany.isEmpty else { return nil }
-        return RowChange(
-            layout: layout, key: object.key, base: base, values: nil, touchesVersionOnly: true, changedToMany: changedToMany)
+        return changedToMany.isEmpty ? nil : row(of: object, touching: changedToMany)
     }
 
     /// The pending values in the store's form; the same object when nothing needs converting.

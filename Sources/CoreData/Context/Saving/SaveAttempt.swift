@@ -75,25 +75,18 @@ struct SaveAttempt {
         for (object, slot) in restored {
             let batch = batch(for: object)
             if batch.updated.contains(where: { $0 === object }) { continue }
-            batch.batch.updates.append(
-                RowChange(
-                    layout: object.layout, key: object.key, base: object.committedRow.map(Snapshot.init(retaining:)), values: nil,
-                    touchesVersionOnly: true, changedToMany: [slot]))
+            batch.batch.updates.append(changes.row(of: object, touching: [slot]))
             batch.updated.append(object)
         }
         for object in objects.deleted {
             let batch = batch(for: object)
-            batch.batch.deletes.append(
-                RowChange(
-                    layout: object.layout, key: object.key, base: object.committedRow.map(Snapshot.init(retaining:)), values: nil))
+            batch.batch.deletes.append(changes.row(of: object))
             batch.deleted.append(object)
         }
         // A fault has no values that could be outdated.
         for object in context.conflictChecks where !object.hasChanges && object.storeNumber >= 0 && object.committedRow != nil {
             let batch = batch(for: object)
-            batch.batch.versionChecks.append(
-                RowChange(
-                    layout: object.layout, key: object.key, base: object.committedRow.map(Snapshot.init(retaining:)), values: nil))
+            batch.batch.versionChecks.append(changes.row(of: object))
             batch.checked.append(object)
         }
     }

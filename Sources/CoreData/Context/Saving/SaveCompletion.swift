@@ -37,14 +37,10 @@ struct SaveCompletion {
             context.changes.endUpdate(of: batch.updated)
             for object in batch.deleted {
                 context.rows(ofStore: store.number)?.forgetCachedRow(object.key, of: object.layout)
-                context.registry.unregister(object)
-                context.changes.endDeletion(of: object)
+                context.endDeletion(of: object)
             }
         }
-        for object in written.objects.inaccessible {
-            context.changes.endDeletion(of: object)
-            context.registry.unregister(object)
-        }
+        for object in written.objects.inaccessible { context.endDeletion(of: object) }
         // Objects that were touched without a persistent change are clean again, too.
         for object in written.objects.updated where object.flags.contains(.updated) && !object.hasPersistentChanges {
             guard object.extras?.allToMany.contains(where: { $0.state.hasChanges }) != true else { continue }
