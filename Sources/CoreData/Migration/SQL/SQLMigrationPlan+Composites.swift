@@ -32,7 +32,7 @@ extension SQLMigrationPlan {
             let isComplete = elements.allSatisfy { $0.isOptional || !layout.defaultsBySlot[$0.index].isNull }
             return !owner.isOptional || isComplete ? .sql(argument) : .null
         }
-        let isNil = "COALESCE(" + SQLText.joined(formers.map { $0.text(target) }, by: ", ") + ", NULL) IS NULL"
+        let isNil = dialect.anyValue(of: formers.map { $0.text(target) } + [SQLText("NULL")]) + " IS NULL"
         func choice(_ whenNil: SQLText, _ otherwise: SQLText) -> SQLRowCopy.Value {
             .sql("CASE WHEN " + isNil + " THEN " + whenNil + " ELSE " + otherwise + " END")
         }

@@ -36,12 +36,22 @@ struct DictionaryStatement {
             try Self.column(property, generator, environment, isGrouped: isGrouped && fetch.columns?.groups(by: property) != true)
         }
         func result(_ name: String) -> SQLTerm? { columns.first { $0.name == name }.map { SQLTerm(text: $0.text, kind: $0.kind) } }
-        let groups = try (fetch.columns?.groupBy ?? []).map { try Self.column($0, generator, environment) }
+        var groups = try (fetch.columns?.groupBy ?? []).map { try Self.column($0, generator, environment) }
         let condition = try fetch.predicate.map { try generator.condition($0, in: environment) }
         let having = try fetch.columns?.having.map { try generator.havingCondition($0, in: environment, column: result) }
-        let order = try generator.order(fetch.sortDescriptors, in: scope, column: result)
+        var isDistinct = fetch.columns?.isDistinct == true
+        var ofGroup: SQLAggregate?
+        if isDistinct, !isGrouped, !generator.dialect.ordersDistinctRowsByOthers,
+            fetch.sortDescriptors.contains(where: { $0.key.flatMap(result) == nil })
+        {
+            // Different rows are groups, of which the least value counts.
+            (isDistinct, ofGroup, groups) = (false, .minimum, columns)
+        }
+        let order = try generator.order(fetch.sortDescriptors, in: scope, column: result) { term in
+            ofGroup.map { SQLTerm(text: generator.dialect.aggregate($0, term), kind: term.kind) } ?? term
+        }
         var text =
-            "SELECT " + (fetch.columns?.isDistinct == true ? "DISTINCT " : "") + SQLText.joined(columns.flatMap(\.texts), by: ", ")
+            "SELECT " + (isDistinct ? "DISTINCT " : "") + SQLText.joined(columns.flatMap(\.texts), by: ", ")
             + generator.source(scope, where: [condition], includesSubentities: fetch.includesSubentities)
         if !groups.isEmpty { text = text + " GROUP BY " + SQLText.joined(groups.flatMap(\.texts), by: ", ") }
         if let having { text = text + " HAVING " + having }

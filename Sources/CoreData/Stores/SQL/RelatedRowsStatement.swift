@@ -20,6 +20,9 @@ extension SQLMapping {
         let alias = SQLScope.firstAlias
         let table = dialect.identifier(select.entity.table.name) + " " + alias
         func column(_ alias: String, _ name: String) -> String { alias + "." + dialect.identifier(name) }
+        func place(_ alias: String, _ position: String) -> String {
+            dialect.order(SQLText(column(alias, position)), nil, ascending: true).statement(dialect).sql
+        }
         let destinationKey = column(alias, naming.key)
         if let key = owner.columns[slot.index], slot.kind == .toOne {
             let ownerKey = column("o", naming.key)
@@ -32,7 +35,7 @@ extension SQLMapping {
             let key = column(alias, inverse.name)
             var order = ""
             if isOrdered, let position = inverse.orderColumn {
-                order = " ORDER BY \(key), \(column(alias, position)), \(destinationKey)"
+                order = " ORDER BY \(key), \(place(alias, position)), \(destinationKey)"
             }
             let rows = "FROM \(table) WHERE \(key) \(condition)\(order)"
             let ownerSlot = select.isSingle ? slot.inverseSlot(in: select.entity.layout) : -1
@@ -45,7 +48,7 @@ extension SQLMapping {
             let link = column("j", join.destinationColumn(isFirst: isFirst))
             var order = ""
             if let position = join.orderColumn(isFirst: isFirst) {
-                order = " ORDER BY \(key), \(column("j", position)), \(destinationKey)"
+                order = " ORDER BY \(key), \(place("j", position)), \(destinationKey)"
             }
             return RelatedRowsStatement(
                 sql: "SELECT \(select.sql), \(key) FROM \(dialect.identifier(join.name)) j JOIN \(table) "

@@ -21,9 +21,7 @@ struct SQLComposite {
 extension SQLTerm {
     /// A composite attribute. As a value it only tells nil, which it is where all its elements are, from everything else.
     init(composite: SQLComposite) {
-        let elements = composite.elements
-        let list = SQLText.joined(elements.map(\.text), by: ", ")
-        self.init(text: elements.count > 1 ? "COALESCE(" + list + ")" : list, kind: .composite)
+        self.init(text: composite.dialect.anyValue(of: composite.elements.map(\.text)), kind: .composite)
         self.composite = composite
     }
 }

@@ -29,6 +29,8 @@ protocol SQLDialect: Sendable {
     /// Equality of two values for which nil is a value.
     func isSame(_ left: SQLText, _ right: SQLText) -> SQLText
     func isDifferent(_ left: SQLText, _ right: SQLText) -> SQLText
+    /// Something that is nil where all of some values are, which may be of different types.
+    func anyValue(of values: [SQLText]) -> SQLText
     /// A value, or another in the place of nil.
     func value(_ value: SQLText, orElse standard: SQLText) -> SQLText
 
@@ -82,6 +84,8 @@ protocol SQLDialect: Sendable {
 
     /// One term of an order, where nil comes before every value.
     func order(_ value: SQLText, _ collation: SQLCollation?, ascending: Bool) -> SQLText
+    /// Whether different rows may be ordered by values that are not among their columns.
+    var ordersDistinctRowsByOthers: Bool { get }
     /// ` LIMIT … OFFSET …`; a limit of 0 is none.
     func limits(_ limit: Int, offset: Int) -> SQLText
     /// A query in the place of a table.

@@ -215,7 +215,11 @@ extension SQLGenerator {
     // MARK: Sorting
 
     /// ` ORDER BY …`, empty for no descriptors.
-    func order(_ descriptors: [NSSortDescriptor], in scope: SQLScope) throws -> SQLText {
+    ///
+    /// - Parameter change: makes another value of the one that rows are ordered by.
+    func order(
+        _ descriptors: [NSSortDescriptor], in scope: SQLScope, by change: (SQLTerm) -> SQLTerm = { $0 }
+    ) throws -> SQLText {
         if descriptors.isEmpty { return SQLText("") }
         let terms = try descriptors.map { descriptor -> SQLText in
             let context = "\(descriptor.key ?? "SELF") \(descriptor.ascending ? "ascending" : "descending")"
@@ -230,7 +234,7 @@ extension SQLGenerator {
             }
             let collation = try self.collation(descriptor)
             let isText = term.kind == .string || term.kind == .uri
-            return dialect.order(term.text, isText ? collation : nil, ascending: descriptor.ascending)
+            return dialect.order(change(term).text, isText ? collation : nil, ascending: descriptor.ascending)
         }
         return " ORDER BY " + SQLText.joined(terms, by: ", ")
     }

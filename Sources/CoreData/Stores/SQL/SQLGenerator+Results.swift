@@ -36,11 +36,12 @@ extension SQLGenerator {
 
     /// ` ORDER BY …` where keys may name result columns.
     func order(
-        _ descriptors: [NSSortDescriptor], in scope: SQLScope, column: @escaping (String) -> SQLTerm?
+        _ descriptors: [NSSortDescriptor], in scope: SQLScope, column: @escaping (String) -> SQLTerm?,
+        by change: (SQLTerm) -> SQLTerm = { $0 }
     ) throws -> SQLText {
         resultColumn = column
         defer { resultColumn = nil }
-        return try order(descriptors, in: scope)
+        return try order(descriptors, in: scope, by: change)
     }
 }
 

@@ -56,7 +56,10 @@ final class RowWriter {
     private let fileChanges: ExternalFileChanges?
     private let targets: [Target]
     private let bindings: ContiguousArray<Binding>
+    private let statements: SaveStatements
     private let insertSQL: String
+    private let deleteSQL: String
+    private let deleteVersionSQL: String
     private var insertStatement: SQLiteStatement?
     private var updateStatements: [(mask: SlotMask, statement: SQLiteStatement)] = []
     @exclusivity(unchecked) private var builder: RowPageBuilder
@@ -86,14 +89,10 @@ final class RowWriter {
         targets = list
         bindings = ContiguousArray(list.map(Binding.init))
         hasExternalColumns = list.contains { $0.column.allowsExternalStorage }
-        var names = ["Z_PK", "Z_ENT", "Z_OPT"]
-        for target in list where !target.isDerived {
-            names.append(target.column.name)
-            if let entityColumn = target.column.entityColumn { names.append(entityColumn) }
-        }
-        insertSQL =
-            "INSERT INTO \(SQLSchema.identifier(entity.table.name)) (\(names.map(SQLSchema.identifier).joined(separator: ", "))) "
-            + "VALUES (?" + String(repeating: ", ?", count: names.count - 1) + ")"
+        statements = SaveStatements(mapping: backend.mapping)
+        insertSQL = statements.insert(entity)
+        deleteSQL = statements.delete(entity, checksVersion: false)
+        deleteVersionSQL = statements.delete(entity, checksVersion: true)
     }
 
     // Texts were bound where they lie in the pages.
@@ -271,20 +270,7 @@ final class RowWriter {
 
     private func updateStatement(_ mask: SlotMask, _ values: PendingValues?) throws -> SQLiteStatement {
         if let known = updateStatements.first(where: { $0.mask == mask }) { return known.statement }
-        var assignments = ["Z_OPT = \(SQLSchema.rowVersion) + 1"]
-        for target in targets where values?.has(target.slot) == true && !target.isDerived {
-            assignments.append("\(SQLSchema.identifier(target.column.name)) = ?")
-            if let entityColumn = target.column.entityColumn {
-                assignments.append("\(SQLSchema.identifier(entityColumn)) = ?")
-            }
-            // The place in an ordered relationship ends with the membership; a new one follows.
-            if let order = target.column.orderColumn {
-                assignments.append("\(SQLSchema.identifier(order)) = NULL")
-            }
-        }
-        let statement = try connection.statement(
-            "UPDATE \(SQLSchema.identifier(entity.table.name)) SET \(assignments.joined(separator: ", ")) "
-                + "WHERE Z_PK = ? AND \(SQLSchema.rowVersion) = ?")
+        let statement = try connection.statement(statements.update(entity, slots: { values?.has($0) == true }))
         updateStatements.append((mask, statement))
         return statement
     }
@@ -292,14 +278,8 @@ final class RowWriter {
     /// Deletes a row.
     /// - Returns: whether it was there in the version that the change is based on.
     func delete(_ change: RowChange) throws -> Bool {
-        let table = SQLSchema.identifier(entity.table.name)
-        if let base = change.base {
-            try connection.run(
-                "DELETE FROM \(table) WHERE Z_PK = ? AND \(SQLSchema.rowVersion) = ?",
-                [.integer(change.key), .integer(base.version)])
-        } else {
-            try connection.run("DELETE FROM \(table) WHERE Z_PK = ?", [.integer(change.key)])
-        }
+        let sql = change.base == nil ? deleteSQL : deleteVersionSQL
+        try connection.run(sql, [.integer(change.key)] + (change.base.map { [.integer($0.version)] } ?? []))
         return connection.changes > 0
     }
 

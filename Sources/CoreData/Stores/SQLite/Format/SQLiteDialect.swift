@@ -45,6 +45,11 @@ struct SQLiteDialect: SQLDialect {
 
     func isDifferent(_ left: SQLText, _ right: SQLText) -> SQLText { left + " IS NOT " + right }
 
+    func anyValue(of values: [SQLText]) -> SQLText {
+        let list = SQLText.joined(values, by: ", ")
+        return values.count > 1 ? "COALESCE(" + list + ")" : list
+    }
+
     func value(_ value: SQLText, orElse standard: SQLText) -> SQLText { "IFNULL(" + value + ", " + standard + ")" }
 
     // MARK: Comparisons
@@ -171,6 +176,8 @@ struct SQLiteDialect: SQLDialect {
             }
         return value + (name + (ascending ? "" : " DESC"))
     }
+
+    var ordersDistinctRowsByOthers: Bool { true }
 
     func limits(_ limit: Int, offset: Int) -> SQLText {
         guard limit > 0 || offset > 0 else { return SQLText("") }

@@ -42,7 +42,7 @@ extension SaveSession {
 
     func addViolation(insert: Int? = nil, update: Int? = nil) throws {
         guard let change = insert.map({ batch.inserts[$0] }) ?? update.map({ batch.updates[$0] }) else { return }
-        let table = SQLSchema.identifier(try backend.entity(change.layout).table.name)
+        let entity = try backend.entity(change.layout)
         for constraint in constraints(of: change.layout) {
             let values = constraint.names.map { name -> PropertyValue in
                 guard let slot = change.layout.slotByPath[name] else { return .null }
@@ -50,9 +50,8 @@ extension SaveSession {
                 return change.base?.value(slot) ?? .null
             }
             if values.contains(where: \.isNull) { continue }
-            let conditions = constraint.columns.map { "\(SQLSchema.identifier($0)) = ?" }.joined(separator: " AND ")
             let owner = try connection.integer(
-                "SELECT Z_PK FROM \(table) WHERE \(conditions) AND Z_PK <> ?", values + [.integer(change.key)])
+                statements.owner(of: constraint.columns, in: entity), values + [.integer(change.key)])
             guard let owner else { continue }
             let root = change.layout.rootIndex
             // The other row may be one that this batch has just written.

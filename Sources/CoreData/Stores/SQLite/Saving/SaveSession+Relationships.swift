@@ -17,71 +17,46 @@ extension SaveSession {
         }
     }
 
-    /// The distance between neighbours in an ordered relationship, which leaves room for insertions.
-    private static let orderStep: Int64 = 1024
-    /// Positions beyond this are no store's own: a relationship that has one is numbered anew.
-    private static let highestPosition: Int64 = 1 << 62
-
     private func write(_ change: RelationshipChange, _ join: SQLJoinTable, _ isFirst: Bool) throws {
-        let table = SQLSchema.identifier(join.name)
-        let owner = SQLSchema.identifier(join.ownerColumn(isFirst: isFirst))
-        let destination = SQLSchema.identifier(join.destinationColumn(isFirst: isFirst))
-        let order = join.orderColumn(isFirst: isFirst).map(SQLSchema.identifier)
-        let otherOrder = join.otherOrderColumn(isFirst: isFirst).map(SQLSchema.identifier)
         let ownerKey = PropertyValue.integer(change.ownerKey)
+        let deletion = statements.deletePair(join, isFirst: isFirst)
         for removed in change.removed {
             let key = PropertyValue.integer(removed.key)
-            try connection.run("DELETE FROM \(table) WHERE \(owner) = ? AND \(destination) = ?", [ownerKey, key])
-            if join.isReflexive {
-                try connection.run("DELETE FROM \(table) WHERE \(owner) = ? AND \(destination) = ?", [key, ownerKey])
-            }
+            try connection.run(deletion, [ownerKey, key])
+            if join.isReflexive { try connection.run(deletion, [key, ownerKey]) }
         }
-        var columns = "\(owner), \(destination)"
-        var values = "?1, ?2"
-        func next(_ order: String, _ column: String, _ parameter: Int) -> String {
-            "(SELECT IFNULL(MAX(\(order)), \(Self.orderStep)) + \(Self.orderStep) FROM \(table) WHERE \(column) = ?\(parameter))"
-        }
-        if let order {
-            columns += ", \(order)"
-            values += ", " + next(order, owner, 1)
-        }
-        if let otherOrder {
-            columns += ", \(otherOrder)"
-            values += ", " + next(otherOrder, destination, 2)
-        }
-        if let order, !change.added.isEmpty { try makeRoom(table, order, of: owner, ownerKey, members: destination) }
+        let positions = statements.positions(join, isFirst: isFirst)
+        let otherPositions = statements.otherPositions(join, isFirst: isFirst)
+        let insertion = statements.insertPair(join, isFirst: isFirst)
+        if let positions, !change.added.isEmpty { try makeRoom(positions, ownerKey) }
         for added in change.added {
             let key = PropertyValue.integer(added.key)
-            if let otherOrder { try makeRoom(table, otherOrder, of: destination, key, members: owner) }
-            let sql = "INSERT OR IGNORE INTO \(table) (\(columns)) VALUES (\(values))"
-            try connection.run(sql, [ownerKey, key])
-            if join.isReflexive { try connection.run(sql, [key, ownerKey]) }
+            if let otherPositions { try makeRoom(otherPositions, key) }
+            try connection.run(insertion, [ownerKey, key])
+            if join.isReflexive { try connection.run(insertion, [key, ownerKey]) }
         }
-        guard let wanted = change.order, let order else { return }
-        var positions: [Int64: Int64] = [:]
-        try connection.query("SELECT \(destination), \(order) FROM \(table) WHERE \(owner) = ?", [ownerKey]) { row in
-            if !row.isNull(1) { positions[row.int64(0)] = row.int64(1) }
-        }
-        for (key, position) in Self.newPositions(wanted.map(\.key), positions) {
-            try connection.run(
-                "UPDATE \(table) SET \(order) = ? WHERE \(owner) = ? AND \(destination) = ?",
-                [.integer(position), ownerKey, .integer(key)])
+        guard let wanted = change.order, let positions else { return }
+        for (key, position) in Self.newPositions(wanted.map(\.key), try stored(positions, ownerKey)) {
+            try connection.run(statements.setPosition(positions), [.integer(position), ownerKey, .integer(key)])
         }
     }
 
+    /// The positions that members of a relationship have, by key.
+    private func stored(_ positions: SaveStatements.Positions, _ owner: PropertyValue) throws -> [Int64: Int64] {
+        var stored: [Int64: Int64] = [:]
+        try connection.query(statements.members(positions), [owner]) { row in
+            if !row.isNull(1) { stored[row.int64(0)] = row.int64(1) }
+        }
+        return stored
+    }
+
     /// Numbers the members of one relationship anew if a position, or what a damaged file has in its place, leaves no room behind it.
-    private func makeRoom(_ table: String, _ order: String, of owner: String, _ key: PropertyValue, members: String) throws {
-        let isFull = try connection.integer(
-            "SELECT MAX(\(order)) > \(Self.highestPosition) FROM \(table) WHERE \(owner) = ?", [key])
-        guard isFull == 1 else { return }
+    private func makeRoom(_ positions: SaveStatements.Positions, _ owner: PropertyValue) throws {
+        guard try connection.integer(statements.isFull(positions), [owner]) == 1 else { return }
         var keys: [Int64] = []
-        try connection.query(
-            "SELECT \(members) FROM \(table) WHERE \(owner) = ? AND \(order) IS NOT NULL ORDER BY \(order), \(members)", [key]
-        ) { keys.append($0.int64(0)) }
+        try connection.query(statements.orderedMembers(positions), [owner]) { keys.append($0.int64(0)) }
         for (member, position) in Self.newPositions(keys, [:]) {
-            try connection.run(
-                "UPDATE \(table) SET \(order) = ? WHERE \(owner) = ? AND \(members) = ?",
-                [.integer(position), key, .integer(member)])
+            try connection.run(statements.setPosition(positions), [.integer(position), owner, .integer(member)])
         }
     }
 
@@ -89,57 +64,38 @@ extension SaveSession {
     ///
     /// A row has one owner for each relationship: the last one it was given to. Another owner's removal does not take it away.
     private func writeHiddenKeys(_ change: RelationshipChange, _ column: SQLColumn, _ destination: SQLEntity) throws {
-        let table = SQLSchema.identifier(destination.table.name)
-        let key = SQLSchema.identifier(column.name)
         let owner = PropertyValue.integer(change.ownerKey)
         for removed in change.removed {
-            try connection.run(
-                "UPDATE \(table) SET \(Self.noOwner(in: column)) WHERE Z_PK = ? AND \(key) = ?", [.integer(removed.key), owner])
+            try connection.run(statements.releaseDestination(column, of: destination), [.integer(removed.key), owner])
         }
-        var assignments = "\(key) = ?1"
-        if let name = column.entityColumn, let number = backend.mapping.entity(change.layout)?.number {
-            assignments += ", \(SQLSchema.identifier(name)) = \(number)"
-        }
-        // The place among another owner's destinations ends; a new one follows.
-        if let name = column.orderColumn { assignments += ", \(SQLSchema.identifier(name)) = NULL" }
-        for added in change.added {
-            try connection.run(
-                "UPDATE \(table) SET \(assignments) WHERE Z_PK = ?2 AND \(key) IS NOT ?1", [owner, .integer(added.key)])
-        }
+        let gift = statements.giveDestination(column, of: destination, to: backend.mapping.entity(change.layout))
+        for added in change.added { try connection.run(gift, [owner, .integer(added.key)]) }
     }
 
     private func writePositions(_ change: RelationshipChange, _ column: SQLColumn, _ destination: SQLEntity) throws {
-        guard let order = column.orderColumn.map(SQLSchema.identifier) else { return }
-        let table = SQLSchema.identifier(destination.table.name)
-        let key = SQLSchema.identifier(column.name)
+        guard let positions = statements.positions(column, of: destination) else { return }
         let ownerKey = PropertyValue.integer(change.ownerKey)
-        let setPosition = "UPDATE \(table) SET \(order) = ? WHERE Z_PK = ?" + (column.isHiddenKey ? " AND \(key) = \(change.ownerKey)" : "")
+        let setPosition = statements.setPosition(positions, ofRowOf: change.ownerKey)
         guard let wanted = change.order else {
             guard !change.added.isEmpty else { return }
-            try makeRoom(table, order, of: key, ownerKey, members: "Z_PK")
-            var last =
-                try connection.integer("SELECT MAX(\(order)) FROM \(table) WHERE \(key) = ?", [ownerKey])
-                ?? Self.orderStep
+            try makeRoom(positions, ownerKey)
+            var last = try connection.integer(statements.last(positions), [ownerKey]) ?? SaveStatements.Positions.step
             for added in change.added {
-                last += Self.orderStep
+                last += SaveStatements.Positions.step
                 try connection.run(setPosition, [.integer(last), .integer(added.key)])
             }
             return
         }
-        var positions: [Int64: Int64] = [:]
-        try connection.query("SELECT Z_PK, \(order) FROM \(table) WHERE \(key) = ?", [ownerKey]) { row in
-            if !row.isNull(1) { positions[row.int64(0)] = row.int64(1) }
-        }
-        for (key, position) in Self.newPositions(wanted.map(\.key), positions) {
+        for (key, position) in Self.newPositions(wanted.map(\.key), try stored(positions, ownerKey)) {
             try connection.run(setPosition, [.integer(position), .integer(key)])
         }
     }
 
     /// The positions to write so that keys stand in a wanted order; positions that fit stay.
     static func newPositions(_ keys: [Int64], _ stored: [Int64: Int64]) -> [(key: Int64, position: Int64)] {
-        let current = stored.filter { (0...highestPosition).contains($0.value) }
+        let current = stored.filter { (0...SaveStatements.Positions.highest).contains($0.value) }
         var changes: [(Int64, Int64)] = []
-        var previous: Int64 = Self.orderStep
+        var previous: Int64 = SaveStatements.Positions.step
         for (index, key) in keys.enumerated() {
             let next = index + 1 < keys.count ? current[keys[index + 1]] : nil
             if let position = current[key], position > previous, next.map({ position < $0 || $0 <= previous }) ?? true {
@@ -148,15 +104,15 @@ extension SaveSession {
             }
             let position: Int64
             if let next, next > previous, next - previous >= 2 {
-                position = min(previous + (next - previous) / 2, previous + Self.orderStep)
+                position = min(previous + (next - previous) / 2, previous + SaveStatements.Positions.step)
             } else {
-                position = previous + Self.orderStep
+                position = previous + SaveStatements.Positions.step
             }
             changes.append((key, position))
             previous = position
         }
         // Behind the last room there is none: everything moves.
-        if previous > highestPosition, !current.isEmpty { return newPositions(keys, [:]) }
+        if previous > SaveStatements.Positions.highest, !current.isEmpty { return newPositions(keys, [:]) }
         return changes
     }
 }

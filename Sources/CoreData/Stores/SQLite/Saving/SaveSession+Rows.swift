@@ -2,9 +2,8 @@
 extension SaveSession {
     func checkVersions() throws {
         for (index, check) in batch.versionChecks.enumerated() {
-            let table = SQLSchema.identifier(try backend.entity(check.layout).table.name)
             let version = try connection.integer(
-                "SELECT \(SQLSchema.rowVersion) FROM \(table) WHERE Z_PK = ?", [.integer(check.key)])
+                statements.version(of: try backend.entity(check.layout)), [.integer(check.key)])
             if version != check.base?.version { try addConflict(.check, index, check) }
         }
     }
@@ -34,21 +33,11 @@ extension SaveSession {
 
     /// Takes the owner of a to-many relationship without an inverse out of its destinations' rows.
     private func releaseDestinations(of owner: Int64, _ key: SQLHiddenKey) throws {
-        let column = SQLSchema.identifier(key.column.name)
-        try connection.run(
-            "UPDATE \(SQLSchema.identifier(key.destination.table.name)) SET \(Self.noOwner(in: key.column)) WHERE \(column) = ?",
-            [.integer(owner)])
-    }
-
-    /// The assignments that make a hidden key and its companions empty.
-    static func noOwner(in column: SQLColumn) -> String {
-        [column.name, column.entityColumn, column.orderColumn].compactMap { $0 }
-            .map { SQLSchema.identifier($0) + " = NULL" }.joined(separator: ", ")
+        try connection.run(statements.releaseDestinations(key.column, of: key.destination), [.integer(owner)])
     }
 
     private func deletePairs(of join: SQLJoinTable, _ column: String, _ key: Int64) throws {
-        try connection.run(
-            "DELETE FROM \(SQLSchema.identifier(join.name)) WHERE \(SQLSchema.identifier(column)) = ?", [.integer(key)])
+        try connection.run(statements.deletePairs(join, column), [.integer(key)])
     }
 
     func updateRows() throws {
@@ -101,10 +90,8 @@ extension SaveSession {
         let entity = try backend.entity(change.layout)
         let columns = Set(constraints(of: change.layout).flatMap { $0.columns })
         guard !columns.isEmpty else { return }
-        let assignments = columns.sorted().map { "\(SQLSchema.identifier($0)) = NULL" }.joined(separator: ", ")
         try connection.run(
-            "UPDATE \(SQLSchema.identifier(entity.table.name)) SET \(assignments) WHERE Z_PK = ? AND \(SQLSchema.rowVersion) = ?",
-            [.integer(change.key), .integer(change.base?.version ?? 0)])
+            statements.clear(columns.sorted(), of: entity), [.integer(change.key), .integer(change.base?.version ?? 0)])
     }
 
     func insertRows() throws {

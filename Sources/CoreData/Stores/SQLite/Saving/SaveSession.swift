@@ -7,6 +7,7 @@ final class SaveSession {
     private let store: SQLiteStore
     let backend: SQLiteBackend
     let connection: SQLiteConnection
+    let statements: SaveStatements
     private var writers: [Int: RowWriter] = [:]
     /// The writer that was used last, which is most often the next one too, and its layout.
     @exclusivity(unchecked) private var recent: (layout: ObjectIdentifier, writer: RowWriter)?
@@ -24,6 +25,7 @@ final class SaveSession {
         self.store = store
         self.backend = backend
         self.connection = connection
+        statements = SaveStatements(mapping: backend.mapping)
         files = backend.pool.supersededFiles.map { ExternalFileChanges($0.files, connection) }
         insertedRows = ContiguousArray(repeating: nil, count: batch.inserts.count)
         updatedRows = ContiguousArray(repeating: nil, count: batch.updates.count)

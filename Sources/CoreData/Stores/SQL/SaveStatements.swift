@@ -1,0 +1,234 @@
+/// The statements of a save, for single rows. Values are bound in the order in which the comments name them.
+struct SaveStatements {
+    let mapping: SQLMapping
+
+    private var dialect: any SQLDialect { mapping.dialect }
+    private var naming: any TableNaming { mapping.naming }
+
+    private func identifier(_ name: String) -> String { dialect.identifier(name) }
+    private var key: String { identifier(naming.key) }
+    private func table(_ entity: SQLEntity) -> String { identifier(entity.table.name) }
+    private var version: String { dialect.version(identifier(naming.version)) }
+
+    /// Hands out placeholders in order.
+    private struct Parameters {
+        let dialect: any SQLDialect
+        private var count = 0
+
+        init(_ dialect: any SQLDialect) { self.dialect = dialect }
+
+        mutating func next() -> String {
+            count += 1
+            return dialect.placeholder(count)
+        }
+    }
+
+    // MARK: Rows
+
+    /// Inserts a row: its key, its entity's number where there is a column for it, its version, and the columns of its properties in
+    /// the order of their slots, each with the number of the destination's entity behind it where there is a column for that.
+    func insert(_ entity: SQLEntity) -> String {
+        var names = entity.table.systemColumns
+        for column in writtenColumns(of: entity) {
+            names.append(column.name)
+            if let entityColumn = column.entityColumn { names.append(entityColumn) }
+        }
+        var parameters = Parameters(dialect)
+        let values = names.map { _ in parameters.next() }
+        return "INSERT INTO \(table(entity)) (\(names.map(identifier).joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
+    }
+
+    /// The columns that a store writes: all but those of derived attributes, which triggers keep.
+    private func writtenColumns(of entity: SQLEntity, where isWanted: (Int) -> Bool = { _ in true }) -> [SQLColumn] {
+        entity.layout.slots.prefix(entity.layout.storedCount).compactMap { slot in
+            isWanted(slot.index) && !slot.isDerived ? entity.columns[slot.index] : nil
+        }
+    }
+
+    /// Writes some columns of a row in a version: the values as in `insert`, then the key and the version.
+    func update(_ entity: SQLEntity, slots isChanged: (Int) -> Bool) -> String {
+        var parameters = Parameters(dialect)
+        var assignments = ["\(identifier(naming.version)) = \(version) + 1"]
+        for column in writtenColumns(of: entity, where: isChanged) {
+            assignments.append("\(identifier(column.name)) = \(parameters.next())")
+            if let entityColumn = column.entityColumn { assignments.append("\(identifier(entityColumn)) = \(parameters.next())") }
+            // The place in an ordered relationship ends with the membership; a new one follows.
+            if let order = column.orderColumn { assignments.append("\(identifier(order)) = NULL") }
+        }
+        return "UPDATE \(table(entity)) SET \(assignments.joined(separator: ", ")) "
+            + "WHERE \(key) = \(parameters.next()) AND \(version) = \(parameters.next())"
+    }
+
+    /// Takes the values of some columns away: the key and the version.
+    func clear(_ columns: some Sequence<String>, of entity: SQLEntity) -> String {
+        var parameters = Parameters(dialect)
+        let assignments = columns.map { "\(identifier($0)) = NULL" }.joined(separator: ", ")
+        return "UPDATE \(table(entity)) SET \(assignments) WHERE \(key) = \(parameters.next()) AND \(version) = \(parameters.next())"
+    }
+
+    /// Deletes a row: the key, and the version if that matters.
+    func delete(_ entity: SQLEntity, checksVersion: Bool) -> String {
+        var parameters = Parameters(dialect)
+        let row = "DELETE FROM \(table(entity)) WHERE \(key) = \(parameters.next())"
+        return checksVersion ? row + " AND \(version) = \(parameters.next())" : row
+    }
+
+    /// The version of a row: the key.
+    func version(of entity: SQLEntity) -> String {
+        "SELECT \(version) FROM \(table(entity)) WHERE \(key) = \(dialect.placeholder(1))"
+    }
+
+    /// The key of the row that has some unique values: the values, and the key of the row that wants them.
+    func owner(of columns: [String], in entity: SQLEntity) -> String {
+        var parameters = Parameters(dialect)
+        let conditions = columns.map { "\(identifier($0)) = \(parameters.next())" }.joined(separator: " AND ")
+        return "SELECT \(key) FROM \(table(entity)) WHERE \(conditions) AND \(key) <> \(parameters.next())"
+    }
+
+    // MARK: Pairs
+
+    /// Deletes a pair: the owner's key and the destination's.
+    func deletePair(_ join: SQLJoinTable, isFirst: Bool) -> String {
+        var parameters = Parameters(dialect)
+        return "DELETE FROM \(identifier(join.name)) WHERE \(identifier(join.ownerColumn(isFirst: isFirst))) = \(parameters.next()) "
+            + "AND \(identifier(join.destinationColumn(isFirst: isFirst))) = \(parameters.next())"
+    }
+
+    /// Deletes all pairs with a key in a column: the key.
+    func deletePairs(_ join: SQLJoinTable, _ column: String) -> String {
+        "DELETE FROM \(identifier(join.name)) WHERE \(identifier(column)) = \(dialect.placeholder(1))"
+    }
+
+    /// Inserts a pair behind all others of its owner and of its destination, unless it is there: the owner's key and the destination's.
+    func insertPair(_ join: SQLJoinTable, isFirst: Bool) -> String {
+        let table = identifier(join.name)
+        let owner = identifier(join.ownerColumn(isFirst: isFirst))
+        let destination = identifier(join.destinationColumn(isFirst: isFirst))
+        var columns = "\(owner), \(destination)"
+        var values = "\(dialect.numberedPlaceholder(1)), \(dialect.numberedPlaceholder(2))"
+        func add(_ order: String?, _ column: String, _ parameter: Int) {
+            guard let order = order.map(identifier) else { return }
+            columns += ", \(order)"
+            let last = dialect.value(SQLText("MAX(\(order))"), orElse: SQLText(String(Positions.step))).statement(dialect).sql
+            values += ", (SELECT \(last) + \(Positions.step) FROM \(table) WHERE \(column) = \(dialect.numberedPlaceholder(parameter)))"
+        }
+        add(join.orderColumn(isFirst: isFirst), owner, 1)
+        add(join.otherOrderColumn(isFirst: isFirst), destination, 2)
+        return dialect.insertIfMissing(into: table, columns, SQLText("VALUES (\(values))")).statement(dialect).sql
+    }
+
+    // MARK: Keys without an inverse
+
+    /// Takes an owner away from a row: the row's key and the owner's.
+    func releaseDestination(_ column: SQLColumn, of destination: SQLEntity) -> String {
+        var parameters = Parameters(dialect)
+        return "UPDATE \(table(destination)) SET \(noOwner(in: column)) WHERE \(key) = \(parameters.next()) "
+            + "AND \(identifier(column.name)) = \(parameters.next())"
+    }
+
+    /// Takes an owner away from all rows: the owner's key.
+    func releaseDestinations(_ column: SQLColumn, of destination: SQLEntity) -> String {
+        "UPDATE \(table(destination)) SET \(noOwner(in: column)) WHERE \(identifier(column.name)) = \(dialect.placeholder(1))"
+    }
+
+    /// The assignments that make a hidden key and its companions empty.
+    private func noOwner(in column: SQLColumn) -> String {
+        [column.name, column.entityColumn, column.orderColumn].compactMap { $0 }.map { identifier($0) + " = NULL" }.joined(separator: ", ")
+    }
+
+    /// Gives a row to an owner: the owner's key and the row's.
+    func giveDestination(_ column: SQLColumn, of destination: SQLEntity, to owner: SQLEntity?) -> String {
+        let foreign = identifier(column.name)
+        var assignments = "\(foreign) = \(dialect.numberedPlaceholder(1))"
+        if let name = column.entityColumn, let number = owner?.number { assignments += ", \(identifier(name)) = \(number)" }
+        // The place among another owner's destinations ends; a new one follows.
+        if let name = column.orderColumn { assignments += ", \(identifier(name)) = NULL" }
+        let isOther = dialect.isDifferent(SQLText(foreign), SQLText(dialect.numberedPlaceholder(1))).statement(dialect).sql
+        return "UPDATE \(table(destination)) SET \(assignments) WHERE \(key) = \(dialect.numberedPlaceholder(2)) AND \(isOther)"
+    }
+
+    // MARK: Positions
+
+    /// The rows of one owner, or the pairs, that have positions.
+    struct Positions {
+        /// The distance between neighbours in an ordered relationship, which leaves room for insertions.
+        static let step: Int64 = 1024
+        /// Positions beyond this are no store's own: a relationship that has one is numbered anew.
+        static let highest: Int64 = 1 << 62
+
+        let table: String
+        let position: String
+        /// The column of the owner's keys.
+        let owner: String
+        /// The column of the members' keys.
+        let member: String
+        /// Whether the owner's key in a row is written with the row's other values.
+        let isAlone: Bool
+    }
+
+    /// The positions of destinations that hold their owner's key; nil where the relationship is not ordered.
+    func positions(_ column: SQLColumn, of destination: SQLEntity) -> Positions? {
+        column.orderColumn.map {
+            Positions(table: destination.table.name, position: $0, owner: column.name, member: naming.key, isAlone: !column.isHiddenKey)
+        }
+    }
+
+    /// The positions of pairs among those of their owner; nil where the relationship is not ordered.
+    func positions(_ join: SQLJoinTable, isFirst: Bool) -> Positions? {
+        join.orderColumn(isFirst: isFirst).map {
+            Positions(
+                table: join.name, position: $0, owner: join.ownerColumn(isFirst: isFirst), member: join.destinationColumn(isFirst: isFirst),
+                isAlone: false)
+        }
+    }
+
+    /// The positions of pairs among those of their destination; nil where the inverse relationship is not ordered.
+    func otherPositions(_ join: SQLJoinTable, isFirst: Bool) -> Positions? {
+        join.otherOrderColumn(isFirst: isFirst).map {
+            Positions(
+                table: join.name, position: $0, owner: join.destinationColumn(isFirst: isFirst), member: join.ownerColumn(isFirst: isFirst),
+                isAlone: false)
+        }
+    }
+
+    /// Whether there is no room behind the last position: the owner's key.
+    func isFull(_ positions: Positions) -> String {
+        "SELECT MAX(\(identifier(positions.position))) > \(Positions.highest) FROM \(identifier(positions.table)) "
+            + "WHERE \(identifier(positions.owner)) = \(dialect.placeholder(1))"
+    }
+
+    /// The last position: the owner's key.
+    func last(_ positions: Positions) -> String {
+        "SELECT MAX(\(identifier(positions.position))) FROM \(identifier(positions.table)) "
+            + "WHERE \(identifier(positions.owner)) = \(dialect.placeholder(1))"
+    }
+
+    /// The members with their positions: the owner's key.
+    func members(_ positions: Positions) -> String {
+        "SELECT \(identifier(positions.member)), \(identifier(positions.position)) FROM \(identifier(positions.table)) "
+            + "WHERE \(identifier(positions.owner)) = \(dialect.placeholder(1))"
+    }
+
+    /// The members that have a position, in order: the owner's key.
+    func orderedMembers(_ positions: Positions) -> String {
+        let (member, position) = (identifier(positions.member), identifier(positions.position))
+        return "SELECT \(member) FROM \(identifier(positions.table)) WHERE \(identifier(positions.owner)) = \(dialect.placeholder(1)) "
+            + "AND \(position) IS NOT NULL ORDER BY \(position), \(member)"
+    }
+
+    /// Gives a member a position: the position, the owner's key and the member's.
+    func setPosition(_ positions: Positions) -> String {
+        var parameters = Parameters(dialect)
+        return "UPDATE \(identifier(positions.table)) SET \(identifier(positions.position)) = \(parameters.next()) "
+            + "WHERE \(identifier(positions.owner)) = \(parameters.next()) AND \(identifier(positions.member)) = \(parameters.next())"
+    }
+
+    /// Gives a row a position among those of an owner, which it has unless others may have it: the position and the row's key.
+    func setPosition(_ positions: Positions, ofRowOf owner: Int64) -> String {
+        var parameters = Parameters(dialect)
+        let update =
+            "UPDATE \(identifier(positions.table)) SET \(identifier(positions.position)) = \(parameters.next()) "
+            + "WHERE \(identifier(positions.member)) = \(parameters.next())"
+        return positions.isAlone ? update : update + " AND \(identifier(positions.owner)) = \(owner)"
+    }
+}
