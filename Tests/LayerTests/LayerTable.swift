@@ -6,7 +6,7 @@ enum LayerTable {
 
     static let engine = LayerCheck(
         layers: [
-            ("runtime", ["Runtime", "Collections"]),
+            ("runtime", ["Runtime", "Collections", "Undo"]),
             ("errors and constants", ["Constants", "Errors"]),
             ("model", ["Model"]),
             ("transformable values", ["Transformables"]),

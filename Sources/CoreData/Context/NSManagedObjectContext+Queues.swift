@@ -65,20 +65,9 @@ extension NSManagedObjectContext {
 
     /// Whether the calling thread already runs work of this context, or is its main thread.
     var isOnQueue: Bool {
-        if concurrencyType == .mainQueueConcurrencyType { return Thread.isMainThread || MainQueue.isCurrent }
+        if concurrencyType == .mainQueueConcurrencyType { return MainQueue.isCurrent }
         return CurrentContext.isActive(self)
     }
-}
-
-/// The main queue, which a program whose entry point is asynchronous runs on other threads than the main one.
-private enum MainQueue {
-    private static let mark: DispatchSpecificKey<Bool> = {
-        let key = DispatchSpecificKey<Bool>()
-        DispatchQueue.main.setSpecific(key: key, value: true)
-        return key
-    }()
-
-    static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) == true }
 }
 
 /// The contexts whose blocks the current thread is running, innermost last.

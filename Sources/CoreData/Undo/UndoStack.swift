@@ -1,0 +1,119 @@
+/// What an undo manager does to take one change back.
+struct UndoAction {
+    /// The target that it was registered with; nil for an action of the engine's own. Not a reference: the target is not kept.
+    let target: ObjectIdentifier?
+    let perform: () -> Void
+    var isDiscardable = false
+}
+
+/// Actions that are undone together, the last one first.
+final class UndoGroup {
+    enum Entry {
+        case action(UndoAction)
+        case group(UndoGroup)
+    }
+
+    var entries: [Entry] = []
+    var name = ""
+    var userInfo: [UndoManager.UserInfoKey: Any] = [:]
+    /// Whether the group was opened for an event, not by `beginUndoGrouping()`.
+    let isOfEvent: Bool
+
+    init(isOfEvent: Bool) { self.isOfEvent = isOfEvent }
+
+    /// Whether there is an action, and none that must be kept. Cost: O(number of actions).
+    var isDiscardable: Bool {
+        !entries.isEmpty
+            && entries.allSatisfy {
+                switch $0 {
+                case .action(let action): action.isDiscardable
+                case .group(let group): group.isDiscardable
+                }
+            }
+    }
+
+    func perform() {
+        for entry in entries.reversed() {
+            switch entry {
+            case .action(let action): action.perform()
+            case .group(let group): group.perform()
+            }
+        }
+    }
+
+    func markLastAction(isDiscardable: Bool) {
+        switch entries.last {
+        case .action(var action):
+            action.isDiscardable = isDiscardable
+            entries[entries.count - 1] = .action(action)
+        case .group(let group): group.markLastAction(isDiscardable: isDiscardable)
+        case nil: break
+        }
+    }
+
+    func removeActions(of target: ObjectIdentifier) {
+        entries.removeAll {
+            switch $0 {
+            case .action(let action): return action.target == target
+            case .group(let group):
+                let wasEmpty = group.entries.isEmpty
+                group.removeActions(of: target)
+                return group.entries.isEmpty && !wasEmpty
+            }
+        }
+    }
+
+    func takeOver(_ other: UndoGroup) {
+        if name.isEmpty { name = other.name }
+        userInfo.merge(other.userInfo) { own, _ in own }
+    }
+}
+
+/// The groups that can be undone, or those that can be redone.
+final class UndoStack {
+    /// Groups of the top level that are closed, the oldest first.
+    var groups: [UndoGroup] = []
+    /// Groups that actions are added to, the outermost first.
+    var open: [UndoGroup] = []
+
+    /// The group that is undone next: an open one of the top level if it has anything, else the last closed one.
+    var next: UndoGroup? {
+        if let first = open.first, !first.entries.isEmpty { return first }
+        return groups.last
+    }
+
+    /// How many groups of the top level there are.
+    var count: Int { groups.count + (open.first?.entries.isEmpty == false ? 1 : 0) }
+
+    func closeGroup(removingIfEmpty: Bool) {
+        let group = open.removeLast()
+        if removingIfEmpty, group.entries.isEmpty { return }
+        if let parent = open.last { parent.entries.append(.group(group)) } else { groups.append(group) }
+    }
+
+    /// Takes away the group that was closed last, within the open one if there is one; nil where none was.
+    func popClosedGroup() -> UndoGroup? {
+        guard let parent = open.last else { return groups.popLast() }
+        guard case .group(let group) = parent.entries.last else { return nil }
+        parent.entries.removeLast()
+        return group
+    }
+
+    func removeOldest(keeping levels: Int) {
+        if levels > 0, groups.count > levels { groups.removeFirst(groups.count - levels) }
+    }
+
+    func removeAll() {
+        groups = []
+        open = []
+    }
+
+    func removeActions(of target: ObjectIdentifier) {
+        groups.removeAll {
+            let wasEmpty = $0.entries.isEmpty
+            $0.removeActions(of: target)
+            return $0.entries.isEmpty && !wasEmpty
+        }
+        for group in open { group.removeActions(of: target) }
+    }
+}
