@@ -77,7 +77,9 @@ extension ChangeTracker {
     }
 
     /// An object is to be deleted. A new one just leaves the context, when pending changes are processed.
-    func delete(_ object: NSManagedObject) {
+    ///
+    /// - Parameter propagating: whether its delete rules are applied then.
+    func delete(_ object: NSManagedObject, propagating: Bool = true) {
         if object.flags.contains(.inserted) {
             inserted.remove(object)
         } else {
@@ -86,7 +88,7 @@ extension ChangeTracker {
         }
         object.markDeleted()
         join(object)
-        unpropagated.append(object)
+        if propagating { unpropagated.append(object) } else { object.markPropagated() }
     }
 
     /// Adds an object to those of the event.
@@ -109,6 +111,21 @@ extension ChangeTracker {
     func takeBackDeletion(of object: NSManagedObject) {
         deleted.remove(object)
         object.unmarkDeleted()
+    }
+
+    /// An object whose deletion was saved is to be saved as a new row in the place of its former one.
+    func revive(_ object: NSManagedObject, values: [PropertyValue]) {
+        object.becomeNewInPlaceOfDeletedRow(values)
+        inserted.append(object)
+        if event.objects.isEmpty { eventBegins() }
+        event.objects.append(object)
+    }
+
+    /// Undoing has left an object as it is in its store: it is part of the event, but has nothing to be saved.
+    func takeBackUndoneChanges(of object: NSManagedObject) {
+        updated.remove(object)
+        object.unmarkUpdated()
+        event.refreshed.insert(object)
     }
 
     /// Changes of an object are taken back or saved. Its values are left to the caller.
@@ -218,6 +235,15 @@ extension ChangeTracker {
 // MARK: - Events
 
 extension ChangeTracker {
+    /// The inserted, changed and deleted objects of the event, in the order of their first change.
+    var eventObjects: ContiguousArray<NSManagedObject> { event.objects }
+
+    /// The deletion of an object was undone: it is there again.
+    func noteUndoneDeletion(of object: NSManagedObject) {
+        join(object)
+        event.mergedInsertions.insert(object)
+    }
+
     /// An object's values were read again, at the program's wish.
     func noteRefreshed(_ object: NSManagedObject) {
         if event.refreshed.isEmpty { eventBegins() }

@@ -26,6 +26,8 @@ struct EventChanges {
     /// Whether all insertions are pending here: what came from elsewhere is not, and must not be kept alive.
     let insertionsArePending: Bool
     let updated: ContiguousArray<NSManagedObject>
+    /// Whether all of them are changed rows: new objects, which were inserted in another event, change as well.
+    let updatesArePending: Bool
     let deleted: ContiguousArray<NSManagedObject>
     let refreshed: Set<NSManagedObject>
     let invalidated: Set<NSManagedObject>
@@ -49,6 +51,7 @@ struct EventChanges {
             objects.forEachUnretained { $0.leaveEvent() }
             inserted = objects
             updated = []
+            updatesArePending = true
             deleted = ContiguousArray(event.mergedDeletions)
             refreshed = event.refreshed
             discarded = []
@@ -59,6 +62,7 @@ struct EventChanges {
         var deleted = ContiguousArray(event.mergedDeletions)
         var refreshed = event.refreshed
         var discarded: [NSManagedObject] = []
+        var updatesArePending = true
         for object in objects {
             let flags = object.flags
             object.leaveEvent()
@@ -70,13 +74,17 @@ struct EventChanges {
                 deleted.append(object)
             } else if flags.contains(.insertedInEvent) {
                 inserted.append(object)
+            } else if event.mergedInsertions.contains(object) {
+                // Its deletion was undone: it counts as inserted.
             } else if flags.contains(.inserted) || flags.contains(.updated) {
                 updated.append(object)
+                if flags.contains(.inserted) { updatesArePending = false }
                 if !refreshed.isEmpty { refreshed.remove(object) }
             }
         }
         self.inserted = inserted
         self.updated = updated
+        self.updatesArePending = updatesArePending
         self.deleted = deleted
         self.refreshed = refreshed
         self.discarded = discarded

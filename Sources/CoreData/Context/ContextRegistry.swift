@@ -7,10 +7,10 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
     private var contextReference: Unmanaged<NSManagedObjectContext>?
     private weak let coordinator: NSPersistentStoreCoordinator?
 
-    init(context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator?) {
+    init(context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator?, parent: ContextRegistry? = nil) {
         contextReference = .passUnretained(context)
         self.coordinator = coordinator
-        super.init(modelLayout: coordinator?.modelLayout)
+        super.init(modelLayout: coordinator?.modelLayout, parent: parent)
     }
 
     /// The context, nil once it is being deallocated.
@@ -58,6 +58,10 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
     }
 
     override func noteChanged(_ object: NSManagedObject) { context?.noteChanged(object) }
+
+    override func noteUntracked(_ object: NSManagedObject, slot: Int) { context?.journal?.noteUntracked(object, slot: slot) }
+
+    override func willChangeTransient(_ object: NSManagedObject, slot: Int) { context?.journal?.willChangeTransient(object, slot: slot) }
 
     override func permanentID(ofNew object: NSManagedObject) -> NSManagedObjectID? { context?.permanentID(ofNew: object) }
 

@@ -14,6 +14,7 @@ extension NSManagedObject {
     /// The one entity of the context's model that the class stands for; stops the program when there is none.
     public static func _entity(in context: NSManagedObjectContext) -> NSEntityDescription {
         if let last = context.lastInsertedClass, last.objectClass == ObjectIdentifier(self) { return last.entity.takeUnretainedValue() }
+        if context.modelLayout == nil { context.followParent() }
         guard let model = context.modelLayout else {
             preconditionFailure("\(self)(context:) needs a context with a persistent store coordinator.")
         }

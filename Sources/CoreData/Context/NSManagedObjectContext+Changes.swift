@@ -11,6 +11,7 @@ extension NSManagedObjectContext {
         isProcessingChanges = true
         defer { isProcessingChanges = false }
         if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
+        if journal != nil { registerUndo() }
         postChanges()
     }
 
@@ -91,7 +92,7 @@ extension NSManagedObjectContext {
             if !ended.updated.isEmpty {
                 let set = Self.set(of: ended.updated)
                 userInfo[NSUpdatedObjectsKey] = set
-                changes.remember(inserted: nil, updated: set)
+                if ended.updatesArePending { changes.remember(inserted: nil, updated: set) }
             }
             if !ended.deleted.isEmpty { userInfo[NSDeletedObjectsKey] = Self.set(of: ended.deleted) }
             if !ended.refreshed.isEmpty { userInfo[NSRefreshedObjectsKey] = ended.refreshed }
@@ -103,7 +104,7 @@ extension NSManagedObjectContext {
     }
 
     /// A new object that was deleted is no longer part of the context; it may be inserted again.
-    private func finishDiscarding(_ object: NSManagedObject) {
+    func finishDiscarding(_ object: NSManagedObject) {
         assignedStores[ObjectIdentifier(object)] = nil
         if object.storeNumber >= 0 { registry.unregister(object) }
         if let objectID = object.extras?.objectID { temporaryObjects[objectID.identity] = nil }
@@ -118,6 +119,8 @@ extension NSManagedObjectContext {
     /// deleted have nothing to be merged with: the object becomes a fault that finds no row.
     public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
         guard object.registry === registry else { return }
+        if journal != nil { processPendingChanges() }
+        defer { journal?.reread(object) }
         continueAsUpdate(object)
         if object.flags.contains(.inserted) {
             if mergeChanges { return }
@@ -150,6 +153,8 @@ extension NSManagedObjectContext {
 
     /// Turns all unchanged objects into faults and reloads the rows of changed ones under their changes.
     public func refreshAllObjects() {
+        if journal != nil { processPendingChanges() }
+        defer { journal?.rereadAll() }
         for object in registry.allObjects() {
             // A new object that has its permanent ID has nothing to be read again.
             if object.flags.contains(.inserted) { continue }
@@ -238,6 +243,9 @@ extension NSManagedObjectContext {
     /// Discards all unsaved changes: insertions, deletions and changed values. Nothing is read from the store.
     public func rollback() {
         readFailure = nil
+        // What is pending is not to be registered, only to be forgotten.
+        let journal = journal
+        self.journal = nil
         for object in changes.rollBack() {
             if object.flags.contains(.deletedElsewhere) {
                 endDeletion(of: object)
@@ -249,6 +257,8 @@ extension NSManagedObjectContext {
         assignedStores.removeAll()
         conflictChecks.removeAll()
         processPendingChanges()
+        self.journal = journal
+        forgetUndoneChanges()
     }
 
     /// Takes back an object's unsaved values.

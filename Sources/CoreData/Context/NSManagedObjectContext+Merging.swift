@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 // Taking over what other contexts saved.
 
@@ -50,8 +49,9 @@ extension NSManagedObjectContext {
 
     /// - Parameter keepingDeletions: whether deleted objects stay until the next save, or leave the context at once.
     func merge(_ changes: SavedObjectIDs, keepingDeletions: Bool = false) {
+        if journal != nil { processPendingChanges() }
         var refreshedIDs: [NSManagedObjectID] = []
-        for objectID in changes.inserted where objectID.persistentStore != nil {
+        for objectID in changes.inserted where objectID.persistentStore != nil || objectID.serial(in: registry.identities) != nil {
             let object = object(with: objectID)
             if object.hasChanges { continue }
             self.changes.noteMergedInsertion(of: object)
@@ -78,6 +78,7 @@ extension NSManagedObjectContext {
                 NSInsertedObjectIDsKey: Set(changes.inserted), NSUpdatedObjectIDsKey: Set(changes.updated),
                 NSDeletedObjectIDsKey: Set(changes.deleted), NSRefreshedObjectIDsKey: Set(refreshedIDs),
             ])
+        for child in mergingChildren.all { child.takeOver(changes) }
     }
 
     /// Gives an object the newest committed row under its pending changes; relationships are read again when needed.
@@ -119,60 +120,21 @@ extension NSManagedObjectContext {
     }
 
     func updateMergeObserver() {
-        ContextObservers.shared.remove(self)
-        if automaticallyMergesChangesFromParent, persistentStoreCoordinator != nil { ContextObservers.shared.add(self) }
-    }
-}
-
-/// The IDs of objects that one save changed: what may cross threads.
-struct SavedObjectIDs: Sendable {
-    var inserted: [NSManagedObjectID] = []
-    var updated: [NSManagedObjectID] = []
-    var deleted: [NSManagedObjectID] = []
-}
-
-/// The contexts that take over others' saves automatically.
-final class ContextObservers: Sendable {
-    static let shared = ContextObservers()
-
-    private struct Entry {
-        weak var context: NSManagedObjectContext?
-        let identity: ObjectIdentifier
+        if automaticallyMergesChangesFromParent { mergingContexts?.add(self) } else { mergingContexts?.remove(self) }
     }
 
-    /// Guards the list.
-    private let entries = Mutex<[Entry]>([])
+    /// Takes over what another context saved, on the queue of this one.
+    func takeOver(_ changes: SavedObjectIDs) { perform { self.merge(changes) } }
 
-    func add(_ context: NSManagedObjectContext) {
-        entries.withLock { $0.append(Entry(context: context, identity: ObjectIdentifier(context))) }
-    }
-
-    func remove(_ context: NSManagedObjectContext) {
-        let identity = ObjectIdentifier(context)
-        entries.withLock { $0.removeAll { $0.identity == identity || $0.context == nil } }
-    }
-
-    /// Contexts other than `context` that merge what it saves.
-    func observers(of context: NSManagedObjectContext) -> [NSManagedObjectContext] {
-        guard let coordinator = context.persistentStoreCoordinator else { return [] }
-        return entries.withLock { entries in
-            entries.compactMap { entry in
-                guard let other = entry.context, other !== context, other.persistentStoreCoordinator === coordinator else {
-                    return nil
-                }
-                return other
-            }
-        }
-    }
-
-    func contextDidSave(
-        _ context: NSManagedObjectContext, _ inserted: ContiguousArray<NSManagedObject>,
-        _ updated: ContiguousArray<NSManagedObject>, _ deleted: ContiguousArray<NSManagedObject>
+    /// Has those contexts take over what this one saved that are to: its children, and those that work on the same stores or parent.
+    func tellOthers(
+        _ inserted: ContiguousArray<NSManagedObject>, _ updated: ContiguousArray<NSManagedObject>,
+        _ deleted: ContiguousArray<NSManagedObject>
     ) {
-        let observers = observers(of: context)
-        if observers.isEmpty { return }
+        let others = (mergingContexts?.all ?? []) + mergingChildren.all
+        if !others.contains(where: { $0 !== self }) { return }
         let changes = SavedObjectIDs(
             inserted: inserted.map(\.objectID), updated: updated.map(\.objectID), deleted: deleted.map(\.objectID))
-        for observer in observers { observer.perform { observer.merge(changes) } }
+        for other in others where other !== self { other.takeOver(changes) }
     }
 }

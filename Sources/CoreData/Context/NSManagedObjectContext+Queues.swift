@@ -13,7 +13,7 @@ extension NSManagedObjectContext {
         queue.async {
             CurrentContext.run(in: self) {
                 block.value()
-                self.processPendingChanges()
+                self.endEvent()
             }
         }
     }
@@ -54,13 +54,19 @@ extension NSManagedObjectContext {
                     } catch {
                         result = .failure(error)
                     }
-                    self.processPendingChanges()
+                    self.endEvent()
                     return Unchecked(result)
                 }
                 continuation.resume(returning: result)
             }
         }
         return try result.value.get()
+    }
+
+    /// Ends the event that a block of `perform` is.
+    private func endEvent() {
+        processPendingChanges()
+        if undoManager != nil, concurrencyType != .mainQueueConcurrencyType { endUndoEvent() }
     }
 
     /// Whether the calling thread already runs work of this context, or is its main thread.

@@ -2,7 +2,14 @@
 
 extension NSManagedObjectContext {
     /// The rows of a store that the context works with; nil once it was removed.
-    func rows(ofStore number: Int) -> (any RowSource)? { registry.store(number: number)?.snapshotStore }
+    func rows(ofStore number: Int) -> (any RowSource)? {
+        guard let store = registry.store(number: number) else { return nil }
+        guard let parent = parentContext else { return store.snapshotStore }
+        if let rows = parentRows[number] { return rows }
+        let rows = ParentRows(of: parent, for: self, store: number)
+        parentRows[number] = rows
+        return rows
+    }
 
     /// The rows of the store that an object is in; nil for a new object, and once the store was removed.
     func rows(near object: NSManagedObject) -> (any RowSource)? {

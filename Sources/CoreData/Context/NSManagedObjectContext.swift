@@ -37,6 +37,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The clock for the age of rows; tests set another.
     var currentTime: () -> UInt64 = ReadTime.now
     @exclusivity(unchecked) var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
+    /// The rows of the parent context, by the number of their store.
+    @exclusivity(unchecked) var parentRows: [Int: ParentRows] = [:]
+    /// What was there before the present event; nil without an undo manager.
+    var journal: ChangeJournal?
+    var checkpointObserver: (any NSObjectProtocol)?
+    /// The contexts whose parent this is.
+    let children = ClientList()
+    /// Those of them that take over what others save.
+    let mergingChildren = ClientList()
 
     /// Makes a context that works on the main queue or on a private one.
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
@@ -60,7 +69,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     deinit {
-        coordinator?.clients.remove(self)
+        leave()
+        if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
         releaseObjects()
         registry.contextWillDeallocate()
     }
@@ -76,47 +86,94 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         retained.removeAll()
         recentBatches.removeAll()
         readFailure = nil
+        forgetUndoneChanges()
         registry.removeAll()
     }
 
     // MARK: - What the context works on
 
-    /// The coordinator that the context fetches from and saves to.
+    /// The coordinator that the context fetches from and saves to; that of the parent, if there is one.
     ///
-    /// Setting another coordinator resets the context; setting nil is a programming error.
+    /// Setting another coordinator resets the context and takes it from its parent; setting nil is a programming error.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
-        get { coordinator }
+        get { coordinator ?? parentContext?.persistentStoreCoordinator }
         set {
             guard let newValue else {
                 preconditionFailure("A context must have a persistent store coordinator: it cannot be set to nil.")
             }
-            if coordinator === newValue { return }
+            if coordinator === newValue, parentContext == nil { return }
             releaseObjects()
-            coordinator?.clients.remove(self)
-            coordinator = newValue
-            newValue.clients.add(self)
-            attach()
+            leave()
+            parentContext = nil
+            attach(to: newValue)
         }
     }
-    private var coordinator: NSPersistentStoreCoordinator?
+    /// That of the parent, too.
+    @exclusivity(unchecked) private var coordinator: NSPersistentStoreCoordinator?
 
-    private func attach() {
+    /// The context that this one fetches from and saves to, in place of stores; nil for one that works on stores. Kept alive.
+    ///
+    /// What the parent has not saved yet is there for its children, and what a child saves becomes a change of the parent. Work of a child
+    /// that needs the parent runs on the parent's queue, for which the child waits.
+    ///
+    /// Setting a parent resets the context, which then has the parent's coordinator. It must not be a context that has this one above it.
+    open var parent: NSManagedObjectContext? {
+        get { parentContext }
+        set {
+            if newValue === parentContext { return }
+            checkParent(newValue)
+            releaseObjects()
+            leave()
+            parentContext = newValue
+            attach(to: newValue?.persistentStoreCoordinator)
+        }
+    }
+    @exclusivity(unchecked) private(set) var parentContext: NSManagedObjectContext?
+
+    private func attach(to coordinator: NSPersistentStoreCoordinator?) {
+        self.coordinator = coordinator
+        coordinator?.clients.add(self)
+        parentContext?.children.add(self)
+        parentRows.removeAll()
         registry.contextWillDeallocate()
         lastInsertedClass = nil
-        let coordinator = persistentStoreCoordinator
-        registry = ContextRegistry(context: self, coordinator: coordinator)
+        registry = ContextRegistry(context: self, coordinator: coordinator, parent: parentContext?.registry)
         registry.checksAge = stalenessInterval >= 0
+        registry.tracksFormerValues = undoManager != nil
         updateMergeObserver()
     }
+
+    /// Ends the connection to what the context works on.
+    private func leave() {
+        mergingContexts?.remove(self)
+        coordinator?.clients.remove(self)
+        parentContext?.children.remove(self)
+        coordinator = nil
+    }
+
+    /// Has a context whose parent was given its coordinator later work with that.
+    func followParent() {
+        guard let parentContext, registry.identities !== parentContext.registry.identities || registry.modelIdentity == nil,
+            let coordinator = parentContext.persistentStoreCoordinator, registeredObjects.isEmpty
+        else { return }
+        leave()
+        attach(to: coordinator)
+    }
+
+    /// The contexts that take over what one of them saves, of which this is one where it is to merge automatically.
+    var mergingContexts: ClientList? { parentContext?.mergingChildren ?? coordinator?.mergingClients }
 
     var modelLayout: ModelLayout? { registry.modelLayout }
 
     func requireCoordinator(_ action: String) throws -> NSPersistentStoreCoordinator {
         ConcurrencyDebug.check(self, action)
+        if parentContext != nil { followParent() }
         guard let coordinator = persistentStoreCoordinator else {
             throw CoreDataErrors.make(
                 .coreData, "The context\(nameInMessages) has no persistent store coordinator and cannot \(action).",
-                recovery: "Set persistentStoreCoordinator first.")
+                recovery: parentContext == nil
+                    ? "Set persistentStoreCoordinator first."
+                    : "Set persistentStoreCoordinator of the context that is its parent, or above that.")
         }
         return coordinator
     }
@@ -131,6 +188,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var transactionAuthor: String?
     /// Values of the application's own.
     public let userInfo = NSMutableDictionary()
+    /// Where changes are registered so that they can be undone: one action for the changes of each event, which ends when pending changes
+    /// are processed. Nil by default: nothing is kept then, and `undo()` and `redo()` do nothing.
+    ///
+    /// Values set by primitive setters, and what was taken over from others, are not undone. Saving leaves the actions as they are;
+    /// `rollback()` and `reset()` remove those of the context. What a block of `perform` on a private queue changes is one event.
+    open var undoManager: UndoManager? {
+        didSet { undoManagerChanged(from: oldValue) }
+    }
     /// How conflicts with the store are resolved: an `NSMergePolicy`; the error policy by default.
     open var mergePolicy: Any = NSMergePolicy.error
     /// How long a row may be used after it was read, in seconds: negative for ever (the default), 0 never. A fault whose row
@@ -262,7 +327,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// The registered object with an ID, without any input or output; nil if the context has none.
     open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
-        guard let key = objectID.key else { return temporaryObjects[objectID.identity]?.object }
+        if parentContext != nil { adoptPermanentKeys() }
+        guard let key = objectID.key else {
+            if let object = temporaryObjects[objectID.identity]?.object { return object }
+            return objectID.serial(in: registry.identities).flatMap { registry.object(withSerial: $0, root: objectID.layout.rootIndex) }
+        }
         guard let number = objectID.anyStore?.number else { return nil }
         return registry.object(store: number, root: objectID.layout.rootIndex, key: key)
     }
@@ -271,6 +340,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open func object(with objectID: NSManagedObjectID) -> NSManagedObject {
         if let object = registeredObject(for: objectID) { return object }
         guard let key = objectID.key, let number = objectID.anyStore?.number else {
+            if let object = faultOfParent(with: objectID) { return object }
             // A temporary ID of another context, or of an object that is gone: a fault that cannot be fulfilled.
             let object = makeObject(of: objectID.layout)
             object.becomeFault(in: registry)

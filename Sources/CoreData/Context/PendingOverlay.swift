@@ -20,6 +20,7 @@ struct PendingOverlay {
         offset = max(0, request.fetch.offset)
         let root = request.layout.rootIndex
         let numbers = Set(request.stores.map(\.number))
+        let isExcluded = context.isLeftOut(by: request.fetch)
         for list in [context.changes.updated, context.changes.deleted, context.changes.inserted] {
             list.objects.forEachUnretained { object in
                 // A deleted object that was never loaded may be of a subentity of what it seems to be of.
@@ -29,7 +30,8 @@ struct PendingOverlay {
             }
         }
         for list in [context.changes.updated, context.changes.inserted] {
-            for object in list.objects where context.belongs(object, request) && context.isIn(request.stores, object) {
+            for object in list.objects where context.belongs(object, request) && context.isIn(request.stores, object) && !isExcluded(object)
+            {
                 if request.fetch.predicate?.evaluate(with: object) ?? true { objects.append(object) }
             }
         }
@@ -47,7 +49,8 @@ struct PendingOverlay {
     /// - Parameter isOnly: whether no other store is asked; the first results may else be all another's.
     func storeFetch(_ fetch: StoreFetch, store: NSPersistentStore, isOnly: Bool) -> StoreFetch {
         var fetch = fetch
-        fetch.excludedKeys = excludedKeys[store.number] ?? []
+        // Those of a child are there already.
+        fetch.excludedKeys.formUnion(excludedKeys[store.number] ?? [])
         fetch.offset = isOnly ? storeOffset : 0
         if limit > 0 {
             let (end, overflow) = limit.addingReportingOverflow(offset - fetch.offset)

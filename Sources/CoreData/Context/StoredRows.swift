@@ -281,13 +281,13 @@ private final class StoredRowSource {
 
 extension NSManagedObjectContext {
     /// The rows that a request fetches, without managed objects; nil where only objects show the result: the context has
-    /// unsaved changes, several stores have rows, or a store gives none.
+    /// unsaved changes or a parent, several stores have rows, or a store gives none.
     ///
     /// - Parameter relationships: the names of to-many relationships to read with the rows.
     package func fetchStoredRows<Result>(
         _ request: NSFetchRequest<Result>, relationships: [String]
     ) throws -> _StoredRows? {
-        if request.includesPendingChanges && hasChanges { return nil }
+        if request.includesPendingChanges && (hasChanges || parentContext != nil) { return nil }
         let resolved = try resolve(request)
         guard resolved.stores.count == 1, let store = resolved.stores.first, let stored = self.rows(ofStore: store.number),
             resolved.fetch.shape == .rows, case .rows(let rows) = try stored.fetch(resolved.fetch)

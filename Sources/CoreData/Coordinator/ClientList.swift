@@ -4,9 +4,22 @@ import Synchronization
 protocol CoordinatorClient: AnyObject, Sendable {
     /// Lets go of the objects of a store that was removed.
     func storeWasRemoved(_ store: NSPersistentStore)
+
+    /// Takes over what another client saved. Called on any thread.
+    func takeOver(_ changes: SavedObjectIDs)
+
+    /// Takes over the permanent keys that its parent knows. Called on any thread.
+    func parentHasPermanentKeys()
 }
 
-/// The contexts of one coordinator. It keeps none of them alive.
+/// The IDs of objects that one save changed: what may cross threads.
+struct SavedObjectIDs: Sendable {
+    var inserted: [NSManagedObjectID] = []
+    var updated: [NSManagedObjectID] = []
+    var deleted: [NSManagedObjectID] = []
+}
+
+/// Contexts of one coordinator, or of one parent. It keeps none of them alive.
 final class ClientList: Sendable {
     private struct Entry {
         weak var client: (any CoordinatorClient)?
@@ -14,6 +27,8 @@ final class ClientList: Sendable {
 
     /// Guards the entries.
     private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+
+    var isEmpty: Bool { entries.withLock { $0.isEmpty } }
 
     func add(_ client: any CoordinatorClient) {
         entries.withLock { $0[ObjectIdentifier(client)] = Entry(client: client) }

@@ -39,6 +39,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// The contexts that work on the coordinator, which are told when a store goes.
     let clients = ClientList()
+    /// Those of them that take over what others save.
+    let mergingClients = ClientList()
 
     /// Serialises adding and removing stores. Recursive: a store's `didAdd(to:)` may add another one.
     let changingStores = NSRecursiveLock()

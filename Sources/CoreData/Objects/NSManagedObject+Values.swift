@@ -156,6 +156,7 @@ extension NSManagedObject {
         }
         let property = layout.slots[slot]
         fireFaultIfNeeded()
+        defer { noteUntracked(property) }
         if property.kind.isToMany {
             guard let members = RelationshipValues.objects(in: value) else {
                 preconditionFailure(wrongType(value, property))
@@ -170,6 +171,11 @@ extension NSManagedObject {
         extras?.setDecoded(slot, nil)
         store(converted, slot: slot)
         extras?.setToOne(slot, nil)
+    }
+
+    private final func noteUntracked(_ property: PropertySlot) {
+        guard let registry, registry.tracksFormerValues else { return }
+        for slot in property.composite?.slots ?? [property.index] { registry.noteUntracked(self, slot: slot) }
     }
 
     /// Fires the fault before a value is read by primitive access; nil means all values.
@@ -285,9 +291,10 @@ extension NSManagedObject {
         case (.uuid(let new), .uuid(let old)): return new == old
         case (.decimal(let new), .decimal(let old)): return new == old
         case (.double, .null), (.decimal, .null): return new.isNotANumber
-        case (.reference(let new), .reference(let old)): return new == old
+        case (.reference(let new), .reference(let old)): return new == old || latest(new) == latest(old)
         case (.object, .reference(let reference)):
             guard let object = new.destination else { return false }
+            let reference = latest(reference)
             return !object.flags.contains(.inserted) && object.key == reference.key
                 && object.layout.rootIndex == layout.model.layouts[reference.layoutIndex].rootIndex
         case (.object(let new), .object(let old)): return new === old
@@ -298,6 +305,16 @@ extension NSManagedObject {
             return bytes == data
         default: return false
         }
+    }
+}
+
+extension NSManagedObject {
+    /// A reference by the permanent key, where that has taken the place of a provisional one in the context.
+    private final func latest(_ reference: RowReference) -> RowReference {
+        guard reference.key < 0, let registry, registry.hasProvisionalKeys,
+            let permanent = registry.identities.permanentKey(ofSerial: -reference.key, amongFirst: registry.permanentKeyCount)
+        else { return reference }
+        return RowReference(key: permanent.key, layoutIndex: reference.layoutIndex)
     }
 }
 

@@ -25,6 +25,7 @@ extension NSManagedObject {
             readThroughPending()
         } else {
             let extras = makeExtras()
+            if let registry, registry.tracksFormerValues, !flags.contains(.silent) { registry.willChangeTransient(self, slot: slot) }
             if extras.transient == nil { extras.transient = PendingValues.make(slotCount: layout.slots.count) }
             extras.transient?[slot] = value
         }

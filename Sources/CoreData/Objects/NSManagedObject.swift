@@ -147,12 +147,16 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         if flags.contains(.inserted) || storeNumber < 0 {
             if let objectID = registry?.permanentID(ofNew: self) { return objectID }
             let extras = makeExtras()
-            let serial = registry?.nextTemporarySerial() ?? ObjectRegistry.nextFreeSerial()
+            let serial = registry?.identities.nextSerial() ?? ObjectRegistry.nextFreeSerial()
             let objectID = NSManagedObjectID(
-                temporary: serial, in: registry?.temporarySpace ?? ObjectRegistry.freeSpace, layout: layout)
+                temporary: serial, in: registry?.identities.space ?? ObjectRegistry.freeSpace, layout: layout)
             extras.objectID = objectID
             registry?.noteTemporaryID(objectID, of: self)
             return objectID
+        }
+        if key < 0, let registry, registry.hasProvisionalKeys {
+            // Saved to a parent context: the ID is the one that the object has there.
+            return NSManagedObjectID(temporary: -key, in: registry.identities.space, layout: layout)
         }
         guard let store = registry?.store(number: Int(storeNumber)) else {
             // An object keeps its identity whatever became of its store.
@@ -392,15 +396,3 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
 /// A pointer to a value that a method may replace: what `AutoreleasingUnsafeMutablePointer` is where there is an
 /// Objective-C runtime, so that overrides of `validateValue(_:forKey:)` read the same.
 public typealias AutoreleasingUnsafeMutablePointer<Pointee> = UnsafeMutablePointer<Pointee>
-
-/// Why an object's values were replaced, for `awake(fromSnapshotEvents:)`.
-public struct NSSnapshotEventType: OptionSet, Sendable {
-    public let rawValue: UInt
-    public init(rawValue: UInt) { self.rawValue = rawValue }
-    public static let undoInsertion = NSSnapshotEventType(rawValue: 1 << 1)
-    public static let undoDeletion = NSSnapshotEventType(rawValue: 1 << 2)
-    public static let undoUpdate = NSSnapshotEventType(rawValue: 1 << 3)
-    public static let rollback = NSSnapshotEventType(rawValue: 1 << 4)
-    public static let refresh = NSSnapshotEventType(rawValue: 1 << 5)
-    public static let mergePolicy = NSSnapshotEventType(rawValue: 1 << 6)
-}

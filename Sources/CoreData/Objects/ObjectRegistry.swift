@@ -35,7 +35,6 @@ class ObjectRegistry: @unchecked Sendable {
         }
         /// The table that was used last, which is most often the next one too. Owned by `tables`.
         private var recent: (store: Int, root: Int, box: Unmanaged<TableBox>)?
-        var temporarySerial: Int64 = 0
         /// By store number: what remains of the stores for objects that outlive their context.
         var storeTokens: [Int: StoreToken] = [:]
 
@@ -69,20 +68,30 @@ class ObjectRegistry: @unchecked Sendable {
         }
     }
 
-    /// Guards the tables and the serial.
+    /// Guards the tables.
     private let lock = UnfairLock()
     @exclusivity(unchecked) private var state = State()
-    /// Identifies this context's temporary object IDs.
-    let temporarySpace = UUID()
+    /// The temporary identities of the context and of those that it shares its tree with.
+    final let identities: TemporaryIdentities
+    /// Whether the rows come from a parent context, where some have provisional keys: negative ones.
+    final let hasProvisionalKeys: Bool
+    /// How many of the tree's permanent keys have taken the place of provisional ones here. Grows on the context's queue; read on any.
+    private let adoptedKeyCount: Atomic<Int>
     let modelLayout: ModelLayout?
     /// Which model `modelLayout` is of, to compare without counting references.
     final let modelIdentity: ObjectIdentifier?
     /// Set when the context's staleness interval says that rows are not good for ever.
     @exclusivity(unchecked) var checksAge = false
+    /// Set when the context has an undo manager: what is changed without being tracked is to be noted, too.
+    @exclusivity(unchecked) final var tracksFormerValues = false
 
-    init(modelLayout: ModelLayout?) {
+    /// - Parameter parent: the registry of the parent context.
+    init(modelLayout: ModelLayout?, parent: ObjectRegistry? = nil) {
         self.modelLayout = modelLayout
         modelIdentity = modelLayout.map(ObjectIdentifier.init)
+        identities = parent?.identities ?? TemporaryIdentities()
+        hasProvisionalKeys = parent != nil
+        adoptedKeyCount = Atomic(parent?.permanentKeyCount ?? 0)
     }
 
     // MARK: - What the context does for its objects
@@ -111,6 +120,12 @@ class ObjectRegistry: @unchecked Sendable {
 
     /// Notes that an object changed.
     func noteChanged(_ object: NSManagedObject) {}
+
+    /// Notes that a value was set without being tracked, where `tracksFormerValues` says so.
+    func noteUntracked(_ object: NSManagedObject, slot: Int) {}
+
+    /// Notes a transient value before it is changed, where `tracksFormerValues` says so.
+    func willChangeTransient(_ object: NSManagedObject, slot: Int) {}
 
     /// The permanent ID of a new object, where the context hands them out.
     func permanentID(ofNew object: NSManagedObject) -> NSManagedObjectID? { nil }
@@ -144,11 +159,49 @@ class ObjectRegistry: @unchecked Sendable {
         return body()
     }
 
-    final func nextTemporarySerial() -> Int64 {
+    // MARK: - Provisional keys
+
+    /// How many of the tree's permanent keys objects are registered by.
+    final var permanentKeyCount: Int { hasProvisionalKeys ? adoptedKeyCount.load(ordering: .acquiring) : identities.count }
+
+    /// Registers objects by their permanent keys from now on.
+    ///
+    /// - Parameter count: how many of the tree's permanent keys the parent has taken over.
+    final func adoptPermanentKeys(_ count: Int) {
+        let known = permanentKeyCount
+        guard hasProvisionalKeys, count > known else { return }
+        for permanent in identities.permanentKeys(known..<count) {
+            guard let object = provisionalObject(permanent) else { continue }
+            forget(object)
+            object.takePermanentKey(permanent.key, store: permanent.store)
+            register(object)
+        }
+        adoptedKeyCount.store(count, ordering: .releasing)
+    }
+
+    /// The object that is still registered by its provisional key, whatever store it was to be in.
+    private final func provisionalObject(_ permanent: TemporaryIdentities.PermanentKey) -> NSManagedObject? {
         lock.lock()
         defer { lock.unlock() }
-        state.temporarySerial += 1
-        return state.temporarySerial
+        for store in state.tables.indices {
+            if let entry = state.existingBox(store: store, root: permanent.root)?.table.find(-permanent.serial),
+                let object = tryRetain(entry)
+            {
+                return object
+            }
+        }
+        return nil
+    }
+
+    /// The registered object with a temporary ID of the tree, if it was saved to the parent.
+    final func object(withSerial serial: Int64, root: Int) -> NSManagedObject? {
+        if let permanent = identities.permanentKey(ofSerial: serial),
+            let object = object(store: permanent.store, root: root, key: permanent.key)
+        {
+            return object
+        }
+        guard hasProvisionalKeys else { return nil }
+        return provisionalObject(TemporaryIdentities.PermanentKey(serial: serial, root: root, store: -1, key: 0))
     }
 
     /// Serials of objects that have no context.
@@ -156,8 +209,11 @@ class ObjectRegistry: @unchecked Sendable {
     private static let freeSerial = Atomic<Int64>(0)
     static let freeSpace = UUID()
 
-    /// The registered object of a row.
+    /// The registered object of a row. One whose provisional key has been replaced is found by either.
     final func object(store: Int, root: Int, key: Int64) -> NSManagedObject? {
+        if key < 0, hasProvisionalKeys, let permanent = identities.permanentKey(ofSerial: -key, amongFirst: permanentKeyCount) {
+            return object(store: permanent.store, root: root, key: permanent.key)
+        }
         lock.lock()
         defer { lock.unlock() }
         guard let entry = state.existingBox(store: store, root: root)?.table.find(key) else { return nil }
@@ -196,14 +252,15 @@ class ObjectRegistry: @unchecked Sendable {
     final func tellStore(use objects: some Sequence<NSManagedObject>, _ store: NSPersistentStore?) {
         guard let store, store.observesUse else { return }
         tellsStoresOfUse.store(true, ordering: .relaxed)
-        let ids = objects.map { NSManagedObjectID(key: $0.key, layout: $0.layout, store: store) }
+        // Of a row with a provisional key no store knows.
+        let ids = objects.compactMap { $0.key > 0 ? NSManagedObjectID(key: $0.key, layout: $0.layout, store: store) : nil }
         if !ids.isEmpty { store.useBegan(of: ids) }
     }
 
     private func tellStore(endOfUse rows: [(key: Int64, layout: EntityLayout)], _ number: Int16) {
         guard let store = store(number: Int(number)), store.observesUse else { return }
         store.useEnded(
-            of: rows.map { NSManagedObjectID(key: $0.key, layout: $0.layout, store: store) })
+            of: rows.filter { $0.key > 0 }.map { NSManagedObjectID(key: $0.key, layout: $0.layout, store: store) })
     }
 
     /// Gives the block exclusive access to one table, for many look-ups and insertions at once.

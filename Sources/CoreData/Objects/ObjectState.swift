@@ -125,6 +125,19 @@ extension NSManagedObject {
         state.storeNumber = Int16(truncatingIfNeeded: store)
     }
 
+    /// What was saved to a parent context has reached a store, which has another key for it.
+    final func takePermanentKey(_ key: Int64, store: Int) {
+        take(key: key, store: store)
+        if let committedRow = state.committedRow {
+            let copy = Snapshot(retaining: committedRow).copy(key: key)
+            // The row is held by its address.
+            defer { withExtendedLifetime(copy) {} }
+            state.commit(copy.row)
+            if state.row != nil { state.row = copy.row }
+        }
+        transitionEnded()
+    }
+
     /// Has no place in a store any more, and takes another one at the next attempt to save.
     final func giveUpKey() {
         state.key = 0
@@ -258,6 +271,11 @@ extension NSManagedObject {
     /// - Parameter values: of all stored slots.
     final func becomeNewInPlaceOfDeletedRow(_ values: [PropertyValue]) {
         withExtras { [row = state.committedRow] in $0.deletedRow = row.map(Snapshot.init(retaining:)) }
+        if state.flags.contains(.deletionSaved) {
+            // Its deletion is undone.
+            state.flags.remove([.deletionSaved, .propagated])
+            state.flags.insert([.inEvent, .insertedInEvent, .changedInSave])
+        }
         state.flags.remove(.updated)
         state.flags.insert(.inserted)
         state.committedRow = nil

@@ -284,7 +284,8 @@ open class UndoManager: NSObject {
         if !awaitsEndOfEvent { awaitsEndOfEvent = events.afterEvent { [weak self] in self?.endEvent() } }
     }
 
-    private func endEvent() {
+    /// The present event is over.
+    func endEvent() {
         awaitsEndOfEvent = false
         guard let group = undoStack.open.first, group.isOfEvent else { return }
         // Groups within that outlive the event hold it open: the last of them closes it.

@@ -18,6 +18,21 @@ import Testing
         #expect(log.all.first?.userInfo?.isEmpty ?? true)
     }
 
+    @Test func aSaveNamesTheRowItUpdatedWhereANewObjectChangedLast() throws {
+        let ada = context.author("Ada")
+        try context.save()
+        let new = context.book("Notes", by: ada)
+        context.processPendingChanges()
+        new.title = "More notes"
+        // The set of the last event is remembered while somebody listens.
+        let changes = NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: context)
+        let saves = NotificationLog(NSManagedObjectContext.didSaveObjectsNotification, from: context)
+        try context.save()
+        #expect(changes.all.last?.objects(NSUpdatedObjectsKey) == [new])
+        #expect(saves.all.first?.objects(NSInsertedObjectsKey) == [new])
+        #expect(saves.all.first?.objects(NSUpdatedObjectsKey) == [ada])
+    }
+
     @Test func didSaveHasSetsOfObjectsAndOfIDs() throws {  // 161
         let changed = context.author("Changed")
         let doomed = context.author("Doomed")

@@ -5,10 +5,13 @@ struct KeyAssignment {
     // unowned(unsafe): an assignment lives within a call of the context's.
     private unowned(unsafe) let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator
+    private let isPermanent: Bool
 
-    init(_ coordinator: NSPersistentStoreCoordinator, _ context: NSManagedObjectContext) {
+    /// - Parameter isPermanent: whether keys come from stores also where the objects are to be saved to a parent.
+    init(_ coordinator: NSPersistentStoreCoordinator, _ context: NSManagedObjectContext, isPermanent: Bool = false) {
         self.coordinator = coordinator
         self.context = context
+        self.isPermanent = isPermanent
     }
 
     /// New objects that take their keys from one counter.
@@ -26,7 +29,7 @@ struct KeyAssignment {
         var lastLayout: ObjectIdentifier?
         var lastGroup = -1
         try objects.forEachUnretained { object in
-            if object.storeNumber >= 0 { return }
+            if object.storeNumber >= 0, object.key > 0 || !isPermanent { return }
             // Neighbours are usually of one entity.
             if !context.assignedStores.isEmpty || lastLayout != ObjectIdentifier(object.layout) {
                 let layout = object.layout
@@ -47,7 +50,7 @@ struct KeyAssignment {
         }
         for group in groups {
             let (store, root) = (group.store, group.root)
-            guard let rows = context.rows(ofStore: store.number) else { continue }
+            guard let rows = isPermanent ? store.snapshotStore : context.rows(ofStore: store.number) else { continue }
             if store.isReadOnly {
                 throw CoreDataErrors.make(
                     .persistentStoreSave,

@@ -12,4 +12,29 @@ extension NSManagedObjectContext {
         }
         return object.extras?.objectID
     }
+
+    /// Gives new objects permanent IDs before they are saved; objects that have one are left alone.
+    ///
+    /// Of a context with a parent these may also be objects that were saved to the parent only.
+    ///
+    /// - Throws: errors of the store that hands out the keys.
+    public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        let coordinator = try requireCoordinator("obtain permanent IDs")
+        let fresh = objects.filter { object in
+            object.registry === registry && object.flags.contains(.inserted) && (object.storeNumber < 0 || object.key < 0)
+        }
+        try KeyAssignment(coordinator, self, isPermanent: true).assign(to: ContiguousArray(fresh))
+        for object in objects where object.flags.contains(.inserted) && object.storeNumber >= 0 {
+            guard object.extras?.objectID?.isTemporaryID ?? true else { continue }
+            guard let store = registry.store(number: Int(object.storeNumber)) else { continue }
+            let former = object.extras?.objectID
+            object.makeExtras().objectID = NSManagedObjectID(key: object.key, layout: object.layout, store: store)
+            registry.register(object)
+            guard let former else { continue }
+            temporaryObjects[former.identity] = nil
+            noteKey(of: object, inPlaceOf: former)
+        }
+        tellChildrenOfKeys()
+        try obtainPermanentIDsInParent(for: objects.filter { $0.registry === registry && !$0.flags.contains(.inserted) && $0.key < 0 })
+    }
 }

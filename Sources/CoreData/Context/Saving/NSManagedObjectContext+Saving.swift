@@ -159,20 +159,4 @@ extension NSManagedObjectContext {
             }
         }
     }
-
-    /// Gives new objects permanent IDs before they are saved; objects that have one are left alone.
-    ///
-    /// - Throws: errors of the store that hands out the keys.
-    public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
-        let coordinator = try requireCoordinator("obtain permanent IDs")
-        let fresh = objects.filter { $0.registry === registry && $0.flags.contains(.inserted) && $0.storeNumber < 0 }
-        try KeyAssignment(coordinator, self).assign(to: ContiguousArray(fresh))
-        for object in objects where object.flags.contains(.inserted) && object.storeNumber >= 0 {
-            guard object.extras?.objectID?.isTemporaryID ?? true else { continue }
-            guard let store = registry.store(number: Int(object.storeNumber)) else { continue }
-            if let former = object.extras?.objectID { temporaryObjects[former.identity] = nil }
-            object.makeExtras().objectID = NSManagedObjectID(key: object.key, layout: object.layout, store: store)
-            registry.register(object)
-        }
-    }
 }

@@ -91,6 +91,13 @@ struct RowChanges {
         return changedToMany.isEmpty ? nil : row(of: object, touching: changedToMany)
     }
 
+    /// The change of an object of which only transient values differ: none for a store, but one for a parent context.
+    func transientUpdate(of object: NSManagedObject) -> RowChange? {
+        guard context.parentContext != nil, object.extras?.transient != nil, let tracked = object.pending?.tracked else { return nil }
+        let isChanged = (object.layout.storedCount..<object.layout.slots.count).contains { tracked.contains($0) }
+        return isChanged ? row(of: object) : nil
+    }
+
     /// The pending values in the store's form; the same object when nothing needs converting.
     private func storeValues(_ pending: PendingValues, _ object: NSManagedObject, onlyChanged: Bool) throws -> PendingValues {
         let layout = object.layout

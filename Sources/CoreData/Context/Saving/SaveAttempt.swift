@@ -66,7 +66,7 @@ struct SaveAttempt {
         }
         for object in objects.updated {
             restored += try changes.restoredDestinations(of: object)
-            guard let change = try changes.update(of: object) else { continue }
+            guard let change = try changes.update(of: object) ?? changes.transientUpdate(of: object) else { continue }
             let batch = batch(for: object)
             batch.batch.updates.append(change)
             batch.updated.append(object)
@@ -122,7 +122,7 @@ struct SaveAttempt {
                 batch.batch.origin = SaveOrigin(
                     context: context, inserted: Array(batch.inserted), updated: Array(batch.updated), deleted: Array(batch.deleted),
                     checked: Array(batch.checked))
-                for object in batch.inserted where object.objectID.isTemporaryID {
+                for object in batch.inserted where object.key > 0 && object.objectID.isTemporaryID {
                     object.makeExtras().objectID = NSManagedObjectID(key: object.key, layout: object.layout, store: store)
                 }
             }

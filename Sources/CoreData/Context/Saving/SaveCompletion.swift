@@ -22,10 +22,7 @@ struct SaveCompletion {
             batch.inserted.forEachUnretained { object in
                 adopt(outcome.inserted.rows[index], object)
                 index += 1
-                if !context.temporaryObjects.isEmpty, let objectID = object.extras?.objectID, objectID.isTemporaryID {
-                    context.temporaryObjects[objectID.identity] = nil
-                    object.extras?.objectID = nil
-                }
+                if !context.temporaryObjects.isEmpty { forgetTemporaryID(of: object) }
             }
             context.changes.endInsertion(of: batch.inserted)
             register(batch.inserted, store)
@@ -51,6 +48,10 @@ struct SaveCompletion {
         }
         context.assignedStores.removeAll()
         context.conflictChecks.removeAll()
+        context.tellChildrenOfKeys()
+        if let journal = context.journal {
+            for objects in [insertedObjects, updatedObjects, deletedObjects] { journal.forget(objects) }
+        }
         written.objects.inserted.forEachUnretained { object in
             if object.accessorTable.hooks.contains(.didSave), !object.flags.contains(.inserted) { object.didSave() }
         }
@@ -59,6 +60,13 @@ struct SaveCompletion {
         }
         for object in written.objects.deleted { object.didSave() }
         postDidSave(savedSets, insertedObjects, updatedObjects, deletedObjects)
+    }
+
+    private func forgetTemporaryID(of object: NSManagedObject) {
+        guard let objectID = object.extras?.objectID, objectID.isTemporaryID else { return }
+        context.temporaryObjects[objectID.identity] = nil
+        object.extras?.objectID = nil
+        context.noteKey(of: object, inPlaceOf: objectID)
     }
 
     /// The saved row becomes the object's committed row, and its pending changes are done.
@@ -114,6 +122,10 @@ struct SaveCompletion {
                 number = object.storeNumber
                 token = object.registry?.store(number: Int(number))?.token
             }
+            if object.key < 0 {
+                set.insert(object.objectID)
+                return
+            }
             guard let token else { return }
             set.insert(NSManagedObjectID(key: object.key, layout: object.layout, token: token))
         }
@@ -148,6 +160,6 @@ struct SaveCompletion {
                     NSDeletedObjectIDsKey: Self.identifiers(of: deletedObjects),
                 ])
         }
-        ContextObservers.shared.contextDidSave(context, insertedObjects, updatedObjects, deletedObjects)
+        context.tellOthers(insertedObjects, updatedObjects, deletedObjects)
     }
 }

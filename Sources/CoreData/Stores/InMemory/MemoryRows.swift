@@ -82,17 +82,10 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
             rows.map { row in
                 if cache.snapshot(for: row.key)?.row == row.row { return row }
                 // A page is published once; a row of an old page gets a page of its own.
-                let copy = MemoryRows.copy(row)
+                let copy = row.copy(key: row.key)
                 cache.insert([copy.page], readAt: generation)
                 return copy
             })
-    }
-
-    private static func copy(_ row: Snapshot) -> Snapshot {
-        var builder = RowPageBuilder(layout: row.layout, expectedRows: 1)
-        let pointer = builder.appendRow(key: row.key, version: row.version)
-        for slot in 0..<row.layout.storedCount { builder.set(pointer, slot, row.value(slot)) }
-        return Snapshot(row: pointer, page: builder.page)
     }
 
     // MARK: - Writing

@@ -104,3 +104,13 @@ extension RowPage {
         text.withUTF8 { setBytes(row, slot, $0.baseAddress, $0.count) }
     }
 }
+
+extension Snapshot {
+    /// The row by another key, in a page of its own.
+    func copy(key: Int64) -> Snapshot {
+        var builder = RowPageBuilder(layout: layout, expectedRows: 1)
+        let copy = builder.appendRow(key: key, version: version)
+        for slot in 0..<layout.storedCount { builder.set(copy, slot, value(slot)) }
+        return Snapshot(row: copy, page: builder.page)
+    }
+}

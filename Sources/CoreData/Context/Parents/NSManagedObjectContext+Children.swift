@@ -1,0 +1,110 @@
+// What a context is asked by its children: its objects as rows, with what is unsaved.
+
+extension NSManagedObjectContext {
+    /// The key by which children know an object: that of its row, or a provisional one.
+    func childKey(of object: NSManagedObject) -> Int64 {
+        if object.flags.contains(.inserted) || object.key == 0 {
+            let objectID = object.objectID
+            return objectID.key ?? objectID.serial(in: registry.identities).map { -$0 } ?? 0
+        }
+        return object.key
+    }
+
+    /// The registered object that children know by a key.
+    func object(withChildKey key: Int64, of layout: EntityLayout, store: Int) -> NSManagedObject? {
+        if let object = registry.object(store: store, root: layout.rootIndex, key: key) { return object }
+        guard key < 0 else { return nil }
+        if let object = temporaryObjects[.temporary(registry.identities.space, serial: -key)]?.object { return object }
+        return registry.object(withSerial: -key, root: layout.rootIndex)
+    }
+
+    /// The object that children know by a key, or a fault. Nil for a provisional key that nobody has.
+    func objectOrFault(withChildKey key: Int64, of layout: EntityLayout, store: Int) -> NSManagedObject? {
+        if let object = object(withChildKey: key, of: layout, store: store) { return object }
+        guard key > 0 || parentContext != nil else { return nil }
+        return makeFault(key: latestKey(key), of: layout, store: store)
+    }
+
+    /// A key that a child may know by an older, provisional one.
+    func latestKey(_ key: Int64) -> Int64 {
+        if key > 0 { return key }
+        return registry.identities.permanentKey(ofSerial: -key, amongFirst: registry.permanentKeyCount)?.key ?? key
+    }
+
+    /// The objects of this context that a fetch of a child is not to give, because the child has changed them.
+    func isLeftOut(by fetch: StoreFetch) -> (NSManagedObject) -> Bool {
+        let keys = fetch.excludedKeys
+        return keys.isEmpty ? { _ in false } : { keys.contains(self.childKey(of: $0)) }
+    }
+
+    /// Takes back the deletion of an object, which a child has again.
+    func insertFormer(_ object: NSManagedObject) {
+        if object.flags.contains(.deletionSaved) {
+            revive(object)
+        } else if object.flags.contains(.discarded) {
+            insertAgain(object)
+        } else if object.flags.contains(.deleted) {
+            changes.undelete(object)
+        }
+    }
+
+    /// Whether an object is no more, or is to be deleted.
+    func isGone(_ object: NSManagedObject) -> Bool { !object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) }
+
+    /// The row that an object has been read from or has yet to be read from, where nothing is unsaved; nil where that is not known.
+    func knownRow(of object: NSManagedObject) -> Snapshot? {
+        object.hasPendingValues ? nil : object.committedRow.map(Snapshot.init(retaining:))
+    }
+}
+
+/// Makes rows of a context's objects as they are, with unsaved values.
+struct RowsOfObjects {
+    // unowned(unsafe): lives within a call of the context's.
+    private unowned(unsafe) let context: NSManagedObjectContext
+    /// By layout index.
+    private var builders: [Int: RowPageBuilder] = [:]
+    private let expectedRows: Int
+
+    init(_ context: NSManagedObjectContext, expectedRows: Int) {
+        self.context = context
+        self.expectedRows = expectedRows
+    }
+
+    /// The row of an object; nil when it has none any more.
+    ///
+    /// - Throws: what keeps a fault's row from being read, or a transformable value from being transformed.
+    mutating func row(of object: NSManagedObject) throws -> Snapshot? {
+        if context.isGone(object) { return nil }
+        if let known = context.knownRow(of: object) { return known }
+        if object.flags.contains(.fault), !object.flags.contains(.inserted), !object.hasPendingValues {
+            guard let rows = context.rows(near: object) else { return nil }
+            if let cached = rows.cachedRow(object.key, of: object.layout) {
+                object.keep(cached.row)
+                return cached
+            }
+            let read = try rows.readRows([object.key], of: object.layout)
+            defer { withExtendedLifetime(read) {} }
+            guard let row = read.rows.first else { return nil }
+            object.keep(row)
+            return Snapshot(retaining: row)
+        }
+        return try currentRow(of: object)
+    }
+
+    private mutating func currentRow(of object: NSManagedObject) throws -> Snapshot {
+        let layout = object.layout
+        // Committed values may be references of a row, and are copied as they are.
+        let values = try (0..<layout.storedCount).map { try storeForm(object.currentValue($0), layout.slots[$0]) }
+        var builder = builders[layout.index] ?? RowPageBuilder(layout: layout, expectedRows: expectedRows)
+        let row = builder.appendRow(key: context.childKey(of: object), version: object.committedRow?.rowVersion ?? 1)
+        for (slot, value) in values.enumerated() { builder.set(row, slot, value) }
+        builders[layout.index] = builder
+        return Snapshot(retaining: row)
+    }
+
+    private func storeForm(_ value: PropertyValue, _ slot: PropertySlot) throws -> PropertyValue {
+        guard let destination = value.destination else { return try PropertyConversion.storeValue(value, slot: slot) }
+        if context.isGone(destination) { return .null }
+        return .reference(RowReference(key: context.childKey(of: destination), layoutIndex: destination.layout.index))
+    }
+}

@@ -1,0 +1,77 @@
+// What a context does as a child of another one.
+
+extension NSManagedObjectContext {
+    /// Stops the program where a context cannot be the parent of this one.
+    func checkParent(_ parent: NSManagedObjectContext?) {
+        var ancestor = parent
+        while let context = ancestor {
+            precondition(
+                context !== self,
+                "The context\(parent?.nameInMessages ?? "") cannot be the parent of the context\(nameInMessages), which is above it or the same."
+            )
+            ancestor = context.parentContext
+        }
+        precondition(
+            !changes.hasChanges,
+            "The parent of the context\(nameInMessages) cannot be changed: it has unsaved changes. Save or reset it first.")
+    }
+
+    /// Takes over the keys that stores have given to objects which were saved to the parent, as far as the parent has.
+    func adoptPermanentKeys() {
+        guard let parent = parentContext else { return }
+        registry.adoptPermanentKeys(parent.registry.permanentKeyCount)
+    }
+
+    /// The fault of an object that the parent has under a temporary ID; nil where it cannot have one.
+    func faultOfParent(with objectID: NSManagedObjectID) -> NSManagedObject? {
+        guard parentContext != nil, let serial = objectID.serial(in: registry.identities) else { return nil }
+        if let permanent = registry.identities.permanentKey(ofSerial: serial, amongFirst: registry.permanentKeyCount) {
+            return fault(
+                for: RowReference(key: permanent.key, layoutIndex: objectID.layout.index), of: objectID.layout, store: permanent.store)
+        }
+        guard let store = try? persistentStoreCoordinator?.store(for: objectID.layout, assigned: nil) else { return nil }
+        return makeFault(key: -serial, of: objectID.layout, store: store.number)
+    }
+
+    /// Has the parent obtain permanent IDs for objects that were saved to it.
+    func obtainPermanentIDsInParent(for objects: [NSManagedObject]) throws {
+        guard let parent = parentContext, !objects.isEmpty else { return }
+        let known = objects.map { (key: $0.key, layout: $0.layout, store: Int($0.storeNumber)) }
+        try parent.performAndWait {
+            try parent.obtainPermanentIDs(
+                for: known.compactMap { parent.object(withChildKey: $0.key, of: $0.layout, store: $0.store) })
+        }
+        adoptPermanentKeys()
+    }
+
+    // MARK: - Keys that objects get later
+
+    /// Notes that an object known by a temporary ID has a permanent key, for those contexts that know it by that ID.
+    func noteKey(of object: NSManagedObject, inPlaceOf objectID: NSManagedObjectID) {
+        guard object.key > 0, !children.isEmpty || parentContext != nil, let serial = objectID.serial(in: registry.identities) else {
+            return
+        }
+        registry.identities.note(
+            TemporaryIdentities.PermanentKey(
+                serial: serial, root: object.layout.rootIndex, store: Int(object.storeNumber), key: object.key))
+    }
+
+    /// Has the children take over new permanent keys, each on its queue.
+    func tellChildrenOfKeys() {
+        for child in children.all { child.parentHasPermanentKeys() }
+    }
+
+    func parentHasPermanentKeys() {
+        guard registry.permanentKeyCount < registry.identities.count else { return }
+        if isOnQueue { return adoptAndTell() }
+        queue.async { [weak self] in
+            guard let self else { return }
+            CurrentContext.run(in: self) { self.adoptAndTell() }
+        }
+    }
+
+    private func adoptAndTell() {
+        adoptPermanentKeys()
+        tellChildrenOfKeys()
+    }
+}

@@ -1,0 +1,219 @@
+import Foundation
+
+// A child's changes become changes of its parent.
+
+extension ParentRows {
+    /// Applies the changes to the parent's objects: all of them, or none where the parent has other values by now than the child has read.
+    func save(_ batch: SaveBatch) throws -> SaveOutcome {
+        guard let origin = batch.origin as? SaveOrigin else { return SaveOutcome() }
+        return try onParent {
+            try checkConflicts(batch)
+            return try ChildChanges(of: batch, origin, to: self).apply()
+        }
+    }
+
+    /// - Throws: `SaveConflicts` when objects of the parent have changed or are gone since the child has read them.
+    private func checkConflicts(_ batch: SaveBatch) throws {
+        var conflicts = SaveConflicts()
+        var rows = RowsOfObjects(parent, expectedRows: 1)
+        func check(_ changes: [RowChange], _ kind: SaveConflicts.RowConflict.Change) throws {
+            for (index, change) in changes.enumerated() {
+                let object = parent.objectOrFault(withChildKey: change.key, of: change.layout, store: store)
+                let current = try object.flatMap { try rows.row(of: $0) }
+                if let current, let base = change.base, isSame(base, current) { continue }
+                if current != nil, change.base == nil { continue }
+                conflicts.rows.append(SaveConflicts.RowConflict(change: kind, index: index, current: current))
+            }
+        }
+        try check(batch.updates, .update)
+        try check(batch.deletes, .delete)
+        try check(batch.versionChecks, .check)
+        if !conflicts.rows.isEmpty { throw conflicts }
+    }
+
+    /// Whether two states of a row have the same values.
+    private func isSame(_ base: Snapshot, _ current: Snapshot) -> Bool {
+        if base.row == current.row { return true }
+        guard base.layout === current.layout else { return false }
+        for slot in 0..<base.layout.storedCount {
+            if base.isNull(slot) != current.isNull(slot) { return false }
+            if base.isNull(slot) { continue }
+            switch base.layout.slots[slot].kind {
+            case .toOne:
+                let (first, second) = (base.reference(slot), current.reference(slot))
+                if first.key != second.key, parent.latestKey(first.key) != parent.latestKey(second.key) { return false }
+            case .string, .uri, .data, .transformable, .decimal, .uuid:
+                if !base.page.bytes(base.row, slot).elementsEqual(current.page.bytes(current.row, slot)) { return false }
+            default:
+                if base.row[slot] != current.row[slot] { return false }
+            }
+        }
+        return true
+    }
+}
+
+/// The changes of one save of a child to its parent.
+private struct ChildChanges {
+    private let batch: SaveBatch
+    private let origin: SaveOrigin
+    private let rows: ParentRows
+    private let parent: NSManagedObjectContext
+
+    init(of batch: SaveBatch, _ origin: SaveOrigin, to rows: ParentRows) {
+        self.batch = batch
+        self.origin = origin
+        self.rows = rows
+        parent = rows.parent
+    }
+
+    func apply() throws -> SaveOutcome {
+        let inserted = batch.inserts.map(insert)
+        let updated = batch.updates.map(object)
+        for (index, change) in batch.inserts.enumerated() { setAllValues(of: inserted[index], change, origin.insertedObjects[index]) }
+        for (index, change) in batch.updates.enumerated() {
+            if let object = updated[index] { setValues(of: object, change, origin.updatedObjects[index]) }
+        }
+        for change in batch.relationshipChanges { apply(change) }
+        for change in batch.deletes {
+            if let object = object(change), !parent.isGone(object) { parent.delete(object) }
+        }
+        parent.processPendingChanges()
+        var outcome = SaveOutcome()
+        outcome.inserted = try outcomeRows(inserted, batch.inserts)
+        outcome.updated = try outcomeRows(updated, batch.updates)
+        return outcome
+    }
+
+    /// The parent's object for a row of the child.
+    private func object(_ change: RowChange) -> NSManagedObject? {
+        parent.objectOrFault(withChildKey: change.key, of: change.layout, store: rows.store)
+    }
+
+    private func object(_ reference: RowReference) -> NSManagedObject? {
+        guard let model = parent.modelLayout, model.layouts.indices.contains(reference.layoutIndex) else { return nil }
+        return parent.objectOrFault(withChildKey: reference.key, of: model.layouts[reference.layoutIndex], store: rows.store)
+    }
+
+    /// Inserts the parent's object for a new one of the child, under the same ID.
+    private func insert(_ change: RowChange) -> NSManagedObject {
+        if let former = parent.object(withChildKey: change.key, of: change.layout, store: rows.store), former.layout === change.layout {
+            // The child has undone the deletion that it saved.
+            parent.insertFormer(former)
+            return former
+        }
+        let object = parent.makeObject(of: change.layout)
+        let identities = parent.registry.identities
+        let objectID: NSManagedObjectID
+        if change.key > 0, let store = parent.registry.store(number: rows.store) {
+            // The child has obtained a permanent one.
+            object.take(key: change.key, store: rows.store)
+            objectID = NSManagedObjectID(key: change.key, layout: change.layout, store: store)
+        } else {
+            objectID = NSManagedObjectID(temporary: -change.key, in: identities.space, layout: change.layout)
+            parent.temporaryObjects[objectID.identity] = WeakObject(object)
+        }
+        object.makeExtras().objectID = objectID
+        if let coordinator = parent.persistentStoreCoordinator, coordinator.persistentStores.count > 1,
+            let store = parent.registry.store(number: rows.store)
+        {
+            parent.assignedStores[ObjectIdentifier(object)] = store
+        }
+        parent.insertNew(object)
+        if change.key > 0 { parent.registry.register(object) }
+        return object
+    }
+
+    // MARK: - Values
+
+    /// Gives a new object of the parent all values of the child's, in place of those that its insertion has given it.
+    private func setAllValues(of object: NSManagedObject, _ change: RowChange, _ source: NSManagedObject) {
+        for slot in 0..<change.layout.storedCount {
+            let value = change.values.map { $0.has(slot) ? $0[slot] : .null } ?? .null
+            let property = change.layout.slots[slot]
+            if property.kind == .toOne {
+                set(destination(value), object, slot)
+            } else if !object.equals(object.currentValue(slot), value, property) {
+                set(value, object, slot)
+            }
+        }
+        setTransientValues(of: object, source)
+    }
+
+    private func setValues(of object: NSManagedObject, _ change: RowChange, _ source: NSManagedObject) {
+        object.fireFaultIfNeeded()
+        if let values = change.values {
+            for slot in 0..<change.layout.storedCount where values.has(slot) {
+                if change.layout.slots[slot].kind == .toOne {
+                    set(destination(values[slot]), object, slot)
+                } else {
+                    set(values[slot], object, slot)
+                }
+            }
+        }
+        setTransientValues(of: object, source)
+    }
+
+    private func set(_ value: PropertyValue, _ object: NSManagedObject, _ slot: Int) {
+        object.prepareForChange()
+        object.extras?.setDecoded(slot, nil)
+        object.store(value, slot: slot)
+        object.noteChange(slot)
+    }
+
+    private func set(_ destination: NSManagedObject?, _ object: NSManagedObject, _ slot: Int) {
+        if object.toOne(slot) !== destination { object.setToOne(destination, slot: slot) }
+    }
+
+    private func destination(_ value: PropertyValue) -> NSManagedObject? {
+        guard case .reference(let reference) = value else { return nil }
+        return object(reference).flatMap { parent.isGone($0) ? nil : $0 }
+    }
+
+    /// Carries transient attributes over, which are in no row.
+    private func setTransientValues(of object: NSManagedObject, _ source: NSManagedObject) {
+        guard let transient = source.extras?.transient else { return }
+        for property in object.layout.slots where property.index >= object.layout.storedCount && transient.has(property.index) {
+            if property.kind == .toOne || property.kind.isToMany || property.composite != nil { continue }
+            let value = transient[property.index]
+            if object.equals(object.currentValue(property.index), value, property) { continue }
+            set(value, object, property.index)
+        }
+    }
+
+    // MARK: - Relationships
+
+    private func apply(_ change: RelationshipChange) {
+        guard let owner = object(RowReference(key: change.ownerKey, layoutIndex: change.layout.index)), !parent.isGone(owner) else {
+            return
+        }
+        owner.fireFaultIfNeeded()
+        for reference in change.removed {
+            if let member = object(reference) { owner.removeRelated(member, slot: change.slot) }
+        }
+        for reference in change.added {
+            if let member = object(reference), !parent.isGone(member) { owner.addRelated(member, slot: change.slot) }
+        }
+        guard let order = change.order else { return }
+        let members = owner.toManyMembers(change.slot).objects
+        let known = Set(members)
+        let ordered = order.compactMap(object).filter(known.contains)
+        let placed = Set(ordered)
+        // What others have added meanwhile stays, at the end.
+        owner.reorder(to: ContiguousArray(ordered) + members.filter { !placed.contains($0) }, slot: change.slot)
+    }
+
+    // MARK: - What the child goes on with
+
+    /// The rows of the parent's objects as they are now, one for each change.
+    private func outcomeRows(_ objects: [NSManagedObject?], _ changes: [RowChange]) throws -> FetchedRows {
+        var made = RowsOfObjects(parent, expectedRows: objects.count)
+        return FetchedRows(
+            try zip(objects, changes).map { object, change in
+                if let object, let row = try made.row(of: object) { return row }
+                throw CoreDataErrors.make(
+                    .managedObjectReferentialIntegrity,
+                    "A \(change.layout.name) that a child context saved was deleted by its parent\(parent.nameInMessages) meanwhile.",
+                    recovery: "Look at prepareForDeletion, willSave and observers of the parent.")
+            })
+    }
+}

@@ -1,0 +1,221 @@
+/// What a context's objects were like when pending changes were last processed, so that what has changed since can be undone.
+///
+/// It exists in contexts that have an undo manager. An object without an entry was unchanged then: its former values are the committed
+/// ones. Values that are not tracked (set by primitive setters, read again, taken over from others) are part of what was there before.
+final class ChangeJournal {
+    /// An object with unsaved changes as it was.
+    private struct Entry {
+        let object: NSManagedObject
+        var isDeleted = false
+        /// Unsaved values of stored slots.
+        var pending: PendingValues?
+        /// Values of transient attributes, which outlive a save.
+        var transient: PendingValues?
+        var toMany: [ToManyEntry] = []
+    }
+
+    /// A changed to-many relationship as it was.
+    private struct ToManyEntry {
+        let slot: Int
+        var added: ContiguousArray<NSManagedObject> = []
+        var removed: ContiguousArray<NSManagedObject> = []
+        /// All members, in order, of an ordered relationship that was read.
+        var order: ContiguousArray<NSManagedObject>?
+    }
+
+    private var entries: [ObjectIdentifier: Entry] = [:]
+
+    /// - Parameter objects: those that are changed already, which is not to be undone.
+    init(_ objects: some Sequence<NSManagedObject>) { for object in objects { note(object) } }
+
+    func removeAll() { entries.removeAll() }
+
+    /// Objects have been saved, or have taken back their changes.
+    func forget(_ objects: some Sequence<NSManagedObject>) {
+        if entries.isEmpty { return }
+        for object in objects { forget(object) }
+    }
+
+    func forget(_ object: NSManagedObject) {
+        guard var entry = entries.removeValue(forKey: ObjectIdentifier(object)), entry.transient != nil else { return }
+        entry.pending = nil
+        entry.toMany = []
+        entry.isDeleted = false
+        entries[ObjectIdentifier(object)] = entry
+    }
+
+    /// An object has got other values without the program having changed it.
+    func reread(_ object: NSManagedObject) {
+        entries[ObjectIdentifier(object)] = nil
+        if object.hasChanges || object.extras?.transient != nil { note(object) }
+    }
+
+    /// As `reread`, for all objects.
+    func rereadAll() {
+        for entry in entries.values { reread(entry.object) }
+    }
+
+    /// Remembers an object as it is now.
+    func note(_ object: NSManagedObject) {
+        var entry = Entry(object: object)
+        entry.isDeleted = object.isDeleted
+        if object.hasPendingValues { entry.pending = object.pending?.copy() }
+        if let extras = object.extras {
+            entry.transient = extras.transient?.copy()
+            for (slot, state) in extras.allToMany where state.hasChanges || state.isLoaded && object.layout.slots[slot].isTransient {
+                entry.toMany.append(
+                    ToManyEntry(
+                        slot: slot, added: state.added.objects, removed: state.removed.objects,
+                        order: state.isLoaded && object.layout.slots[slot].kind == .orderedToMany ? state.members.objects : nil))
+            }
+        }
+        entries[ObjectIdentifier(object)] = entry
+    }
+
+    /// A value was set without being tracked: it is as if it had been there before.
+    func noteUntracked(_ object: NSManagedObject, slot: Int) {
+        var entry = entries[ObjectIdentifier(object)] ?? Entry(object: object)
+        let property = object.layout.slots[slot]
+        if property.kind.isToMany {
+            entry.toMany.removeAll { $0.slot == slot }
+            if let state = object.extras?.toMany(slot) {
+                entry.toMany.append(ToManyEntry(slot: slot, added: state.added.objects, removed: state.removed.objects))
+            }
+        } else if slot < object.layout.storedCount {
+            let pending = entry.pending ?? PendingValues.make(slotCount: object.layout.storedCount)
+            pending[slot] = object.currentValue(slot)
+            entry.pending = pending
+        } else {
+            noteTransient(&entry, slot: slot, object.currentValue(slot))
+        }
+        entries[ObjectIdentifier(object)] = entry
+    }
+
+    /// The value of a transient slot is about to change, which is nowhere else to be found.
+    func willChangeTransient(_ object: NSManagedObject, slot: Int) {
+        var entry = entries[ObjectIdentifier(object)] ?? Entry(object: object)
+        if entry.transient?.has(slot) == true { return }
+        noteTransient(&entry, slot: slot, object.currentValue(slot))
+        entries[ObjectIdentifier(object)] = entry
+    }
+
+    private func noteTransient(_ entry: inout Entry, slot: Int, _ value: PropertyValue) {
+        let transient = entry.transient ?? PendingValues.make(slotCount: entry.object.layout.slots.count)
+        transient[slot] = value
+        entry.transient = transient
+    }
+
+    // MARK: - What has changed
+
+    /// What has changed in the objects of an event that is about to end, in its order. From here on it is what was there before.
+    func record(_ objects: ContiguousArray<NSManagedObject>) -> [UndoneChange] {
+        var changes: [UndoneChange] = []
+        changes.reserveCapacity(objects.count)
+        for object in objects {
+            let entry = entries[ObjectIdentifier(object)]
+            let wasPresent = !object.flags.contains(.insertedInEvent) && entry?.isDeleted != true
+            let isPresent = !object.isDeleted
+            if object.flags.contains(.discarded) {
+                // Inserted and deleted in one event: nothing happened.
+                if wasPresent { changes.append(change(of: object, entry, wasPresent: true, isPresent: false)) }
+                entries[ObjectIdentifier(object)] = nil
+                continue
+            }
+            // What others deleted is not to be undone here.
+            if object.flags.isDisjoint(with: [.deletedElsewhere, .inaccessible, .invalid]), wasPresent || isPresent {
+                let change = change(of: object, entry, wasPresent: wasPresent, isPresent: isPresent)
+                if !change.isEmpty { changes.append(change) }
+            }
+            note(object)
+        }
+        return changes
+    }
+
+    private func change(of object: NSManagedObject, _ entry: Entry?, wasPresent: Bool, isPresent: Bool) -> UndoneChange {
+        var change = UndoneChange(object: object, wasPresent: wasPresent, isPresent: isPresent)
+        // A new object keeps its values when its insertion is undone.
+        guard wasPresent, let mask = object.pending?.eventMask else { return change }
+        let layout = object.layout
+        for slot in layout.slots where mask.contains(slot.index) && slot.kind != .fetched && slot.composite == nil {
+            if slot.kind.isToMany {
+                let former = entry?.toMany.first { $0.slot == slot.index } ?? ToManyEntry(slot: slot.index)
+                if let members = changedMembers(of: object, slot, former) { change.toMany.append(members) }
+            } else {
+                let value = formerValue(of: object, slot.index, entry)
+                if isSame(value, object.currentValue(slot.index), object, slot) { continue }
+                change.values.append((slot.index, value))
+            }
+        }
+        return change
+    }
+
+    private func formerValue(of object: NSManagedObject, _ slot: Int, _ entry: Entry?) -> PropertyValue {
+        let layout = object.layout
+        if slot >= layout.storedCount {
+            if let transient = entry?.transient, transient.has(slot) { return transient[slot] }
+            return layout.defaultValue(slot)
+        }
+        if let pending = entry?.pending, pending.has(slot) { return pending[slot] }
+        guard object.committedRow != nil else { return layout.defaultValue(slot) }
+        let committed = object.committedValue(slot)
+        guard case .reference(let reference) = committed else { return committed }
+        // The object itself, whatever becomes of its row.
+        return object.registry?.object(for: reference, near: object).map(PropertyValue.destination) ?? .null
+    }
+
+    private func isSame(_ former: PropertyValue, _ value: PropertyValue, _ object: NSManagedObject, _ slot: PropertySlot) -> Bool {
+        switch (former, value) {
+        case (.custom(let former), .custom(let value)): former === value
+        case (.object(let destination), .reference(let reference)):
+            object.registry?.object(for: reference, near: object) === destination
+        default: object.equals(value, former, slot)
+        }
+    }
+
+    private func changedMembers(of object: NSManagedObject, _ slot: PropertySlot, _ former: ToManyEntry) -> UndoneChange.Members? {
+        guard let state = object.extras?.toMany(slot.index) else { return nil }
+        var members = UndoneChange.Members(slot: slot.index)
+        let formerlyAdded = Set(former.added)
+        let formerlyRemoved = Set(former.removed)
+        let added = Set(state.added.objects)
+        let removed = Set(state.removed.objects)
+        members.gained = state.added.objects.filter { !formerlyAdded.contains($0) } + former.removed.filter { !removed.contains($0) }
+        members.lost = former.added.filter { !added.contains($0) } + state.removed.objects.filter { !formerlyRemoved.contains($0) }
+        if slot.kind == .orderedToMany, state.isLoaded { members.order = former.order ?? formerOrder(state, members) }
+        if members.gained.isEmpty, members.lost.isEmpty {
+            guard let order = members.order, !order.elementsEqual(state.members.objects, by: ===) else { return nil }
+        }
+        return members
+    }
+
+    /// The order of a relationship that had no changes before.
+    private func formerOrder(_ state: ToManyState, _ members: UndoneChange.Members) -> ContiguousArray<NSManagedObject> {
+        if let order = state.committedOrder { return ContiguousArray(order) }
+        let gained = Set(members.gained)
+        return state.members.objects.filter { !gained.contains($0) }
+    }
+}
+
+/// What undoing does to one object: the way back to what it was before an event.
+struct UndoneChange {
+    struct Members {
+        let slot: Int
+        /// Members that it has got, and does not have any more when it is undone.
+        var gained: ContiguousArray<NSManagedObject> = []
+        /// Members that it has lost.
+        var lost: ContiguousArray<NSManagedObject> = []
+        /// The former order of an ordered relationship.
+        var order: ContiguousArray<NSManagedObject>?
+    }
+
+    let object: NSManagedObject
+    /// Whether the context had the object before, not deleted.
+    let wasPresent: Bool
+    /// Whether it has it since.
+    let isPresent: Bool
+    /// Former values by slot; destinations as objects.
+    var values: [(slot: Int, value: PropertyValue)] = []
+    var toMany: [Members] = []
+
+    var isEmpty: Bool { wasPresent == isPresent && values.isEmpty && toMany.isEmpty }
+}

@@ -1,0 +1,165 @@
+import Foundation
+
+// Undo: an action of the undo manager for each event, made of what has changed in its objects.
+
+extension NSManagedObjectContext {
+    /// Takes back the last group of the undo manager; does nothing without one. Pending changes are processed first, and belong to it.
+    public func undo() {
+        processPendingChanges()
+        undoManager?.undo()
+    }
+
+    /// Does again what `undo()` took back last; does nothing without an undo manager.
+    public func redo() {
+        processPendingChanges()
+        undoManager?.redo()
+    }
+
+    /// Begins, or ends, to keep what it takes to undo changes.
+    func undoManagerChanged(from former: UndoManager?) {
+        if former === undoManager { return }
+        if isProcessingChanges == false { processPendingChanges() }
+        if let former {
+            former.removeAllActions(withTarget: self)
+            NotificationCenter.default.removeObserver(checkpointObserver as Any)
+            checkpointObserver = nil
+        }
+        registry.tracksFormerValues = undoManager != nil
+        guard let undoManager else {
+            journal = nil
+            return
+        }
+        journal = ChangeJournal(changes.inserted.objects + changes.updated.objects + changes.deleted.objects)
+        checkpointObserver = NotificationCenter.default.addObserver(
+            forName: .NSUndoManagerCheckpoint, object: undoManager, queue: nil
+        ) { [weak self] _ in
+            // The group that ends, or is to be undone, has what was changed until now.
+            guard let self, self.isOnQueue || self.concurrencyType != .mainQueueConcurrencyType else { return }
+            self.processPendingChanges()
+        }
+    }
+
+    /// Registers what has changed in the event that is about to end.
+    func registerUndo() {
+        guard let journal, let undoManager else { return }
+        let changes = journal.record(changes.eventObjects)
+        guard !changes.isEmpty, undoManager.isUndoRegistrationEnabled else { return }
+        undoManager.registerUndo(withTarget: self) { $0.undo(changes) }
+    }
+
+    /// Forgets what could be undone: the objects are as they were, or none of the context's any more.
+    func forgetUndoneChanges() {
+        guard let journal else { return }
+        journal.removeAll()
+        undoManager?.removeAllActions(withTarget: self)
+    }
+
+    /// Ends the group of an event on a private queue: what one block has changed is undone as a whole.
+    func endUndoEvent() { undoManager?.endEvent() }
+
+    // MARK: - Undoing
+
+    /// Takes back the changes of one event. What it takes to do them again is registered at the end.
+    private func undo(_ undone: [UndoneChange]) {
+        for change in undone.reversed() { changePresence(change) }
+        for change in undone.reversed() where !change.object.flags.contains(.discarded) { restoreValues(change) }
+        for change in undone.reversed() {
+            let object = change.object
+            leaveUnchanged(object)
+            let event: NSSnapshotEventType =
+                change.wasPresent == change.isPresent ? .undoUpdate : change.wasPresent ? .undoDeletion : .undoInsertion
+            object.silently { object.awake(fromSnapshotEvents: event) }
+        }
+        processPendingChanges()
+        // Only now: what it takes to do the changes again has been registered.
+        for change in undone where change.wasPresent {
+            let object = change.object
+            if object.flags.isDisjoint(with: [.known, .inEvent]), object.hasPendingValues { object.dropPendingValues() }
+        }
+    }
+
+    private func changePresence(_ change: UndoneChange) {
+        let object = change.object
+        if change.wasPresent == change.isPresent { return }
+        if !change.wasPresent {
+            guard object.registry === registry, object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) else { return }
+            continueAsUpdate(object)
+            changes.delete(object, propagating: false)
+        } else if object.flags.contains(.deletionSaved) {
+            guard object.registry === registry else { return }
+            revive(object)
+        } else if object.registry === registry, object.flags.contains(.deleted), !object.flags.contains(.discarded) {
+            let wasChanged = object.hasPersistentChanges || object.extras?.allToMany.contains { $0.state.hasChanges } == true
+            if wasChanged { changes.undelete(object) } else { changes.takeBackDeletion(of: object) }
+            changes.noteUndoneDeletion(of: object)
+        } else if object.registry == nil || object.registry === registry {
+            insertAgain(object)
+        }
+    }
+
+    /// An object that was new when it left the context is new again, without being told that it is inserted.
+    func insertAgain(_ object: NSManagedObject) {
+        if object.flags.contains(.discarded) { finishDiscarding(object) }
+        changes.insert(object, in: registry)
+        guard let objectID = object.extras?.objectID else { return }
+        if objectID.isTemporaryID { temporaryObjects[objectID.identity] = WeakObject(object) } else { registry.register(object) }
+    }
+
+    /// An object whose deletion was saved is saved again, under its former key.
+    func revive(_ object: NSManagedObject) {
+        let values = (0..<object.layout.storedCount).map { slot -> PropertyValue in
+            if object.layout.slots[slot].kind == .toOne { return object.toOne(slot).map(PropertyValue.destination) ?? .null }
+            return object.currentValue(slot)
+        }
+        changes.revive(object, values: values)
+        registry.register(object)
+        for (slot, state) in object.extras?.allToMany ?? [] where !object.layout.slots[slot].isTransient {
+            let members = state.members.objects
+            state.changesWereSaved()
+            state.isLoaded = true
+            state.members.replaceAll(members)
+            for member in members { state.added.appendNew(member) }
+        }
+    }
+
+    private func restoreValues(_ change: UndoneChange) {
+        let object = change.object
+        if object.flags.contains(.deletionSaved) || change.values.isEmpty && change.toMany.isEmpty { return }
+        object.prepareForChange()
+        for (slot, value) in change.values {
+            object.extras?.setDecoded(slot, nil)
+            object.store(value, slot: slot)
+            object.extras?.setToOne(slot, nil)
+            object.noteChange(slot)
+        }
+        for members in change.toMany {
+            for member in members.gained { object.removeMember(member, slot: members.slot) }
+            for member in members.lost { object.addMember(member, slot: members.slot, isKnownToBeNew: false) }
+            if let order = members.order { object.restoreOrder(order, slot: members.slot) }
+            object.noteChange(members.slot)
+        }
+    }
+
+    /// An object that has nothing to be saved any more does not count as changed.
+    private func leaveUnchanged(_ object: NSManagedObject) {
+        guard object.flags.contains(.updated), let pending = object.pending, !object.hasPersistentChanges,
+            object.extras?.allToMany.contains(where: { $0.state.hasChanges }) != true
+        else { return }
+        // Values that were set without being tracked stay, to be saved when the object is.
+        for slot in object.layout.slots where slot.index < object.layout.storedCount && pending.has(slot.index) {
+            if object.differsFromCommitted(slot) { return }
+        }
+        changes.takeBackUndoneChanges(of: object)
+    }
+}
+
+extension NSManagedObject {
+    /// Gives an ordered relationship the order that it had, as far as it has the same members.
+    fileprivate final func restoreOrder(_ order: ContiguousArray<NSManagedObject>, slot: Int) {
+        let members = toManyMembers(slot).objects
+        let current = Set(members)
+        let former = order.filter(current.contains)
+        let placed = Set(former)
+        reorder(to: former + members.filter { !placed.contains($0) }, slot: slot)
+    }
+}

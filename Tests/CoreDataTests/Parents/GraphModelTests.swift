@@ -1,0 +1,73 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// Random work of a tree of contexts and others beside it, compared step by step with a plain model of what they should show.
+@Suite struct GraphModelTests {
+    private static let stepsOfASequence = 30
+
+    @Test("Contexts show what a plain model of their changes shows", arguments: StoreKind.allCases, 0..<4)
+    func contextsShowWhatAModelShows(kind: StoreKind, part: Int) throws {
+        let sequences = LongTests.areEnabled ? 2500 : 250
+        var undoneCount = 0
+        var redoneCount = 0
+        for sequence in 0..<sequences {
+            var random = SeededGenerator(seed: UInt64(part * 1_000_000 + sequence))
+            let steps = (0..<Self.stepsOfASequence).map { _ in GraphWorld.Step(using: &random) }
+            let problem = Self.problem(of: steps, kind) {
+                undoneCount += $0.undoneCount
+                redoneCount += $0.redoneCount
+            }
+            guard let problem else { continue }
+            let minimal = Self.minimal(steps, kind)
+            Issue.record(
+                """
+                Sequence \(sequence) of part \(part) on \(kind.rawValue): \(problem)
+                The shortest one that fails: \(Self.problem(of: minimal, kind) ?? "")
+                \(minimal.map(\.description).joined(separator: "\n"))
+                """)
+            return
+        }
+        // The sequences are of no use where nothing is undone in them.
+        #expect(undoneCount > sequences / 2)
+        #expect(redoneCount > sequences / 10)
+    }
+
+    /// What is wrong after one of the steps; nil when nothing is.
+    private static func problem(
+        of steps: [GraphWorld.Step], _ kind: StoreKind, whenDone: (GraphWorld) -> Void = { _ in }
+    ) -> String? {
+        do {
+            let world = try GraphWorld(kind)
+            for (index, step) in steps.enumerated() {
+                do {
+                    try world.take(step)
+                    try world.check()
+                } catch {
+                    return "after step \(index), \(step): \(error)"
+                }
+            }
+            try world.checkStore()
+            whenDone(world)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// The same steps without those that are not needed to fail.
+    private static func minimal(_ steps: [GraphWorld.Step], _ kind: StoreKind) -> [GraphWorld.Step] {
+        var steps = steps
+        var index = steps.count - 1
+        while index >= 0 {
+            var fewer = steps
+            fewer.remove(at: index)
+            if problem(of: fewer, kind) != nil {
+                steps = fewer
+                index = min(index, steps.count)
+            }
+            index -= 1
+        }
+        return steps
+    }
+}
