@@ -18,7 +18,7 @@ extension NSManagedObjectContext {
         // The copy of the request is used by one thread after the other.
         let handedOver = Unchecked(request)
         guard request.resultType == .managedObjectResultType, !needsObjects(resolved.stores) else {
-            queue.async { [self] in
+            gate.async { [self] in
                 complete(result) { try fetch(handedOver.value) }
             }
             return
@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
         DispatchQueue.global(qos: .userInitiated).async { [self] in
             // Handed over to the queue, and not used here again.
             let answers = Unchecked(Swift.Result { result.isCancelled ? [] : try plan.answers() })
-            queue.async { [self] in
+            gate.async { [self] in
                 complete(result) {
                     let answers = try answers.value.get()
                     // What was changed meanwhile may need rows that were not read.

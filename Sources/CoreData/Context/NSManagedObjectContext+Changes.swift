@@ -21,7 +21,7 @@ extension NSManagedObjectContext {
     func processChangesAfterEvent() {
         guard concurrencyType == .mainQueueConcurrencyType, !willProcessChanges, isOnQueue else { return }
         willProcessChanges = true
-        queue.async { [weak self] in
+        gate.async { [weak self] in
             self?.willProcessChanges = false
             self?.processPendingChanges()
         }

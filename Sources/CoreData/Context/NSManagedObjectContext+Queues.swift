@@ -10,7 +10,7 @@ extension NSManagedObjectContext {
     public func perform(_ block: @escaping () -> Void) {
         // The block runs once, on the context's queue: what it captures moves there with it.
         let block = Unchecked(block)
-        queue.async {
+        gate.async {
             CurrentContext.run(in: self) {
                 block.value()
                 self.endEvent()
@@ -29,11 +29,31 @@ extension NSManagedObjectContext {
         try run(block)
     }
 
-    private func run<Value>(_ block: () throws -> Value) rethrows -> Value {
-        if isOnQueue { return try CurrentContext.run(in: self, block) }
-        return try withoutActuallyEscaping(block) { block in
-            try queue.sync { try CurrentContext.run(in: self, block) }
+    /// - Parameter child: the child that needs this context in the middle of its own work.
+    func run<Value>(neededBy child: NSManagedObjectContext? = nil, _ block: () throws -> Value) rethrows -> Value {
+        try ThreadWork.current.keeping(child) {
+            // A block of the main thread that another one waits for may come back to a context that the main thread has given up.
+            if isOnQueue, !gate.isGivenUp(by: .current) { return try CurrentContext.run(in: self, block) }
+            return try wait(block) { throw $0 }
         }
+    }
+
+    private func wait<Value>(_ block: () throws -> Value, rethrowing: (any Error) throws -> Value) rethrows -> Value {
+        var result: Result<Value, any Error>?
+        gate.sync {
+            result = Result { try CurrentContext.run(in: self, block) }
+        }
+        switch result {
+        case .success(let value): return value
+        case .failure(let error): return try rethrowing(error)
+        case nil: preconditionFailure("A context's queue did not run a block.")
+        }
+    }
+
+    /// Whether another context is above this one.
+    func isBelow(_ other: NSManagedObjectContext) -> Bool {
+        guard let parentContext else { return false }
+        return parentContext === other || parentContext.isBelow(other)
     }
 
     /// Runs a block on the context's queue and gives its value or error; pending changes are processed at its end.
@@ -46,7 +66,7 @@ extension NSManagedObjectContext {
         // The block runs once, on the context's queue; the result is handed over and not used there again.
         let block = Unchecked(block)
         let result: Unchecked<Result<Value, Failure>> = await withCheckedContinuation { continuation in
-            queue.async {
+            gate.async {
                 let result = CurrentContext.run(in: self) {
                     let result: Result<Value, Failure>
                     do throws(Failure) {
@@ -76,41 +96,14 @@ extension NSManagedObjectContext {
     }
 }
 
-/// The contexts whose blocks the current thread is running, innermost last.
+/// The contexts whose blocks the current thread is running.
 enum CurrentContext {
-    private final class Stack {
-        var contexts: [NSManagedObjectContext] = []
-    }
-
-    private static let key: pthread_key_t = {
-        var key = pthread_key_t()
-        pthread_key_create(&key) { pointer in
-            guard let pointer else { return }
-            Unmanaged<Stack>.fromOpaque(pointer).release()
-        }
-        return key
-    }()
-
-    private static var stack: Stack {
-        if let pointer = pthread_getspecific(key) {
-            return Unmanaged<Stack>.fromOpaque(pointer).takeUnretainedValue()
-        }
-        let stack = Stack()
-        pthread_setspecific(key, Unmanaged.passRetained(stack).toOpaque())
-        return stack
-    }
-
     static func run<Value>(in context: NSManagedObjectContext, _ block: () throws -> Value) rethrows -> Value {
-        let stack = stack
-        stack.contexts.append(context)
-        defer { stack.contexts.removeLast() }
-        return try block()
+        try ThreadWork.current.run(in: context, block)
     }
 
-    static func isActive(_ context: NSManagedObjectContext) -> Bool {
-        stack.contexts.contains { $0 === context }
-    }
+    static func isActive(_ context: NSManagedObjectContext) -> Bool { ThreadWork.current.contexts.contains { $0 === context } }
 
     /// The context of the innermost block, or nil outside of any.
-    static var innermost: NSManagedObjectContext? { stack.contexts.last }
+    static var innermost: NSManagedObjectContext? { ThreadWork.current.contexts.last }
 }

@@ -12,7 +12,7 @@ extension NSManagedObjectContext: CoordinatorClient {
         if isOnQueue {
             invalidateObjects(ofStore: number)
         } else {
-            queue.async { [weak self] in
+            gate.async { [weak self] in
                 guard let self, self.registry === registry else { return }
                 CurrentContext.run(in: self) { self.invalidateObjects(ofStore: number) }
             }

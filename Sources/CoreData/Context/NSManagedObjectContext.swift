@@ -10,7 +10,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // Sendable: a context is confined to its queue by contract, as on Apple's platforms; what other threads may touch
     // (`perform`, the registry) is safe by itself.
 
-    let queue: DispatchQueue
+    let gate: ContextGate
     /// How the context's work is scheduled.
     public let concurrencyType: NSManagedObjectContextConcurrencyType
     @exclusivity(unchecked) private(set) var registry: ContextRegistry!
@@ -50,11 +50,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Makes a context that works on the main queue or on a private one.
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
         self.concurrencyType = concurrencyType
-        queue =
-            concurrencyType == .mainQueueConcurrencyType
-            ? .main : DispatchQueue(label: "OpenCoreData.NSManagedObjectContext", qos: .userInitiated)
+        gate = concurrencyType == .mainQueueConcurrencyType ? .main : ContextGate()
         super.init()
         registry = ContextRegistry(context: self, coordinator: nil)
+        if concurrencyType != .mainQueueConcurrencyType { gate.context = self }
         // Unowned: the context owns what calls it.
         changes.eventBegins = { [unowned(unsafe) self] in processChangesAfterEvent() }
     }

@@ -102,21 +102,6 @@ extension PortingRules {
 
     // MARK: Statements
 
-    mutating func portUndoManager(_ index: Int) {
-        guard source.matches("=", "nil", at: index + 1), source.word(index - 1) == "." else {
-            if source.word(index - 1) == "." { leave(index, "Contexts have no undo manager.") }
-            return
-        }
-        var start = index - 1
-        while start >= 1, [".", "?", "!"].contains(source.word(start)) || source.tokens[start].kind == .word, !startsLine(start) {
-            start -= 1
-        }
-        guard startsLine(start), source.tokens[start].kind == .word, startsLine(index + 3) || source.word(index + 3) == "}" else {
-            return leave(index, "Contexts have no undo manager: remove this.")
-        }
-        remove(start..<(index + 3))
-    }
-
     mutating func portAutoreleasePool(_ index: Int) {
         let rule = "There is no autoreleasepool: run the block itself."
         var start = index

@@ -36,7 +36,6 @@ struct PortingRules {
         case "init": portContextInitializer(index)
         case "getVaList": portArgumentList(index)
         case "_kvcKeyPathString": portKeyPathString(index)
-        case "undoManager": portUndoManager(index)
         case "autoreleasepool": portAutoreleasePool(index)
         case "Foundation": portQualifiedName(index)
         case "description": portClassDescription(index)

@@ -25,7 +25,6 @@ import Testing
         ("App.Person.self.description()", "NSStringFromClass(App.Person.self)"),
         ("for x in y {\n    autoreleasepool {\n        use(x)\n    }\n}", "for x in y {\n    do {\n        use(x)\n    }\n}"),
         ("a()\ntry autoreleasepool { try b() }\nc()", "a()\ndo { try b() }\nc()"),
-        ("a()\n  context.undoManager = nil\nb()", "a()\nb()"), ("self.stack?.context.undoManager = nil // none\nb()", "// none\nb()"),
     ])
     func expressionsAreWrittenOtherwise(_ old: String, _ new: String) throws {
         let port = try PortRun(old)
@@ -35,7 +34,7 @@ import Testing
 
     @Test(arguments: [
         "let k = #keyPath(Person)", "NSStringFromSelector(action)", "b.addTarget(self, action: #selector(tap(_:)))",
-        "let v = autoreleasepool { 1 }", "autoreleasepool { return }", "f { autoreleasepool { $0 } }", "context.undoManager?.undo()",
+        "let v = autoreleasepool { 1 }", "autoreleasepool { return }", "f { autoreleasepool { $0 } }",
         "a.b()._kvcKeyPathString", "withVaList(a) { f(getVaList(a)) }", "unsafeBitCast(r, to: NSFetchRequest<A>.self)",
         "r as! NSFetchRequest<A>", "person.observe(\\.name) { _, _ in }", "o.addObserver(self, forKeyPath: k, options: [], context: nil)",
         "Bundle.main.urls(forResourcesWithExtension: \"momd\", subdirectory: nil)", "let c: NSFetchedResultsController<A>",

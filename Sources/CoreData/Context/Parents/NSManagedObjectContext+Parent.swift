@@ -64,7 +64,7 @@ extension NSManagedObjectContext {
     func parentHasPermanentKeys() {
         guard registry.permanentKeyCount < registry.identities.count else { return }
         if isOnQueue { return adoptAndTell() }
-        queue.async { [weak self] in
+        gate.async { [weak self] in
             guard let self else { return }
             CurrentContext.run(in: self) { self.adoptAndTell() }
         }

@@ -24,7 +24,7 @@ final class ParentRows: RowSource, @unchecked Sendable {
 
     /// Runs a block on the parent's queue, after which child and parent know objects by the same keys.
     func onParent<Result>(_ body: () throws -> Result) rethrows -> Result {
-        try parent.performAndWait {
+        try parent.run(neededBy: child) {
             parent.adoptPermanentKeys()
             child.adoptPermanentKeys()
             return try body()

@@ -1,0 +1,148 @@
+import CoreData
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+/// A tree of contexts whose blocks wait for each other in all directions.
+@Suite struct ContextTreeQueueTests {
+    /// Contexts by their place in a tree, and what was done in them.
+    final class Tree: @unchecked Sendable {
+        // Sendable: each counter is used in blocks of its context only.
+        let library: Library
+        let contexts: [NSManagedObjectContext]
+        var counters: [Int]
+        let expected: Mutex<[Int]>
+
+        init(_ parents: [Int?]) throws {
+            library = try Library(.inMemory)
+            var contexts: [NSManagedObjectContext] = []
+            for parent in parents {
+                let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+                context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+                if let parent { context.parent = contexts[parent] } else { context.persistentStoreCoordinator = library.coordinator }
+                contexts.append(context)
+            }
+            self.contexts = contexts
+            counters = parents.map { _ in 0 }
+            expected = Mutex(parents.map { _ in 0 })
+        }
+
+        /// Something in a context, within which there may be something in another one.
+        func work(_ random: inout SeededGenerator, depth: Int) {
+            let index = Int.random(in: contexts.indices, using: &random)
+            let context = contexts[index]
+            let kind = Int.random(in: 0..<6, using: &random)
+            expected.withLock { $0[index] += 1 }
+            var inner = random
+            random = SeededGenerator(seed: random.next())
+            context.performAndWait {
+                counters[index] += 1
+                switch kind {
+                case 0: _ = try? context.names()
+                case 1: context.author("Ada")
+                case 2: try? context.save()
+                case 3: context.refreshAllObjects()
+                default: break
+                }
+                if depth > 0 { work(&inner, depth: depth - 1) }
+            }
+        }
+
+        /// The same without waiting for it.
+        func enqueue(_ random: inout SeededGenerator, _ group: DispatchGroup) {
+            let index = Int.random(in: contexts.indices, using: &random)
+            let context = contexts[index]
+            let seed = random.next()
+            expected.withLock { $0[index] += 1 }
+            group.enter()
+            context.perform { [self] in
+                counters[index] += 1
+                var random = SeededGenerator(seed: seed)
+                work(&random, depth: 1)
+                group.leave()
+            }
+        }
+    }
+
+    @Test(arguments: 0..<3)
+    func blocksThatWaitForEachOtherAllEnd(seed: Int) throws {
+        let tree = try Tree([nil, 0, 0, 1, 1, 2])
+        let group = DispatchGroup()
+        let count = LongTests.areEnabled ? 15_000 : 150
+        for number in 0..<4 {
+            group.enter()
+            Thread.detachNewThread {
+                var random = SeededGenerator(seed: UInt64(seed * 100 + number))
+                for _ in 0..<count {
+                    if Bool.random(using: &random) { tree.enqueue(&random, group) } else { tree.work(&random, depth: 3) }
+                }
+                group.leave()
+            }
+        }
+        let hasEnded = group.wait(timeout: .now() + (LongTests.areEnabled ? 1800 : 120)) == .success
+        #expect(hasEnded, "Blocks wait for each other for ever.")
+        guard hasEnded else { return }
+        for (index, context) in tree.contexts.enumerated() {
+            context.performAndWait { #expect(tree.counters[index] == tree.expected.withLock { $0[index] }) }
+        }
+    }
+
+    @Test func aParentsBlockWaitsForAChildThatNeedsTheParent() throws {
+        let tree = try Tree([nil, 0])
+        let (parent, child) = (tree.contexts[0], tree.contexts[1])
+        let childHasBegun = DispatchSemaphore(value: 0)
+        let parentWaits = DispatchSemaphore(value: 0)
+        let hasEnded = DispatchSemaphore(value: 0)
+        child.perform {
+            childHasBegun.signal()
+            parentWaits.wait()
+            child.author("Ada")
+            try? child.save()
+        }
+        childHasBegun.wait()
+        Thread.detachNewThread {
+            parent.performAndWait {
+                parentWaits.signal()
+                child.performAndWait { _ = child.author("Bob") }
+                hasEnded.signal()
+            }
+        }
+        #expect(hasEnded.wait(timeout: .now() + 60) == .success)
+        #expect(try parent.performAndWait { try parent.names() } == ["Ada"])
+        withExtendedLifetime(tree) {}
+    }
+
+    @Test @MainActor func theMainThreadWaitsForAChildThatNeedsTheMainContext() throws {
+        let library = try Library(.inMemory)
+        let main = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        main.persistentStoreCoordinator = library.coordinator
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = main
+        let childHasBegun = DispatchSemaphore(value: 0)
+        child.perform {
+            childHasBegun.signal()
+            child.author("Ada")
+            try? child.save()
+        }
+        childHasBegun.wait()
+        child.performAndWait { _ = child.author("Bob") }
+        try child.performAndWait { try child.save() }
+        #expect(try main.names() == ["Ada", "Bob"])
+    }
+
+    @Test func blocksOfOneContextRunInTheirOrder() throws {
+        let library = try Library(.inMemory)
+        let context = library.context
+        let order = Mutex<[Int]>([])
+        for number in 0..<100 {
+            if number % 3 == 0 {
+                context.performAndWait { order.withLock { $0.append(number) } }
+            } else {
+                context.perform { order.withLock { $0.append(number) } }
+            }
+        }
+        context.performAndWait {}
+        #expect(order.withLock { $0 } == Array(0..<100))
+    }
+}
