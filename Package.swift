@@ -136,6 +136,7 @@ let package = Package(
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates"]),
         .testTarget(name: "CoreDataModelTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .testTarget(name: "StoreTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
+        .testTarget(name: "ResultsTests", dependencies: ["CoreData", "TestSupport"]),
         .testTarget(name: "SQLTests", dependencies: ["CoreData", "CSQLite", "TestSupport"], exclude: ["Expected", "Recorded"]),
         .testTarget(name: "FixtureTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .executableTarget(

@@ -17,6 +17,7 @@ enum LayerTable {
             ("objects", ["Objects"]),
             ("coordinator", ["Coordinator"]),
             ("contexts", ["Context"]),
+            ("results", ["Results"]),
             ("custom stores", ["CustomStores"]),
             ("container", ["Container"]),
         ],

@@ -262,6 +262,9 @@ extension ChangeTracker {
     /// Others deleted an object, or it gave way to what they did.
     func noteMergedDeletion(of object: NSManagedObject) { event.mergedDeletions.insert(object) }
 
+    /// Others changed a row that is in no complete object here: no notification tells, but what follows a fetch has to know.
+    func noteUnseenUpdate(of objectID: NSManagedObjectID) { event.unseenUpdates.append(objectID) }
+
     /// Ends the event, and begins another one.
     ///
     /// - Returns: what changed; nil when nothing did.

@@ -7,9 +7,12 @@ struct ContextEvent {
     /// Insertions and deletions that came from elsewhere by merging.
     var mergedInsertions: Set<NSManagedObject> = []
     var mergedDeletions: Set<NSManagedObject> = []
+    /// Rows that others changed and that are in no complete object of the context; collected where something listens.
+    var unseenUpdates: [NSManagedObjectID] = []
 
     var isEmpty: Bool {
         objects.isEmpty && refreshed.isEmpty && invalidated.isEmpty && mergedInsertions.isEmpty && mergedDeletions.isEmpty
+            && unseenUpdates.isEmpty
     }
 
     mutating func removeAll(where isGone: (NSManagedObject) -> Bool) {
@@ -31,6 +34,10 @@ struct EventChanges {
     let deleted: ContiguousArray<NSManagedObject>
     let refreshed: Set<NSManagedObject>
     let invalidated: Set<NSManagedObject>
+    /// All objects whose values were read again, also those that count as updated.
+    let reread: Set<NSManagedObject>
+    /// Rows that others changed and that are in no complete object of the context.
+    let unseenUpdates: [NSManagedObjectID]
     /// New objects that were deleted: they leave the context.
     let discarded: [NSManagedObject]
     /// All objects of the event.
@@ -41,6 +48,8 @@ struct EventChanges {
     init(_ event: ContextEvent) {
         objects = event.objects
         invalidated = event.invalidated
+        reread = event.refreshed
+        unseenUpdates = event.unseenUpdates
         insertionsArePending = event.mergedInsertions.isEmpty
         var newCount = 0
         objects.forEachUnretained { object in

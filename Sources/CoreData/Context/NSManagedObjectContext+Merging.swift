@@ -58,12 +58,17 @@ extension NSManagedObjectContext {
         }
         for objectID in changes.updated {
             // One that is to be saved as a new row meets the row that is there now in its save.
-            guard let object = registeredObject(for: objectID), !object.flags.contains(.inserted) else { continue }
+            guard let object = registeredObject(for: objectID), !object.flags.contains(.inserted) else {
+                if !listeners.isEmpty { self.changes.noteUnseenUpdate(of: objectID) }
+                continue
+            }
             let wasLoaded = !object.flags.contains(.fault)
             takeNewestRow(object)
             if wasLoaded {
                 self.changes.noteReread(object)
                 refreshedIDs.append(objectID)
+            } else if !listeners.isEmpty {
+                self.changes.noteUnseenUpdate(of: objectID)
             }
         }
         for objectID in changes.deleted {
@@ -79,6 +84,7 @@ extension NSManagedObjectContext {
                 NSDeletedObjectIDsKey: Set(changes.deleted), NSRefreshedObjectIDsKey: Set(refreshedIDs),
             ])
         for child in mergingChildren.all { child.takeOver(changes) }
+        listeners.forEach { $0.contextDidMerge(self) }
     }
 
     /// Gives an object the newest committed row under its pending changes; relationships are read again when needed.

@@ -46,6 +46,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     let children = ClientList()
     /// Those of them that take over what others save.
     let mergingChildren = ClientList()
+    /// What follows the context's events.
+    @exclusivity(unchecked) var listeners = ContextListeners()
 
     /// Makes a context that works on the main queue or on a private one.
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
@@ -87,6 +89,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         readFailure = nil
         forgetUndoneChanges()
         registry.removeAll()
+        listeners.forEach { $0.contextForgotObjects(self) }
     }
 
     // MARK: - What the context works on

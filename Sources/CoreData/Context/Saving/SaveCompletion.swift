@@ -161,5 +161,6 @@ struct SaveCompletion {
                 ])
         }
         context.tellOthers(insertedObjects, updatedObjects, deletedObjects)
+        context.listeners.forEach { $0.contextDidSave(context) }
     }
 }

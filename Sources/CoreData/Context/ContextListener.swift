@@ -1,0 +1,42 @@
+/// What follows the events of a context, on the context's queue. It is told after the notification of the same event was posted, and
+/// also of what no notification tells.
+protocol ContextListener: AnyObject {
+    /// Pending changes were processed. The objects still know what changed in the event.
+    func context(_ context: NSManagedObjectContext, didEnd event: EventChanges)
+    /// The context's changes were saved.
+    func contextDidSave(_ context: NSManagedObjectContext)
+    /// What others saved was taken over.
+    func contextDidMerge(_ context: NSManagedObjectContext)
+    /// The context let go of all its objects.
+    func contextForgotObjects(_ context: NSManagedObjectContext)
+}
+
+extension ContextListener {
+    func contextDidSave(_ context: NSManagedObjectContext) {}
+    func contextDidMerge(_ context: NSManagedObjectContext) {}
+    func contextForgotObjects(_ context: NSManagedObjectContext) {}
+}
+
+/// The listeners of a context, which it does not keep alive.
+struct ContextListeners {
+    private struct Entry {
+        weak var listener: (any ContextListener)?
+    }
+
+    private var entries: [Entry] = []
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    mutating func add(_ listener: any ContextListener) {
+        entries.removeAll { $0.listener == nil || $0.listener === listener }
+        entries.append(Entry(listener: listener))
+    }
+
+    mutating func remove(_ listener: any ContextListener) { entries.removeAll { $0.listener == nil || $0.listener === listener } }
+
+    /// Calls those who listen now, in the order in which they came.
+    @inline(__always)
+    func forEach(_ body: (any ContextListener) -> Void) {
+        if !entries.isEmpty { for entry in entries { entry.listener.map(body) } }
+    }
+}

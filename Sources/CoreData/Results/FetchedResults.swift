@@ -1,0 +1,160 @@
+import Foundation
+
+/// The results of a fetch, in sections, that follow their context.
+///
+/// It is used on the context's queue. Who wants to hear of changes is its follower; without one, results stay as they were fetched.
+final class FetchedResults {
+    let context: NSManagedObjectContext
+    let sectionNameKeyPath: String?
+    /// nil before the first fetch.
+    private(set) var contents: ResultsContents?
+    /// What the last fetch asked for; nil where its results cannot follow: IDs, dictionaries, and objects of a context that was reset.
+    private(set) var query: ResultsQuery?
+    weak var titles: (any SectionTitles)?
+    weak var follower: (any ResultsFollower)? {
+        didSet { if follower == nil { context.listeners.remove(self) } else if query != nil { context.listeners.add(self) } }
+    }
+
+    init(context: NSManagedObjectContext, sectionNameKeyPath: String?) {
+        self.context = context
+        self.sectionNameKeyPath = sectionNameKeyPath
+    }
+
+    // MARK: Fetching
+
+    /// Fetches anew. On an error everything stays as it was.
+    ///
+    /// - Throws: what the fetch throws, and code 134060 for a request without sort descriptors, results that cannot be in sections, and
+    ///   objects that are not in the order of their sections.
+    func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws {
+        guard let sortDescriptors = request.sortDescriptors, !sortDescriptors.isEmpty else {
+            throw CoreDataErrors.make(
+                .coreData,
+                "The fetch request for \(request.entityName ?? "?") of a fetched results controller has no sort descriptors.",
+                recovery: "Set sortDescriptors: sections and index paths need an order.")
+        }
+        let executor = try FetchExecutor(request, in: context)
+        let fetched: [NSObject]
+        var query: ResultsQuery?
+        switch try executor.run() {
+        case .objects(let objects):
+            fetched = objects
+            query = ResultsQuery(request, executor.resolved, sectionNameKeyPath: sectionNameKeyPath)
+        case .dictionaries(let dictionaries): fetched = dictionaries
+        case .objectIDs(let objectIDs): fetched = objectIDs
+        case .count:
+            throw CoreDataErrors.make(
+                .coreData, "A fetched results controller cannot show a count (\(resultName(request))).",
+                recovery: "Use the result type of managed objects, or count(for:) of the context.")
+        }
+        contents = try inSections(fetched, request)
+        self.query = query
+        if query != nil, follower != nil { context.listeners.add(self) } else { context.listeners.remove(self) }
+    }
+
+    private func inSections(_ objects: [NSObject], _ request: NSFetchRequest<any NSFetchRequestResult>) throws -> ResultsContents {
+        guard let sectionNameKeyPath else { return ResultsContents(objects, titles: titles) }
+        if objects.first is NSManagedObjectID {
+            throw CoreDataErrors.make(
+                .coreData, "Object IDs cannot be put into sections by \"\(sectionNameKeyPath)\" (\(resultName(request))).",
+                recovery: "Use the result type of managed objects, or no section key path.")
+        }
+        let name = SectionName(keyPath: sectionNameKeyPath)
+        do {
+            return try ResultsContents(objects, titles: titles) { name.of($0) }
+        } catch let problem as ResultsContents.SectionOutOfOrder {
+            let first = request.sortDescriptors?.first?.key.map { "\"\($0)\"" } ?? "a block"
+            throw CoreDataErrors.make(
+                .coreData,
+                "The fetched object at index \(problem.place) is in the section \"\(problem.name)\", which had ended before it "
+                    + "(\(resultName(request)), section key path \"\(sectionNameKeyPath)\", first sort descriptor \(first)).",
+                recovery: "The first sort descriptor must have the key of the section key path, or another that gives the same order.")
+        }
+    }
+
+    private func resultName(_ request: NSFetchRequest<any NSFetchRequestResult>) -> String { "entity \(request.entityName ?? "?")" }
+
+    /// Fetches the objects of the query again.
+    func fetchAgain(_ query: ResultsQuery) throws -> ResultsContents {
+        guard case .objects(let objects) = try FetchExecutor(query.request, query.resolved, in: context).run() else {
+            return ResultsContents([], titles: titles)
+        }
+        return try inSections(objects, query.request)
+    }
+
+    // MARK: Going back
+
+    /// The contents before the last event, where they were replaced as a whole.
+    private var former: ResultsContents?
+
+    /// Runs a block with the results as they were before changes that were made last, unless it fetches.
+    func withFormerContents(_ changes: ResultsChanges, _ body: () -> Void) {
+        let changed = contents
+        takeBack(changes)
+        let taken = contents
+        let version = taken?.version
+        body()
+        guard contents === taken, taken?.version == version else { return }
+        if taken === changed { changed?.replay(changes) } else { contents = changed }
+    }
+
+    /// Takes back changes that were made last.
+    func takeBack(_ changes: ResultsChanges) {
+        if let former { contents = former } else { contents?.replay(changes.inverted) }
+    }
+}
+
+/// What hears of changes of results, on the queue of their context.
+protocol ResultsFollower: AnyObject {
+    /// The contents have changed already.
+    func results(_ results: FetchedResults, didChange changes: ResultsChanges)
+    /// The context's changes were saved, or others' taken over.
+    func resultsDidReachStore(_ results: FetchedResults)
+    /// The context let go of its objects: nothing follows any more until the next fetch.
+    func resultsWereForgotten(_ results: FetchedResults)
+}
+
+extension ResultsFollower {
+    func resultsDidReachStore(_ results: FetchedResults) {}
+    func resultsWereForgotten(_ results: FetchedResults) {}
+}
+
+extension FetchedResults: ContextListener {
+    func context(_ context: NSManagedObjectContext, didEnd event: EventChanges) {
+        guard let query, let contents, let follower else { return }
+        let touched = TouchedObjects(event, query, contents, context)
+        if touched.isEmpty { return }
+        touched.readRows()
+        let changes: ResultsChanges
+        if query.isPart {
+            guard touched.concern, let next = newPart(query) else { return }
+            changes = ResultsDifference(from: contents, to: next, touched: touched).changes()
+            former = contents
+            self.contents = next
+        } else {
+            var update = ResultsUpdate(contents, query, touched)
+            changes = update.run()
+        }
+        defer { former = nil }
+        if !changes.isEmpty { follower.results(self, didChange: changes) }
+    }
+
+    /// The part of all matches that the request asks for. An error waits for the next save, as those of accessors do.
+    private func newPart(_ query: ResultsQuery) -> ResultsContents? {
+        do {
+            return try fetchAgain(query)
+        } catch {
+            context.readFailure = error
+            return nil
+        }
+    }
+
+    func contextDidSave(_ context: NSManagedObjectContext) { follower?.resultsDidReachStore(self) }
+
+    func contextDidMerge(_ context: NSManagedObjectContext) { follower?.resultsDidReachStore(self) }
+
+    func contextForgotObjects(_ context: NSManagedObjectContext) {
+        query = nil
+        follower?.resultsWereForgotten(self)
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+
+/// A section of results.
+final class FetchedSection: NSFetchedResultsSectionInfo {
+    let name: String
+    private(set) var items: RankedList<NSObject>
+    /// Where the section lies in the list of sections, which keeps the leaf while the section is in it.
+    unowned(unsafe) var leaf: RankedNode<FetchedSection>?
+    private weak var titles: (any SectionTitles)?
+
+    init(
+        name: String, _ objects: ArraySlice<NSObject> = [], titles: (any SectionTitles)?,
+        placed: @escaping (NSObject, RankedNode<NSObject>) -> Void
+    ) {
+        self.name = name
+        self.titles = titles
+        items = RankedList(objects, placed: placed)
+        items.owner = self
+    }
+
+    var indexTitle: String? { titles.map { $0.indexTitle(ofSection: name) } ?? Self.defaultIndexTitle(name) }
+
+    var numberOfObjects: Int { items.count }
+
+    var objects: [Any]? { items.array }
+
+    /// The first letter, as a capital.
+    static func defaultIndexTitle(_ name: String) -> String? { name.first.map { String($0).uppercased() } }
+}
+
+/// Who titles the sections.
+protocol SectionTitles: AnyObject {
+    func indexTitle(ofSection name: String) -> String?
+}
+
+/// A place in results: a section, and a row in it.
+struct ResultsPath: Comparable {
+    var section: Int
+    var row: Int
+
+    static func < (left: ResultsPath, right: ResultsPath) -> Bool {
+        left.section == right.section ? left.row < right.row : left.section < right.section
+    }
+
+    var indexPath: IndexPath { IndexPath(item: row, section: section) }
+}

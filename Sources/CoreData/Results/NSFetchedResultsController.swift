@@ -1,0 +1,217 @@
+import Foundation
+
+/// What fetched results controllers of all types share.
+///
+/// A delegate gets the controller typed for any result, which off Apple's platforms is another object: `===` and `==` compare what both
+/// stand for.
+open class FetchedResultsControllerBase: NSObject {
+    let results: FetchedResults
+    let announcer: ResultsAnnouncer
+
+    init(_ results: FetchedResults, _ announcer: ResultsAnnouncer) {
+        self.results = results
+        self.announcer = announcer
+    }
+
+    open override func isEqual(_ object: Any?) -> Bool { (object as? FetchedResultsControllerBase)?.results === results }
+
+    open override var hash: Int { ObjectIdentifier(results).hashValue }
+}
+
+/// Whether both stand for the same results.
+public func === (left: FetchedResultsControllerBase?, right: FetchedResultsControllerBase?) -> Bool { left?.results === right?.results }
+
+/// Whether both stand for different results.
+public func !== (left: FetchedResultsControllerBase?, right: FetchedResultsControllerBase?) -> Bool { !(left === right) }
+
+/// Keeps the results of a fetch, in order and in sections, and tells its delegate what changes in them.
+///
+/// The results follow the objects of their context, saved or not, with every `didChangeObjectsNotification`, while there is a delegate that has a method
+/// for changes. What other contexts save counts when it is merged into the context. Changes of objects that the predicate, the order or the
+/// sections reach through relationships are not noticed until the objects themselves change, as on a Mac.
+///
+/// One change costs time for the objects that changed and for the logarithm of the number of results. With a `fetchLimit` or a
+/// `fetchOffset` the request is executed again for each event that concerns its entity, so that the results are always its first ones.
+/// Requests for IDs and dictionaries work, but do not follow changes.
+///
+/// Use it on the queue of its context.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsfetchedresultscontroller>
+open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase {
+    // `ResultType` has no constraint for the reason that `NSFetchRequest` has none.
+
+    /// The request. Its changes count with the next `performFetch()`.
+    public let fetchRequest: NSFetchRequest<ResultType>
+    /// The name of the cache.
+    ///
+    /// No cache is kept: sections are found while rows are read. The name only has the meaning that entity, predicate and sort
+    /// descriptors of the request must not change between two fetches without `deleteCache(withName:)`.
+    public let cacheName: String?
+    private var cached: CachedRequest?
+    /// The same controller for the delegate; nil where it is of that type itself.
+    private var anyResult: NSFetchedResultsController<any NSFetchRequestResult>?
+    private var listed: (version: Int, contents: ObjectIdentifier, objects: [ResultType])?
+
+    /// Makes a controller; `performFetch()` fetches.
+    ///
+    /// - Parameters:
+    ///   - fetchRequest: what to fetch, with at least one sort descriptor.
+    ///   - sectionNameKeyPath: the property, or the path to it, whose value is the name of an object's section; nil for one section. The first sort
+    ///     descriptor must bring objects into the order of their sections.
+    ///   - cacheName: see ``cacheName``.
+    public init(
+        fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext, sectionNameKeyPath: String?,
+        cacheName name: String?
+    ) {
+        self.fetchRequest = fetchRequest
+        cacheName = name
+        super.init(FetchedResults(context: context, sectionNameKeyPath: sectionNameKeyPath), ResultsAnnouncer())
+        results.titles = self
+    }
+
+    /// Another face of a controller.
+    private init(facing request: NSFetchRequest<ResultType>, cacheName: String?, _ results: FetchedResults, _ announcer: ResultsAnnouncer) {
+        fetchRequest = request
+        self.cacheName = cacheName
+        super.init(results, announcer)
+    }
+
+    /// The context whose objects are fetched.
+    open var managedObjectContext: NSManagedObjectContext { results.context }
+    /// The path to the name of an object's section.
+    open var sectionNameKeyPath: String? { results.sectionNameKeyPath }
+
+    /// Who hears of changes; not kept alive.
+    weak open var delegate: (any NSFetchedResultsControllerDelegate)? {
+        get { announcer.delegate }
+        set {
+            announcer.delegate = newValue
+            results.follower = newValue == nil ? nil : (results.titles as? any ResultsFollower)
+        }
+    }
+
+    /// Fetches, and follows changes from now on. On an error the results stay as they were.
+    ///
+    /// - Throws: what the fetch throws; code 134060 for a request without sort descriptors, objects that are not in the order of their
+    ///   sections, results that are not of the controller's type, and a request that has changed under its cache.
+    open func performFetch() throws {
+        let request = NSFetchRequest<any NSFetchRequestResult>()
+        fetchRequest.copyValues(to: request)
+        let asked = cacheName.map { CachedRequest(request, cache: $0) }
+        if let asked, let cached, let cacheName { try asked.check(against: cached, cache: cacheName) }
+        try results.fetch(request)
+        if let entity = request.entity { fetchRequest.noteEntity(entity) }
+        cached = asked
+        announcer.announceFetch(results, facade)
+    }
+
+    /// What the delegate gets.
+    fileprivate var facade: NSFetchedResultsController<any NSFetchRequestResult> {
+        if let same = self as? NSFetchedResultsController<any NSFetchRequestResult> { return same }
+        if let anyResult { return anyResult }
+        let request = NSFetchRequest<any NSFetchRequestResult>()
+        fetchRequest.copyValues(to: request)
+        let made = NSFetchedResultsController<any NSFetchRequestResult>(
+            facing: request, cacheName: cacheName, results, announcer)
+        anyResult = made
+        return made
+    }
+
+    // MARK: Results
+
+    /// The results, in order; nil before the first fetch. Takes time for each of them when they have changed.
+    open var fetchedObjects: [ResultType]? {
+        guard let contents = results.contents else { return nil }
+        if let listed, listed.contents == ObjectIdentifier(contents), listed.version == contents.version { return listed.objects }
+        let objects = contents.objects.map(typed)
+        // An array that is kept would keep the rows of all batches.
+        if fetchRequest.fetchBatchSize == 0 { listed = (contents.version, ObjectIdentifier(contents), objects) }
+        return objects
+    }
+
+    /// The object at a place.
+    ///
+    /// There is none before the first fetch or outside of the sections: to ask for it is a programming error.
+    open func object(at indexPath: IndexPath) -> ResultType {
+        guard let contents = results.contents else {
+            preconditionFailure("There is no object at \(indexPath): performFetch() was not called.")
+        }
+        guard indexPath.count == 2, indexPath.section >= 0, indexPath.section < contents.sections.count,
+            indexPath.item >= 0, indexPath.item < contents.sections[indexPath.section].items.count
+        else {
+            preconditionFailure("There is no object at \(indexPath) in the results for \(fetchRequest.entityName ?? "?").")
+        }
+        return typed(contents.object(at: ResultsPath(section: indexPath.section, row: indexPath.item)))
+    }
+
+    /// The place of an object; nil if it is not among the results.
+    open func indexPath(forObject object: ResultType) -> IndexPath? {
+        guard let contents = results.contents, let object = object as? NSObject else { return nil }
+        if let path = contents.path(of: object) { return path.indexPath }
+        if object is NSManagedObject { return nil }
+        // IDs and dictionaries are the same when they are equal.
+        for (section, info) in contents.sections.array.enumerated() {
+            if let row = info.items.array.firstIndex(where: { $0.isEqual(object) }) { return IndexPath(item: row, section: section) }
+        }
+        return nil
+    }
+
+    private func typed(_ object: NSObject) -> ResultType {
+        guard let typed = object as? ResultType else {
+            preconditionFailure(
+                "A fetched results controller for \(ResultType.self) has fetched an object of the class \(type(of: object)) "
+                    + "(entity \(fetchRequest.entityName ?? "?"), result type \(fetchRequest.resultType.rawValue)).")
+        }
+        return typed
+    }
+
+    // MARK: Sections
+
+    /// The sections, in order; nil before the first fetch. Takes time for each of them.
+    open var sections: [any NSFetchedResultsSectionInfo]? { results.contents?.sections.array }
+
+    /// The titles of an index of the sections: each title once, in the order of the sections.
+    open var sectionIndexTitles: [String] {
+        var seen: Set<String> = []
+        return (sections ?? []).compactMap(\.indexTitle).filter { seen.insert($0).inserted }
+    }
+
+    /// The title of a section in an index: what the delegate says, or the first letter of the name as a capital.
+    open func sectionIndexTitle(forSectionName sectionName: String) -> String? {
+        // What the delegate got asks the controller, whose class may override this.
+        if let titles = results.titles, titles !== self { return titles.indexTitle(ofSection: sectionName) }
+        guard let delegate else { return FetchedSection.defaultIndexTitle(sectionName) }
+        return delegate.controller(facade, sectionIndexTitleForSectionName: sectionName)
+    }
+
+    /// The first section with a title of the index.
+    ///
+    /// A title that no section has is a programming error.
+    ///
+    /// - Parameter sectionIndex: the place of the title in `sectionIndexTitles`.
+    open func section(forSectionIndexTitle title: String, at sectionIndex: Int) -> Int {
+        guard let section = (sections ?? []).firstIndex(where: { $0.indexTitle == title }) else {
+            preconditionFailure("No section has the index title \"\(title)\" (number \(sectionIndex)).")
+        }
+        return section
+    }
+
+    // MARK: Cache
+
+    /// Allows the requests of controllers with this cache to change; nil stands for all caches.
+    open class func deleteCache(withName name: String?) { ResultsCaches.delete(name) }
+}
+
+extension NSFetchedResultsController: SectionTitles {
+    func indexTitle(ofSection name: String) -> String? { sectionIndexTitle(forSectionName: name) }
+}
+
+extension NSFetchedResultsController: ResultsFollower {
+    func results(_ results: FetchedResults, didChange changes: ResultsChanges) {
+        announcer.announce(changes, results, facade)
+        if announcer.hasNoListener {
+            results.takeBack(changes)
+            results.follower = nil
+        }
+    }
+}

@@ -1,0 +1,13 @@
+/// What a fetched results controller tells of a section.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsfetchedresultssectioninfo>
+public protocol NSFetchedResultsSectionInfo: AnyObject {
+    /// The section's name: the value of the section key path of its objects, as text.
+    var name: String { get }
+    /// The title of the section in an index.
+    var indexTitle: String? { get }
+    /// How many objects are in the section.
+    var numberOfObjects: Int { get }
+    /// The objects of the section, in order. Takes time for each of them; `NSFetchedResultsController.object(at:)` finds a single one.
+    var objects: [Any]? { get }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Synchronization
+
+/// The names of caches that controllers use.
+///
+/// Nothing is kept in them, in memory or in files: sections are found while rows are read, so there is nothing to save and nothing that could
+/// be out of date. What stays of a cache is its rule: the request of a controller with a cache must not change until the cache is deleted.
+enum ResultsCaches {
+    /// How often each cache was deleted, and all of them. Guards the numbers.
+    private static let deletions = Mutex<(all: Int, byName: [String: Int])>((0, [:]))
+
+    /// A number that a deletion changes.
+    static func generation(of name: String) -> Int { deletions.withLock { $0.all + $0.byName[name, default: 0] } }
+
+    static func delete(_ name: String?) {
+        deletions.withLock { deletions in
+            if let name { deletions.byName[name, default: 0] += 1 } else { deletions.all += 1 }
+        }
+    }
+}
+
+/// What a cache was made for.
+struct CachedRequest: Equatable {
+    private let entity: String?
+    private let predicate: String?
+    private let order: [String]
+    private let generation: Int
+
+    init(_ request: NSFetchRequest<any NSFetchRequestResult>, cache: String) {
+        entity = request.entityName
+        predicate = request.predicate?.predicateFormat
+        order = (request.sortDescriptors ?? []).map { "\($0.key ?? "") \($0.ascending)" }
+        generation = ResultsCaches.generation(of: cache)
+    }
+
+    /// - Throws: code 134060 if a fetch would use a cache that was made for another request.
+    func check(against former: CachedRequest, cache: String) throws {
+        guard self != former, generation == former.generation else { return }
+        throw CoreDataErrors.make(
+            .coreData,
+            "The fetch request for \(entity ?? "?") of a fetched results controller has changed, but its cache \"\(cache)\" was made for the "
+                + "former one.",
+            recovery: "Call NSFetchedResultsController.deleteCache(withName:) before you change entity, predicate or sort descriptors, "
+                + "or make the controller without a cache.")
+    }
+}

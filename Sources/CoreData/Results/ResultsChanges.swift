@@ -1,0 +1,86 @@
+import Foundation
+
+/// What one event did to results. Old places are those before all changes, new ones those after all.
+struct ResultsChanges {
+    struct ObjectChange {
+        let object: NSManagedObject
+        let kind: NSFetchedResultsChangeType
+        /// nil for an insertion.
+        let old: ResultsPath?
+        /// nil for a deletion.
+        let new: ResultsPath?
+
+        /// Whether the object leaves its old place.
+        var leaves: Bool { kind == .delete || kind == .move }
+        /// Whether the object comes to its new place.
+        var comes: Bool { kind == .insert || kind == .move }
+    }
+
+    struct SectionChange {
+        let section: FetchedSection
+        let kind: NSFetchedResultsChangeType
+        let index: Int
+    }
+
+    var sections: [SectionChange] = []
+    /// In the order in which they are told: deletions from the last place on, insertions from the first, moves, updates.
+    var objects: [ObjectChange] = []
+
+    var isEmpty: Bool { objects.isEmpty && sections.isEmpty }
+
+    /// The changes that take these back.
+    var inverted: ResultsChanges {
+        func inverse(_ kind: NSFetchedResultsChangeType) -> NSFetchedResultsChangeType {
+            switch kind {
+            case .insert: .delete
+            case .delete: .insert
+            case .move, .update: kind
+            }
+        }
+        return ResultsChanges(
+            sections: sections.map { SectionChange(section: $0.section, kind: inverse($0.kind), index: $0.index) },
+            objects: objects.map { ObjectChange(object: $0.object, kind: inverse($0.kind), old: $0.new, new: $0.old) })
+    }
+
+    /// Puts the changes into the order in which they are told.
+    mutating func sort() {
+        func rank(_ kind: NSFetchedResultsChangeType) -> Int {
+            switch kind {
+            case .delete: 0
+            case .insert: 1
+            case .move: 2
+            case .update: 3
+            }
+        }
+        let start = ResultsPath(section: 0, row: 0)
+        objects.sort { left, right in
+            if left.kind != right.kind { return rank(left.kind) < rank(right.kind) }
+            return left.kind == .delete ? left.old ?? start > right.old ?? start : left.new ?? start < right.new ?? start
+        }
+        sections.sort { left, right in
+            if left.kind != right.kind { return left.kind == .delete }
+            return left.kind == .delete ? left.index > right.index : left.index < right.index
+        }
+    }
+
+    /// The same in one section as a difference of object IDs. An update is a removal and an insertion that belong together and have
+    /// one place, or two where others came or went before it.
+    var difference: CollectionDifference<NSManagedObjectID>? {
+        var changes: [CollectionDifference<NSManagedObjectID>.Change] = []
+        for change in objects {
+            let objectID = change.object.objectID
+            let (old, new) = (change.old?.row, change.new?.row)
+            if let old { changes.append(.remove(offset: old, element: objectID, associatedWith: new)) }
+            if let new { changes.append(.insert(offset: new, element: objectID, associatedWith: old)) }
+        }
+        return CollectionDifference(changes)
+    }
+}
+
+/// What happened to an object or a section of fetched results.
+public enum NSFetchedResultsChangeType: UInt, Sendable {
+    case insert = 1
+    case delete = 2
+    case move = 3
+    case update = 4
+}

@@ -1,0 +1,158 @@
+import Foundation
+
+/// Results in their sections: finds the object at a place and the place of an object, and changes, in logarithmic time.
+final class ResultsContents {
+    /// The sections, in order.
+    private(set) var sections: RankedList<FetchedSection>
+    private var named: [String: FetchedSection] = [:]
+    private let places: PlaceTable
+    private weak var titles: (any SectionTitles)?
+    /// Grows with each change.
+    private(set) var version = 0
+
+    /// The leaves of objects. Filled when a place is first asked for: contents that never change and are only shown need none.
+    private final class PlaceTable {
+        // Unmanaged: the sections keep the leaves.
+        var leaves: [ObjectIdentifier: Unmanaged<RankedNode<NSObject>>]?
+
+        func place(_ object: NSObject, _ leaf: RankedNode<NSObject>) { leaves?[ObjectIdentifier(object)] = .passUnretained(leaf) }
+    }
+
+    /// - Parameters:
+    ///   - objects: the results, in order.
+    ///   - sectionName: the name of an object's section; nil for a single section.
+    /// - Throws: the first object whose section had ended before it.
+    init(_ objects: [NSObject], titles: (any SectionTitles)?, sectionName: ((NSObject) throws -> String)?) throws {
+        let places = PlaceTable()
+        self.places = places
+        self.titles = titles
+        var made: [FetchedSection] = []
+        func append(_ name: String, _ range: Range<Int>) throws {
+            let section = FetchedSection(name: name, objects[range], titles: titles, placed: places.place)
+            made.append(section)
+            if named.updateValue(section, forKey: name) != nil { throw SectionOutOfOrder(name: name, place: range.lowerBound) }
+        }
+        sections = RankedList(placed: { $0.leaf = $1 })
+        if let sectionName {
+            var start = 0
+            var name = ""
+            for (place, object) in objects.enumerated() {
+                let next = try sectionName(object)
+                if next == name, place > 0 { continue }
+                if place > start { try append(name, start..<place) }
+                (name, start) = (next, place)
+            }
+            if start < objects.count { try append(name, start..<objects.count) }
+        } else {
+            try append("", 0..<objects.count)
+        }
+        sections = RankedList(made[...], placed: { $0.leaf = $1 })
+        sections.forEachLeaf { leaf in for section in leaf.elements { section.leaf = leaf } }
+    }
+
+    struct SectionOutOfOrder: Error {
+        let name: String
+        let place: Int
+    }
+
+    /// Objects in an order without sections, whatever they are.
+    convenience init(_ objects: [NSObject], titles: (any SectionTitles)?) {
+        // One section is never out of order.
+        do { try self.init(objects, titles: titles, sectionName: nil) } catch { preconditionFailure("\(error)") }
+    }
+
+    /// All objects, in order.
+    var objects: [NSObject] {
+        let sections = sections.array
+        if sections.count == 1 { return sections[0].items.array }
+        return sections.flatMap(\.items.array)
+    }
+
+    func section(named name: String) -> FetchedSection? { named[name] }
+
+    // MARK: Places
+
+    func object(at path: ResultsPath) -> NSObject { sections[path.section].items[path.row] }
+
+    func contains(_ object: NSObject) -> Bool { leaf(of: object) != nil }
+
+    private func leaf(of object: NSObject) -> RankedNode<NSObject>? {
+        if places.leaves == nil { fillPlaces() }
+        return places.leaves?[ObjectIdentifier(object)]?.takeUnretainedValue()
+    }
+
+    private func fillPlaces() {
+        var leaves: [ObjectIdentifier: Unmanaged<RankedNode<NSObject>>] = [:]
+        leaves.reserveCapacity(sections.array.reduce(0) { $0 + $1.numberOfObjects })
+        for section in sections.array {
+            section.items.forEachLeaf { leaf in
+                for object in leaf.elements { leaves[ObjectIdentifier(object)] = .passUnretained(leaf) }
+            }
+        }
+        places.leaves = leaves
+    }
+
+    /// The section of an object, and its row there.
+    func place(of object: NSObject) -> (section: FetchedSection, row: Int)? {
+        guard let leaf = leaf(of: object), let section = RankedList.list(of: leaf)?.owner as? FetchedSection else { return nil }
+        return (section, RankedList.place(of: object, in: leaf))
+    }
+
+    func path(of object: NSObject) -> ResultsPath? { place(of: object).map { ResultsPath(section: index(of: $0.section), row: $0.row) } }
+
+    /// The number of a section.
+    func index(of section: FetchedSection) -> Int { section.leaf.map { RankedList.place(of: section, in: $0) } ?? 0 }
+
+    // MARK: Changing
+
+    func remove(_ object: NSObject) {
+        guard let (section, row) = place(of: object) else { return }
+        section.items.remove(at: row)
+        forget(object)
+    }
+
+    private func forget(_ object: NSObject) {
+        places.leaves?[ObjectIdentifier(object)] = nil
+        version += 1
+    }
+
+    func insert(_ object: NSObject, in section: FetchedSection, at row: Int) {
+        if places.leaves == nil { fillPlaces() }
+        section.items.insert(object, at: row)
+        version += 1
+    }
+
+    func makeSection(named name: String, at index: Int) -> FetchedSection {
+        let section = FetchedSection(name: name, titles: titles, placed: places.place)
+        insert(section, at: index)
+        return section
+    }
+
+    func insert(_ section: FetchedSection, at index: Int) {
+        sections.insert(section, at: index)
+        named[section.name] = section
+        version += 1
+    }
+
+    func remove(_ section: FetchedSection) {
+        sections.remove(at: index(of: section))
+        if named[section.name] === section { named[section.name] = nil }
+        section.leaf = nil
+        version += 1
+    }
+
+    /// Makes changes by their places alone: as whoever listens to them does.
+    func replay(_ changes: ResultsChanges) {
+        let left = changes.objects.compactMap { change in change.leaves ? change.old.map { ($0, change.object) } : nil }
+        for (path, object) in left.sorted(by: { $0.0 > $1.0 }) {
+            sections[path.section].items.remove(at: path.row)
+            forget(object)
+        }
+        for change in changes.sections.filter({ $0.kind == .delete }).sorted(by: { $0.index > $1.index }) { remove(change.section) }
+        for change in changes.sections.filter({ $0.kind == .insert }).sorted(by: { $0.index < $1.index }) {
+            insert(change.section, at: change.index)
+        }
+        let came = changes.objects.compactMap { change in change.comes ? change.new.map { ($0, change.object) } : nil }
+        for (path, object) in came.sorted(by: { $0.0 < $1.0 }) { insert(object, in: sections[path.section], at: path.row) }
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+
+/// The order of results.
+struct ResultsOrder {
+    let descriptors: [NSSortDescriptor]
+
+    /// Whether an object comes after another for the sort descriptors.
+    func isAfter(_ object: NSManagedObject, _ other: NSManagedObject) -> Bool { compare(object, other) == .orderedDescending }
+
+    /// The order for the sort descriptors; rows that are the same for them follow in the order of their keys, new objects come last.
+    func compareFully(_ object: NSManagedObject, _ other: NSManagedObject) -> ComparisonResult {
+        let result = compare(object, other)
+        if result != .orderedSame { return result }
+        let (left, right) = (Self.rank(object), Self.rank(other))
+        if left == right { return .orderedSame }
+        return left < right ? .orderedAscending : .orderedDescending
+    }
+
+    /// Objects in order; those that are the same stay as they are.
+    func sorted(_ objects: [NSManagedObject]) -> [NSManagedObject] { objects.sorted { compareFully($0, $1) == .orderedAscending } }
+
+    private func compare(_ object: NSManagedObject, _ other: NSManagedObject) -> ComparisonResult {
+        for descriptor in descriptors {
+            let result = descriptor.compare(object, to: other)
+            if result != .orderedSame { return result }
+        }
+        return .orderedSame
+    }
+
+    private static func rank(_ object: NSManagedObject) -> (Int, Int64) {
+        object.storeNumber < 0 ? (.max, 0) : (Int(object.storeNumber), object.key)
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+
+/// What results were fetched for, as it was at the time of the fetch: later changes of the request wait for the next one.
+struct ResultsQuery {
+    let request: NSFetchRequest<any NSFetchRequestResult>
+    let resolved: ResolvedRequest
+    let order: ResultsOrder
+    let sectionName: SectionName?
+    /// The names of properties that decide the order and the section.
+    private let placingProperties: Set<String>
+
+    init(_ request: NSFetchRequest<any NSFetchRequestResult>, _ resolved: ResolvedRequest, sectionNameKeyPath: String?) {
+        self.request = request
+        self.resolved = resolved
+        order = ResultsOrder(descriptors: resolved.fetch.sortDescriptors)
+        sectionName = sectionNameKeyPath.map(SectionName.init)
+        let paths = resolved.fetch.sortDescriptors.compactMap(\.key) + [sectionNameKeyPath].compactMap(\.self)
+        placingProperties = Set(paths.compactMap { $0.split(separator: ".").first.map(String.init) })
+    }
+
+    /// Whether the request asks for a part of the matches only, so that a change of one moves others in and out.
+    var isPart: Bool { resolved.fetch.limit > 0 || resolved.fetch.offset > 0 }
+
+    /// Whether an object is one that the request would give, offset and limit aside.
+    func matches(_ object: NSManagedObject, in context: NSManagedObjectContext) -> Bool {
+        guard object.flags.isDisjoint(with: .isNoResult), object.registry === context.registry, context.belongs(object, resolved),
+            context.isIn(resolved.stores, object)
+        else { return false }
+        if object.flags.contains(.fault) {
+            object.fireFaultIfNeeded()
+            if !object.flags.isDisjoint(with: .isNoResult) { return false }
+        }
+        return resolved.fetch.predicate?.evaluate(with: object) ?? true
+    }
+
+    /// Whether an object changed in the current event in a property that decides its place.
+    func placeChanged(of object: NSManagedObject) -> Bool {
+        guard let mask = object.pending?.eventMask else { return false }
+        return object.layout.propertySlots.contains { $0.isIn(mask) && placingProperties.contains($0.name) }
+    }
+}
+
+extension ObjectFlags {
+    /// Any of them says that no fetch would give the object.
+    fileprivate static let isNoResult: ObjectFlags = [.deleted, .discarded, .deletionSaved, .deletedElsewhere, .inaccessible, .invalid]
+}

@@ -1,0 +1,23 @@
+import Foundation
+
+/// The names of sections, which are the values of a key path.
+struct SectionName {
+    let keyPath: String
+
+    /// The name of an object's section: the value as text, and an empty text for nil.
+    func of(_ object: NSObject) -> String { Self.text(KeyValue.value(forKeyPath: keyPath, of: object)) }
+
+    static func text(_ value: Any?) -> String {
+        switch value {
+        case nil, is NSNull: ""
+        case let text as String: text
+        // A truth value is a number on a Mac.
+        case let flag as Bool: flag ? "1" : "0"
+        // Nor has a whole number a fraction there.
+        case let number as Double: Int64(exactly: number).map(String.init) ?? "\(number)"
+        case let uuid as UUID: uuid.uuidString
+        case let url as URL: url.absoluteString
+        case let value?: "\(value)"
+        }
+    }
+}

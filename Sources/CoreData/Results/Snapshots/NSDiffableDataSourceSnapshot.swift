@@ -1,0 +1,208 @@
+/// Sections and the items in them, by their identifiers, in order.
+///
+/// In the shape of the type of that name in UIKit and AppKit, for the delegates of fetched results controllers; it drives no view. An identifier is in it
+/// once: to add it again, and to name one that is not there, are programming errors.
+///
+/// Source: <https://developer.apple.com/documentation/uikit/nsdiffabledatasourcesnapshot>
+public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, ItemIdentifierType: Hashable> {
+    /// The sections, in order.
+    public private(set) var sectionIdentifiers: [SectionIdentifierType] = []
+    private var items: [SectionIdentifierType: [ItemIdentifierType]] = [:]
+    private var sections: [ItemIdentifierType: SectionIdentifierType] = [:]
+    /// The sections that were marked as to be shown anew.
+    public private(set) var reloadedSectionIdentifiers: [SectionIdentifierType] = []
+    /// The items that were marked as to be shown anew: of a fetched results controller those that changed.
+    public private(set) var reloadedItemIdentifiers: [ItemIdentifierType] = []
+    /// The items that were marked as to be shown anew in the views that they have.
+    public private(set) var reconfiguredItemIdentifiers: [ItemIdentifierType] = []
+
+    /// A snapshot without sections.
+    public init() {}
+
+    // MARK: Looking
+
+    /// The items of all sections, in order.
+    public var itemIdentifiers: [ItemIdentifierType] { sectionIdentifiers.flatMap { items[$0] ?? [] } }
+
+    /// How many items there are.
+    public var numberOfItems: Int { sections.count }
+
+    /// How many sections there are.
+    public var numberOfSections: Int { sectionIdentifiers.count }
+
+    /// How many items a section has.
+    public func numberOfItems(inSection identifier: SectionIdentifierType) -> Int { itemIdentifiers(inSection: identifier).count }
+
+    /// The items of a section, in order.
+    public func itemIdentifiers(inSection identifier: SectionIdentifierType) -> [ItemIdentifierType] {
+        guard let items = items[identifier] else { Self.stop("There is no section \(identifier) in the snapshot.") }
+        return items
+    }
+
+    /// The section of an item; nil if the item is not in the snapshot.
+    public func sectionIdentifier(containingItem identifier: ItemIdentifierType) -> SectionIdentifierType? { sections[identifier] }
+
+    /// The place of an item among those of all sections. Takes time for each section.
+    public func indexOfItem(_ identifier: ItemIdentifierType) -> Int? {
+        guard let section = sections[identifier] else { return nil }
+        var index = 0
+        for other in sectionIdentifiers {
+            if other == section { break }
+            index += items[other]?.count ?? 0
+        }
+        return items[section]?.firstIndex(of: identifier).map { index + $0 }
+    }
+
+    /// The place of a section.
+    public func indexOfSection(_ identifier: SectionIdentifierType) -> Int? { sectionIdentifiers.firstIndex(of: identifier) }
+
+    // MARK: Items
+
+    /// Adds items at the end of a section, of the last one if none is named.
+    public mutating func appendItems(_ identifiers: [ItemIdentifierType], toSection section: SectionIdentifierType? = nil) {
+        guard let section = section ?? sectionIdentifiers.last else { Self.stop("The snapshot has no section to add items to.") }
+        add(identifiers, to: section, at: itemIdentifiers(inSection: section).count)
+    }
+
+    /// Adds items before another.
+    public mutating func insertItems(_ identifiers: [ItemIdentifierType], beforeItem item: ItemIdentifierType) {
+        let (section, index) = place(of: item)
+        add(identifiers, to: section, at: index)
+    }
+
+    /// Adds items after another.
+    public mutating func insertItems(_ identifiers: [ItemIdentifierType], afterItem item: ItemIdentifierType) {
+        let (section, index) = place(of: item)
+        add(identifiers, to: section, at: index + 1)
+    }
+
+    /// Takes items out. Those that are not in the snapshot are passed over.
+    public mutating func deleteItems(_ identifiers: [ItemIdentifierType]) {
+        var gone: [SectionIdentifierType: Set<ItemIdentifierType>] = [:]
+        for identifier in identifiers {
+            if let section = sections.removeValue(forKey: identifier) { gone[section, default: []].insert(identifier) }
+        }
+        for (section, identifiers) in gone { items[section]?.removeAll { identifiers.contains($0) } }
+        reloadedItemIdentifiers.removeAll { sections[$0] == nil }
+        reconfiguredItemIdentifiers.removeAll { sections[$0] == nil }
+    }
+
+    /// Takes all items and all sections out.
+    public mutating func deleteAllItems() { self = NSDiffableDataSourceSnapshot() }
+
+    /// Moves an item before another, also into another section.
+    public mutating func moveItem(_ identifier: ItemIdentifierType, beforeItem item: ItemIdentifierType) {
+        move(identifier, to: item, offset: 0)
+    }
+
+    /// Moves an item after another, also into another section.
+    public mutating func moveItem(_ identifier: ItemIdentifierType, afterItem item: ItemIdentifierType) {
+        move(identifier, to: item, offset: 1)
+    }
+
+    /// Marks items as to be shown anew.
+    public mutating func reloadItems(_ identifiers: [ItemIdentifierType]) {
+        for identifier in identifiers { _ = section(of: identifier) }
+        reloadedItemIdentifiers += identifiers
+    }
+
+    /// Marks items as to be shown anew in the views that they have.
+    public mutating func reconfigureItems(_ identifiers: [ItemIdentifierType]) {
+        for identifier in identifiers { _ = section(of: identifier) }
+        reconfiguredItemIdentifiers += identifiers
+    }
+
+    private mutating func add(_ identifiers: [ItemIdentifierType], to section: SectionIdentifierType, at index: Int) {
+        for identifier in identifiers where sections.updateValue(section, forKey: identifier) != nil {
+            Self.stop("The item \(identifier) is in the snapshot already.")
+        }
+        items[section]?.insert(contentsOf: identifiers, at: index)
+    }
+
+    private mutating func move(_ identifier: ItemIdentifierType, to item: ItemIdentifierType, offset: Int) {
+        if identifier == item { Self.stop("The item \(item) cannot be moved before or after itself.") }
+        let former = place(of: identifier)
+        _ = place(of: item)
+        items[former.section]?.remove(at: former.index)
+        let next = place(of: item)
+        items[next.section]?.insert(identifier, at: next.index + offset)
+        sections[identifier] = next.section
+    }
+
+    private func section(of item: ItemIdentifierType) -> SectionIdentifierType {
+        guard let section = sections[item] else { Self.stop("There is no item \(item) in the snapshot.") }
+        return section
+    }
+
+    private func place(of item: ItemIdentifierType) -> (section: SectionIdentifierType, index: Int) {
+        let section = section(of: item)
+        return (section, items[section]?.firstIndex(of: item) ?? 0)
+    }
+
+    // MARK: Sections
+
+    /// Adds empty sections at the end.
+    public mutating func appendSections(_ identifiers: [SectionIdentifierType]) { add(identifiers, at: sectionIdentifiers.count) }
+
+    /// Adds empty sections before another.
+    public mutating func insertSections(_ identifiers: [SectionIdentifierType], beforeSection section: SectionIdentifierType) {
+        add(identifiers, at: index(of: section))
+    }
+
+    /// Adds empty sections after another.
+    public mutating func insertSections(_ identifiers: [SectionIdentifierType], afterSection section: SectionIdentifierType) {
+        add(identifiers, at: index(of: section) + 1)
+    }
+
+    /// Takes sections out, with their items. Those that are not in the snapshot are passed over.
+    public mutating func deleteSections(_ identifiers: [SectionIdentifierType]) {
+        for identifier in identifiers {
+            deleteItems(items[identifier] ?? [])
+            items[identifier] = nil
+            sectionIdentifiers.removeAll { $0 == identifier }
+            reloadedSectionIdentifiers.removeAll { $0 == identifier }
+        }
+    }
+
+    /// Moves a section with its items before another.
+    public mutating func moveSection(_ identifier: SectionIdentifierType, beforeSection section: SectionIdentifierType) {
+        move(identifier, to: section, offset: 0)
+    }
+
+    /// Moves a section with its items after another.
+    public mutating func moveSection(_ identifier: SectionIdentifierType, afterSection section: SectionIdentifierType) {
+        move(identifier, to: section, offset: 1)
+    }
+
+    /// Marks sections as to be shown anew.
+    public mutating func reloadSections(_ identifiers: [SectionIdentifierType]) {
+        for identifier in identifiers { _ = index(of: identifier) }
+        reloadedSectionIdentifiers += identifiers
+    }
+
+    private mutating func add(_ identifiers: [SectionIdentifierType], at index: Int) {
+        for identifier in identifiers where items.updateValue([], forKey: identifier) != nil {
+            Self.stop("The section \(identifier) is in the snapshot already.")
+        }
+        sectionIdentifiers.insert(contentsOf: identifiers, at: index)
+    }
+
+    private mutating func move(_ identifier: SectionIdentifierType, to section: SectionIdentifierType, offset: Int) {
+        if identifier == section { Self.stop("The section \(section) cannot be moved before or after itself.") }
+        let former = index(of: identifier)
+        _ = index(of: section)
+        sectionIdentifiers.remove(at: former)
+        sectionIdentifiers.insert(identifier, at: index(of: section) + offset)
+    }
+
+    private func index(of section: SectionIdentifierType) -> Int {
+        guard let index = sectionIdentifiers.firstIndex(of: section) else { Self.stop("There is no section \(section) in the snapshot.") }
+        return index
+    }
+
+    private static func stop(_ message: String) -> Never { preconditionFailure(message) }
+}
+
+extension NSDiffableDataSourceSnapshot: Sendable where SectionIdentifierType: Sendable, ItemIdentifierType: Sendable {}
+
+extension NSDiffableDataSourceSnapshot: Equatable {}

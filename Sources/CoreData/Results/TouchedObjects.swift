@@ -1,0 +1,83 @@
+import Foundation
+
+/// Objects of an event that bear on results: those that are in them, and those that may come to be.
+struct TouchedObjects {
+    enum Reason {
+        /// Changed here in properties that do not decide its place.
+        case changed
+        /// Changed here in a property that decides its place.
+        case placed
+        /// New, or its values were read again: nobody knows what changed.
+        case unknown
+    }
+
+    private(set) var objects: [(object: NSManagedObject, reason: Reason)] = []
+    private let query: ResultsQuery
+    private let contents: ResultsContents
+    private let context: NSManagedObjectContext
+
+    init(_ event: EventChanges, _ query: ResultsQuery, _ contents: ResultsContents, _ context: NSManagedObjectContext) {
+        self.query = query
+        self.contents = contents
+        self.context = context
+        let root = query.resolved.layout.rootIndex
+        var seen: Set<ObjectIdentifier> = []
+        func add(_ object: NSManagedObject, _ reason: (NSManagedObject) -> Reason?) {
+            guard object.layout.rootIndex == root, let reason = reason(object), seen.insert(ObjectIdentifier(object)).inserted else {
+                return
+            }
+            objects.append((object, reason))
+        }
+        event.updated.forEachUnretained { object in
+            add(object) { object in
+                // What was merged into its changes is not noted as changed.
+                if event.reread.contains(object) { return .unknown }
+                if query.placeChanged(of: object) { return .placed }
+                return object.pending?.eventMask.isEmpty == false ? .changed : nil
+            }
+        }
+        event.inserted.forEachUnretained { add($0) { _ in .unknown } }
+        event.deleted.forEachUnretained { add($0) { _ in .unknown } }
+        for object in event.refreshed { add(object) { _ in .unknown } }
+        for object in event.invalidated { add(object) { _ in .unknown } }
+        for objectID in event.unseenUpdates where objectID.layout.rootIndex == root {
+            add(context.object(with: objectID)) { _ in .unknown }
+        }
+    }
+
+    var isEmpty: Bool { objects.isEmpty }
+
+    /// Reads the rows of faults, many at once. What cannot be read here is read, or reported, when its values are asked for.
+    func readRows() {
+        let faults = objects.map(\.object).filter { $0.flags.contains(.fault) && $0.committedRow == nil && $0.storeNumber >= 0 }
+        if faults.count < 2 { return }
+        for (number, group) in Dictionary(grouping: faults, by: { Int($0.storeNumber) }) {
+            guard let rows = context.rows(ofStore: number) else { continue }
+            var read = FetchedRows()
+            var missing: [Int64] = []
+            for fault in group {
+                if let cached = rows.cachedRow(fault.key, of: fault.layout) {
+                    read.rows.append(cached.row)
+                    read.pages.append(cached.page)
+                } else {
+                    missing.append(fault.key)
+                }
+            }
+            if !read.rows.isEmpty { _ = context.objects(of: read, store: number, asFaults: true) }
+            guard !missing.isEmpty,
+                let found = try? rows.readRows(missing, of: query.resolved.layout.model.layouts[group[0].layout.rootIndex])
+            else { continue }
+            _ = context.objects(of: found, store: number, asFaults: true)
+        }
+    }
+
+    /// Whether any of the objects is, or would be, a result: or was, which of a part of the matches nobody knows.
+    var concern: Bool {
+        objects.contains { object, _ in
+            object.flags.contains(.deleted) || contents.contains(object) || !object.flags.isDisjoint(with: .discarded)
+                || query.matches(object, in: context) || query.resolved.fetch.offset > 0
+        }
+    }
+
+    func matches(_ object: NSManagedObject) -> Bool { query.matches(object, in: context) }
+}

@@ -1,0 +1,20 @@
+import TestSupport
+import Testing
+
+/// Controllers under random changes: what their calls amount to is what a fetch gives.
+@Suite struct RandomResultsTests {
+    @Test(
+        arguments: [
+            RandomResults.Setup(.sqlite), RandomResults.Setup(.inMemory), RandomResults.Setup(.sqlite, hasSections: false),
+            RandomResults.Setup(.sqlite, limit: 20), RandomResults.Setup(.inMemory, hasSections: false, limit: 10, offset: 5),
+        ], 1...3)
+    func callsAmountToWhatAFetchGives(_ setup: RandomResults.Setup, _ seed: Int) throws {
+        var run = try RandomResults(setup, count: 120, seed: UInt64(seed))
+        for step in 0..<150 {
+            if let difference = try run.step() {
+                Issue.record("seed \(seed), step \(step): \(difference)")
+                return
+            }
+        }
+    }
+}
