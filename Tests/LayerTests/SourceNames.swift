@@ -130,8 +130,11 @@ private final class NameVisitor: SyntaxVisitor {
     }
 
     override func visit(_ node: FunctionDeclSyntax) -> SyntaxVisitorContinueKind {
-        declare(node.name, node.modifiers, isType: false)
-        ownValues.insert(node.name.text)
+        // An operator is many functions, of which its name does not say which is meant.
+        if node.name.text.first.map({ $0.isLetter || $0 == "_" }) ?? false {
+            declare(node.name, node.modifiers, isType: false)
+            ownValues.insert(node.name.text)
+        }
         bodyDepth += 1
         return .visitChildren
     }

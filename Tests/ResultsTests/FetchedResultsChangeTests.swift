@@ -5,7 +5,7 @@ import Testing
 /// What a fetched results controller tells its delegate.
 @Suite struct FetchedResultsChangeTests {
     @Test("264: a round begins, tells sections, tells objects, and ends") func aRoundHasItsOrder() throws {
-        let shelf = try Shelf(["Ash", "Bay", "Cedar"], sort: byPages, sections: "pages")
+        let shelf = try BookShelf(["Ash", "Bay", "Cedar"], sort: byPages, sections: "pages")
         try shelf.book("Cedar").pages = 3
         shelf.context.book("Pear", pages: 4)
         shelf.process()
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test("265: changes are told when they are processed, and a save tells nothing more") func changesAreToldWhenTheyAreProcessed() throws {
-        let shelf = try Shelf()
+        let shelf = try BookShelf()
         try shelf.book("Bay").rating = 4
         #expect(shelf.listener.rounds == 0)
         shelf.process()
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test("266: places are those before for what goes, and those after for what comes") func placesAreThoseBeforeAndAfter() throws {
-        let shelf = try Shelf(["Ash", "Bay", "Cedar", "Date"])
+        let shelf = try BookShelf(["Ash", "Bay", "Cedar", "Date"])
         let (ash, date) = (try shelf.book("Ash"), try shelf.book("Date"))
         shelf.context.delete(ash)
         date.title = "Aaa"
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test("267: a changed sort key is one move, any other change an update") func aChangedSortKeyIsOneMove() throws {
-        let shelf = try Shelf()
+        let shelf = try BookShelf()
         try shelf.book("Ash").title = "Zed"
         try shelf.book("Bay").rating = 3
         shelf.process()
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test("267: a changed sort key is a move also where the place is the same") func aChangedSortKeyIsAMoveToTheSamePlace() throws {
-        let shelf = try Shelf()
+        let shelf = try BookShelf()
         try shelf.book("Bay").title = "Bee"
         shelf.process()
         #expect(shelf.listener.summary == ["move Bee"])
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test("268: what stops matching is deleted, what starts matching inserted") func thePredicateDecides() throws {
-        let shelf = try Shelf(["Ash", "Bay", "Cedar"], where: NSPredicate(format: "pages < 5"))
+        let shelf = try BookShelf(["Ash", "Bay", "Cedar"], where: NSPredicate(format: "pages < 5"))
         #expect(shelf.titles == [["Ash", "Bay"]])
         let cedar = try #require(
             try shelf.context.fetch(NSFetchRequest<LibraryBook>(entityName: "Book")).first { $0.title == "Cedar" })
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test("269: an emptied section is deleted, a new name inserted") func sectionsComeAndGo() throws {
-        let shelf = try Shelf(["Ash", "Bay", "Cedar"], sort: byPages, sections: "pages")
+        let shelf = try BookShelf(["Ash", "Bay", "Cedar"], sort: byPages, sections: "pages")
         try shelf.book("Cedar").pages = 7
         shelf.process()
         #expect(shelf.listener.sectionCalls.map(\.name) == ["5", "7"])
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func aSectionWhoseOnlyObjectMovesWithinItStays() throws {
-        let shelf = try Shelf(["Ash", "Cedar"], sort: byPages, sections: "pages")
+        let shelf = try BookShelf(["Ash", "Cedar"], sort: byPages, sections: "pages")
         try shelf.book("Cedar").title = "Zebra"
         shelf.process()
         #expect(shelf.listener.sectionCalls.isEmpty)
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test("271: a reset tells nothing, and the next fetch begins anew") func aResetTellsNothing() throws {
-        let shelf = try Shelf()
+        let shelf = try BookShelf()
         shelf.context.reset()
         shelf.context.book("New")
         shelf.context.processPendingChanges()
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test("274: the delegate is not kept alive") func theDelegateIsNotKeptAlive() throws {
-        let shelf = try Shelf()
+        let shelf = try BookShelf()
         weak var gone: ResultsListener?
         do {
             let listener = ResultsListener()
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test func aDelegateFindsItsControllerInTheParameter() throws {
-        let shelf = try Shelf()
+        let shelf = try BookShelf()
         var isSame: [Bool] = []
         shelf.listener.willChange = { controller in
             isSame = [controller === shelf.controller, controller == shelf.controller, controller !== shelf.controller]
@@ -167,7 +167,7 @@ import Testing
         try shelf.book("Ash").rating = 1
         shelf.process()
         #expect(isSame == [true, true, false])
-        let other = try Shelf()
+        let other = try BookShelf()
         #expect(!(shelf.controller === other.controller))
         #expect(shelf.controller != other.controller)
     }
@@ -178,7 +178,7 @@ import Testing
             func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) { count += 1 }
         }
         final class Nothing: NSObject, NSFetchedResultsControllerDelegate {}
-        let shelf = try Shelf()
+        let shelf = try BookShelf()
         let ends = Ends()
         shelf.controller.delegate = ends
         shelf.context.book("Bee")
@@ -198,7 +198,7 @@ import Testing
     }
 
     @Test func whatBearsOnNoResultTellsNothing() throws {
-        let shelf = try Shelf(["Ash", "Cedar"], where: NSPredicate(format: "pages < 5"))
+        let shelf = try BookShelf(["Ash", "Cedar"], where: NSPredicate(format: "pages < 5"))
         let cedar = try #require(
             try shelf.context.fetch(NSFetchRequest<LibraryBook>(entityName: "Book")).first { $0.title == "Cedar" })
         cedar.rating = 5
@@ -211,7 +211,7 @@ import Testing
     }
 
     @Test func objectsOfSubentitiesFollowOnlyWhereTheRequestWantsThem() throws {
-        let shelf = try Shelf()
+        let shelf = try BookShelf()
         shelf.context.novel("Emma", pages: 4)
         shelf.process()
         #expect(shelf.listener.summary == ["insert Emma"])
@@ -224,7 +224,7 @@ import Testing
     }
 
     @Test func aChangedRequestWaitsForTheNextFetch() throws {
-        let shelf = try Shelf()
+        let shelf = try BookShelf()
         shelf.controller.fetchRequest.predicate = NSPredicate(format: "title == 'Ash'")
         shelf.context.book("Bee")
         shelf.process()
@@ -234,7 +234,7 @@ import Testing
     }
 
     @Test func whatARollbackTakesBackIsTold() throws {
-        let shelf = try Shelf()
+        let shelf = try BookShelf()
         shelf.context.delete(try shelf.book("Ash"))
         try shelf.book("Bay").title = "Zed"
         shelf.context.book("New")
@@ -246,7 +246,7 @@ import Testing
     }
 
     @Test func aRefreshTellsWhatOthersChanged() throws {
-        let shelf = try Shelf()
+        let shelf = try BookShelf()
         let other = shelf.library.newContext()
         let books = try other.fetch(NSFetchRequest<LibraryBook>(entityName: "Book"))
         books.first { $0.title == "Ash" }?.title = "Zed"
@@ -258,7 +258,7 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func whatOthersSaveIsToldWhenItIsMerged(_ isRemote: Bool) throws {
-        let shelf = try Shelf(["Ash", "Bay", "Cedar"], where: NSPredicate(format: "pages < 5"))
+        let shelf = try BookShelf(["Ash", "Bay", "Cedar"], where: NSPredicate(format: "pages < 5"))
         // Nothing but the controller knows the books, and it has read none of them.
         shelf.context.refreshAllObjects()
         shelf.context.processPendingChanges()
@@ -287,7 +287,7 @@ import Testing
     }
 
     @Test func aDeleteRuleDeletesResults() throws {
-        let shelf = try Shelf()
+        let shelf = try BookShelf()
         let ada = shelf.context.author("Ada")
         try shelf.book("Ash").author = ada
         shelf.process()
@@ -299,7 +299,7 @@ import Testing
     }
 
     @Test func aLimitKeepsTheFirstResults() throws {
-        let shelf = try Shelf(["Ash", "Bay", "Cedar", "Date"], limit: 2)
+        let shelf = try BookShelf(["Ash", "Bay", "Cedar", "Date"], limit: 2)
         #expect(shelf.titles == [["Ash", "Bay"]])
         shelf.context.delete(try shelf.book("Ash"))
         shelf.process()
@@ -310,7 +310,7 @@ import Testing
     }
 
     @Test func aDelegateMayFetchAgainAtTheBeginningOfARound() throws {
-        let shelf = try Shelf()
+        let shelf = try BookShelf()
         shelf.listener.willChange = { _ in
             do { try shelf.controller.performFetch() } catch { Issue.record(error) }
         }

@@ -45,13 +45,13 @@ import Testing
 
     @Test("261: without a section key path there is one section", arguments: [[], ["Ash", "Bay"]])
     func withoutASectionKeyPathThereIsOneSection(_ titles: [String]) throws {
-        let shelf = try Shelf(titles)
+        let shelf = try BookShelf(titles)
         #expect(shelf.titles == [titles])
         #expect(shelf.controller.sections?.first?.numberOfObjects == titles.count)
     }
 
     @Test("262: a path leads to its object, and an object of others has none") func aPathLeadsToItsObject() throws {
-        let shelf = try Shelf(["Ash", "Bay", "Oak", "Cedar", "Larch", "Hazels"], sort: byPages, sections: "pages")
+        let shelf = try BookShelf(["Ash", "Bay", "Oak", "Cedar", "Larch", "Hazels"], sort: byPages, sections: "pages")
         for book in try #require(shelf.controller.fetchedObjects) {
             let path = try #require(shelf.controller.indexPath(forObject: book))
             #expect(shelf.controller.object(at: path) === book)
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test("272: the title of a section is the capital of its name") func theTitleOfASectionIsTheCapitalOfItsName() throws {
-        let shelf = try Shelf(["ash", "aspen", "Bay", "über"], sections: "title")
+        let shelf = try BookShelf(["ash", "aspen", "Bay", "über"], sections: "title")
         #expect(shelf.controller.sections?.map(\.indexTitle) == ["B", "A", "A", "Ü"])
         #expect(shelf.controller.sectionIndexTitles == ["B", "A", "Ü"])
         #expect(shelf.controller.sectionIndexTitle(forSectionName: "oak") == "O")
@@ -94,7 +94,7 @@ import Testing
         final class Numbered: NSFetchedResultsController<LibraryBook> {
             override func sectionIndexTitle(forSectionName sectionName: String) -> String? { "#" }
         }
-        let shelf = try Shelf(["Ash", "Bay"], sections: "title")
+        let shelf = try BookShelf(["Ash", "Bay"], sections: "title")
         let titles = Titles()
         shelf.controller.delegate = titles
         #expect(shelf.controller.sectionIndexTitles == ["<Ash>", "<Bay>"])
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func dictionariesAndIDsAreShown() throws {
-        let shelf = try Shelf(["Ash", "Bay", "Cedar"])
+        let shelf = try BookShelf(["Ash", "Bay", "Cedar"])
         let request = NSFetchRequest<NSDictionary>(entityName: "Book")
         request.resultType = .dictionaryResultType
         request.propertiesToFetch = ["title", "pages"]
@@ -152,7 +152,7 @@ import Testing
     }
 
     @Test func aRequestForAnyResultGivesItsObjects() throws {
-        let shelf = try Shelf(["Ash", "Bay"])
+        let shelf = try BookShelf(["Ash", "Bay"])
         let request = NSFetchRequest<NSFetchRequestResult>(entityName: "Book")
         request.sortDescriptors = byTitle
         let controller = controller(request, shelf.library)
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test func batchesOfAFetchAreReadWhenTheyAreShown() throws {
-        let shelf = try Shelf((0..<100).map { "Book \(100 + $0)" })
+        let shelf = try BookShelf((0..<100).map { "Book \(100 + $0)" })
         let context = shelf.library.newContext()
         let request = NSFetchRequest<LibraryBook>(entityName: "Book")
         request.sortDescriptors = byTitle

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test("270: a snapshot takes the place of all other calls") func aSnapshotTakesThePlaceOfAllOtherCalls() throws {
-        let shelf = try Shelf(["Ash", "Bay", "Cedar"], sort: byPages, sections: "pages")
+        let shelf = try BookShelf(["Ash", "Bay", "Cedar"], sort: byPages, sections: "pages")
         let delegate = Snapshots()
         shelf.controller.delegate = delegate
         try shelf.controller.performFetch()
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test("270: a difference does so without sections") func aDifferenceDoesSoWithoutSections() throws {
-        let shelf = try Shelf(["Ash", "Bay", "Cedar"])
+        let shelf = try BookShelf(["Ash", "Bay", "Cedar"])
         let delegate = Differences()
         shelf.controller.delegate = delegate
         let before = try #require(shelf.controller.fetchedObjects).map(\.objectID)
@@ -68,7 +68,7 @@ import Testing
         #expect(before.applying(difference) == shelf.controller.fetchedObjects?.map(\.objectID))
         #expect(difference.insertions.count == 3)
 
-        let sectioned = try Shelf(["Ash", "Cedar"], sort: byPages, sections: "pages")
+        let sectioned = try BookShelf(["Ash", "Cedar"], sort: byPages, sections: "pages")
         let other = Differences()
         sectioned.controller.delegate = other
         try sectioned.book("Ash").rating = 5

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A library of a few books, a controller over them, and what it tells.
-struct Shelf {
+struct BookShelf {
     let library: Library
     let controller: NSFetchedResultsController<LibraryBook>
     let listener = ResultsListener()

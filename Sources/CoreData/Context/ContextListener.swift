@@ -1,6 +1,8 @@
 /// What follows the events of a context, on the context's queue. It is told after the notification of the same event was posted, and
 /// also of what no notification tells.
 protocol ContextListener: AnyObject {
+    /// An object changes for the first time since pending changes were processed.
+    func context(_ context: NSManagedObjectContext, willChange object: NSManagedObject)
     /// Pending changes were processed. The objects still know what changed in the event.
     func context(_ context: NSManagedObjectContext, didEnd event: EventChanges)
     /// The context's changes were saved.
@@ -12,6 +14,7 @@ protocol ContextListener: AnyObject {
 }
 
 extension ContextListener {
+    func context(_ context: NSManagedObjectContext, willChange object: NSManagedObject) {}
     func contextDidSave(_ context: NSManagedObjectContext) {}
     func contextDidMerge(_ context: NSManagedObjectContext) {}
     func contextForgotObjects(_ context: NSManagedObjectContext) {}

@@ -291,6 +291,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         // A change of an object of a removed store is kept for the save, which says that the store is gone.
         if object.flags.contains(.invalid), registry.store(number: Int(object.storeNumber)) != nil { return }
         changes.change(object)
+        listeners.forEach { $0.context(self, willChange: object) }
     }
 
     /// Marks an object for deletion by the next save. A new object just leaves the context.

@@ -24,10 +24,11 @@ final class FetchedResults {
 
     /// Fetches anew. On an error everything stays as it was.
     ///
+    /// - Parameter needsOrder: whether sort descriptors are asked for. Without them objects are in the order of their keys.
     /// - Throws: what the fetch throws, and code 134060 for a request without sort descriptors, results that cannot be in sections, and
     ///   objects that are not in the order of their sections.
-    func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws {
-        guard let sortDescriptors = request.sortDescriptors, !sortDescriptors.isEmpty else {
+    func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, needsOrder: Bool = true) throws {
+        if needsOrder, request.sortDescriptors?.isEmpty ?? true {
             throw CoreDataErrors.make(
                 .coreData,
                 "The fetch request for \(request.entityName ?? "?") of a fetched results controller has no sort descriptors.",

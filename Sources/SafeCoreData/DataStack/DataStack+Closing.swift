@@ -84,6 +84,7 @@ extension DataStack {
             return store
         }
         guard let store else { return }
+        store.endResults()
         if let main = store.mainContext { main.performAndWait { main.reset() } }
         for persistentStore in store.coordinator.persistentStores { try store.coordinator.remove(persistentStore) }
     }

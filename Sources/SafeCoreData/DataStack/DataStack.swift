@@ -66,11 +66,12 @@ public final class DataStack: Sendable {
     }
 
     deinit {
-        let observers = situation.withLock { situation in
+        let (observers, phase) = situation.withLock { situation in
             defer { situation.observers = [:] }
-            return situation.observers
+            return (situation.observers, situation.phase)
         }
         for observer in observers.values { observer.finish() }
+        if case .open(let store) = phase { store.endResults() }
     }
 
     // MARK: Opening
@@ -116,6 +117,8 @@ final class OpenStore: Sendable {
     let coordinator: NSPersistentStoreCoordinator
     /// Guards the main context, which is made when somebody reads.
     private let main = Mutex<MainContext?>(nil)
+    /// Guards the context of sequences of results, which is made for the first of them.
+    private let following = Mutex<NSManagedObjectContext?>(nil)
 
     init(coordinator: NSPersistentStoreCoordinator) {
         self.coordinator = coordinator
@@ -123,6 +126,25 @@ final class OpenStore: Sendable {
 
     /// The main context, if anybody has read yet.
     var mainContext: MainContext? { main.withLock { $0 } }
+
+    /// The context whose objects sequences of results follow, on a queue of its own.
+    func makeResultsContext() -> NSManagedObjectContext {
+        following.withLock { following in
+            if let following { return following }
+            let context = NSManagedObjectContext(.privateQueue)
+            context.name = "DataStack results context"
+            context.persistentStoreCoordinator = coordinator
+            context.automaticallyMergesChangesFromParent = true
+            following = context
+            return context
+        }
+    }
+
+    /// Ends all sequences of results, soon.
+    func endResults() {
+        guard let context = following.withLock({ $0 }) else { return }
+        context.perform { context.reset() }
+    }
 
     @MainActor func makeMainContext() -> MainContext {
         main.withLock { main in

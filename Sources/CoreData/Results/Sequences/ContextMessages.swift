@@ -1,0 +1,161 @@
+import Foundation
+
+/// Notifications of a context as values of a type, one after the other.
+///
+/// Those that are posted while nobody waits are kept.
+public struct ContextMessages<Message>: AsyncSequence, @unchecked Sendable {
+    // Sendable: constants; the function that makes messages keeps nothing.
+    public typealias Element = Message
+
+    fileprivate let notifications: NotificationCenter.Notifications
+    fileprivate let make: (Notification) -> Message?
+
+    /// Observes the context as long as the iterator lives.
+    public func makeAsyncIterator() -> Iterator { Iterator(base: notifications.makeAsyncIterator(), make: make) }
+
+    /// Waits for one message after the other.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var base: NotificationCenter.Notifications.Iterator
+        fileprivate let make: (Notification) -> Message?
+
+        /// The next message; nil once the task was cancelled.
+        public mutating func next() async -> Message? {
+            while let notification = await base.next() {
+                if let message = make(notification) { return message }
+            }
+            return nil
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// A kind of notification that contexts post, with the type that its contents have.
+    public struct MessageKind<Message>: @unchecked Sendable {
+        // Sendable: constants; the function that makes messages keeps nothing.
+        fileprivate let name: Notification.Name
+        fileprivate let make: (Notification) -> Message?
+    }
+
+    /// The context's notifications of a kind, from the time on that somebody begins to wait for them.
+    ///
+    /// ```swift
+    /// for await message in context.notifications(of: .didSave) {
+    ///     await context.perform { show(message.inserted) }
+    /// }
+    /// ```
+    ///
+    /// Messages with managed objects are to be used on the context's queue; those with IDs are `Sendable`.
+    public func notifications<Message>(of kind: MessageKind<Message>) -> ContextMessages<Message> {
+        ContextMessages(notifications: NotificationCenter.default.notifications(named: kind.name, object: self), make: kind.make)
+    }
+
+    /// A save is about to begin.
+    public struct WillSaveMessage: Sendable {
+        public let context: NSManagedObjectContext
+    }
+
+    /// Changes were saved.
+    public struct DidSaveMessage {
+        public let context: NSManagedObjectContext
+        public let inserted: Set<NSManagedObject>
+        public let updated: Set<NSManagedObject>
+        public let deleted: Set<NSManagedObject>
+    }
+
+    /// Pending changes were processed.
+    public struct ObjectsDidChangeMessage {
+        public let context: NSManagedObjectContext
+        public let inserted: Set<NSManagedObject>
+        public let updated: Set<NSManagedObject>
+        public let deleted: Set<NSManagedObject>
+        public let refreshed: Set<NSManagedObject>
+        public let invalidated: Set<NSManagedObject>
+        /// Whether the context was reset.
+        public let invalidatedAll: Bool
+    }
+
+    /// Changes were saved: the IDs of their objects.
+    public struct DidSaveObjectIDsMessage: Sendable {
+        public let context: NSManagedObjectContext
+        public let insertedIDs: Set<NSManagedObjectID>
+        public let updatedIDs: Set<NSManagedObjectID>
+        public let deletedIDs: Set<NSManagedObjectID>
+    }
+
+    /// What others saved was taken over.
+    public struct DidMergeChangesMessage: Sendable {
+        public let context: NSManagedObjectContext
+        public let insertedIDs: Set<NSManagedObjectID>
+        public let updatedIDs: Set<NSManagedObjectID>
+        public let deletedIDs: Set<NSManagedObjectID>
+        public let refreshedIDs: Set<NSManagedObjectID>
+    }
+}
+
+extension Notification {
+    fileprivate var context: NSManagedObjectContext? { object as? NSManagedObjectContext }
+    fileprivate func objects(_ key: String) -> Set<NSManagedObject> { userInfo?[key] as? Set<NSManagedObject> ?? [] }
+    fileprivate func objectIDs(_ key: String) -> Set<NSManagedObjectID> { userInfo?[key] as? Set<NSManagedObjectID> ?? [] }
+}
+
+extension NSManagedObjectContext.MessageKind where Message == NSManagedObjectContext.WillSaveMessage {
+    /// `willSaveObjectsNotification`.
+    public static var willSave: Self {
+        Self(name: NSManagedObjectContext.willSaveObjectsNotification) { $0.context.map(Message.init) }
+    }
+}
+
+extension NSManagedObjectContext.MessageKind where Message == NSManagedObjectContext.DidSaveMessage {
+    /// `didSaveObjectsNotification`.
+    public static var didSave: Self {
+        Self(name: NSManagedObjectContext.didSaveObjectsNotification) { notification in
+            notification.context.map {
+                Message(
+                    context: $0, inserted: notification.objects(NSInsertedObjectsKey), updated: notification.objects(NSUpdatedObjectsKey),
+                    deleted: notification.objects(NSDeletedObjectsKey))
+            }
+        }
+    }
+}
+
+extension NSManagedObjectContext.MessageKind where Message == NSManagedObjectContext.ObjectsDidChangeMessage {
+    /// `didChangeObjectsNotification`.
+    public static var objectsDidChange: Self {
+        Self(name: NSManagedObjectContext.didChangeObjectsNotification) { notification in
+            notification.context.map {
+                Message(
+                    context: $0, inserted: notification.objects(NSInsertedObjectsKey), updated: notification.objects(NSUpdatedObjectsKey),
+                    deleted: notification.objects(NSDeletedObjectsKey), refreshed: notification.objects(NSRefreshedObjectsKey),
+                    invalidated: notification.objects(NSInvalidatedObjectsKey),
+                    invalidatedAll: notification.userInfo?[NSInvalidatedAllObjectsKey] != nil)
+            }
+        }
+    }
+}
+
+extension NSManagedObjectContext.MessageKind where Message == NSManagedObjectContext.DidSaveObjectIDsMessage {
+    /// `didSaveObjectIDsNotification`.
+    public static var didSaveObjectIDs: Self {
+        Self(name: NSManagedObjectContext.didSaveObjectIDsNotification) { notification in
+            notification.context.map {
+                Message(
+                    context: $0, insertedIDs: notification.objectIDs(NSInsertedObjectIDsKey),
+                    updatedIDs: notification.objectIDs(NSUpdatedObjectIDsKey), deletedIDs: notification.objectIDs(NSDeletedObjectIDsKey))
+            }
+        }
+    }
+}
+
+extension NSManagedObjectContext.MessageKind where Message == NSManagedObjectContext.DidMergeChangesMessage {
+    /// `didMergeChangesObjectIDsNotification`.
+    public static var didMergeChanges: Self {
+        Self(name: NSManagedObjectContext.didMergeChangesObjectIDsNotification) { notification in
+            notification.context.map {
+                Message(
+                    context: $0, insertedIDs: notification.objectIDs(NSInsertedObjectIDsKey),
+                    updatedIDs: notification.objectIDs(NSUpdatedObjectIDsKey), deletedIDs: notification.objectIDs(NSDeletedObjectIDsKey),
+                    refreshedIDs: notification.objectIDs(NSRefreshedObjectIDsKey))
+            }
+        }
+    }
+}

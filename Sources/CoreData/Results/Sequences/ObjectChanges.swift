@@ -1,0 +1,111 @@
+import Foundation
+
+/// The changes of one object, as they happen from the time on at which the sequence was made. For one iteration.
+///
+/// Ends when the context is reset or deallocated, and when the iterating task is cancelled.
+public struct ObjectChanges<Element: Sendable>: AsyncSequence, Sendable {
+    private let observer: ObjectObserver<Element>
+    private let stream: AsyncStream<Element>
+
+    fileprivate init(_ observer: ObjectObserver<Element>, _ stream: AsyncStream<Element>) {
+        self.observer = observer
+        self.stream = stream
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(observer: observer, base: stream.makeAsyncIterator()) }
+
+    /// Waits for one change after the other.
+    public struct Iterator: AsyncIteratorProtocol {
+        // Observes as long as it lives.
+        fileprivate let observer: ObjectObserver<Element>
+        fileprivate var base: AsyncStream<Element>.Iterator
+
+        /// The next change; nil when the sequence has ended.
+        public mutating func next() async -> Element? { await base.next() }
+    }
+}
+
+extension ObjectChanges where Element == Void {
+    /// Tells the reader of a change that the context does not know of, such as that of a computed property.
+    public func send() { observer.send(()) }
+}
+
+extension NSManagedObject {
+    /// Tells once for each event in which the object changes: at its first change, or when its values are read again.
+    ///
+    /// Ask for it on the queue of the object's context; iterate it anywhere. Changes that come while nobody waits are one element.
+    public var objectWillChange: ObjectChanges<Void> {
+        changes(.bufferingNewest(1)) { observer in observer.willChange = { () } }
+    }
+
+    /// Tells at the end of each event in which the object changed, or was deleted, the names of the properties that changed here; none where
+    /// its values were read again, so that any may have changed.
+    ///
+    /// Ask for it on the queue of the object's context; iterate it anywhere. Changes of primitive values are not told.
+    public var objectDidChange: ObjectChanges<Set<String>> {
+        changes(.unbounded) { observer in observer.didChange = { $0 } }
+    }
+
+    private func changes<Element: Sendable>(
+        _ policy: AsyncStream<Element>.Continuation.BufferingPolicy, _ setUp: (ObjectObserver<Element>) -> Void
+    ) -> ObjectChanges<Element> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: policy)
+        let observer = ObjectObserver(self, continuation)
+        setUp(observer)
+        if let context = managedObjectContext { context.listeners.add(observer) } else { continuation.finish() }
+        return ObjectChanges(observer, stream)
+    }
+}
+
+/// Watches one object for one reader.
+private final class ObjectObserver<Element: Sendable>: ContextListener, @unchecked Sendable {
+    // Sendable: the continuation may be used anywhere, the rest is used on the context's queue.
+
+    private let object: NSManagedObject
+    private let continuation: AsyncStream<Element>.Continuation
+    /// What is told of the first change of an event.
+    var willChange: (() -> Element)?
+    /// What is told of an event.
+    var didChange: ((Set<String>) -> Element)?
+    private var hasToldEvent = false
+
+    init(_ object: NSManagedObject, _ continuation: AsyncStream<Element>.Continuation) {
+        self.object = object
+        self.continuation = continuation
+    }
+
+    deinit {
+        continuation.finish()
+        guard let context = object.registeredContext else { return }
+        let kept = Unchecked(object)
+        context.queue.async { withExtendedLifetime(kept) {} }
+    }
+
+    func send(_ element: Element) { continuation.yield(element) }
+
+    func context(_ context: NSManagedObjectContext, willChange object: NSManagedObject) {
+        guard object === self.object, !hasToldEvent, let willChange else { return }
+        hasToldEvent = true
+        send(willChange())
+    }
+
+    func context(_ context: NSManagedObjectContext, didEnd event: EventChanges) {
+        defer { hasToldEvent = false }
+        let names = object.propertiesChangedInEvent
+        let isDeleted = !object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) && event.deleted.contains { $0 === object }
+        let isOther = isDeleted || event.reread.contains(object)
+        if names.isEmpty, !isOther { return }
+        if let willChange, !hasToldEvent { send(willChange()) }
+        if let didChange { send(didChange(event.reread.contains(object) ? [] : names)) }
+    }
+
+    func contextForgotObjects(_ context: NSManagedObjectContext) { continuation.finish() }
+}
+
+extension NSManagedObject {
+    /// The names of properties that changed in the event that is just ending.
+    var propertiesChangedInEvent: Set<String> {
+        guard let mask = pending?.eventMask, !mask.isEmpty else { return [] }
+        return Set(layout.propertySlots.filter { $0.isIn(mask) }.map(\.name))
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+/// The results of a request as they are, and again after each save or merge that has changed them.
+///
+/// The first element is the present state. States that are made while nobody reads are put together: the reader always finds the last
+/// one, with the difference to the one that it read before. Each iteration follows the results for itself.
+///
+/// The sequence ends when the context is reset, and when the iterating task is cancelled. It throws what the fetch throws.
+public struct ResultsSequence<Value: Sendable>: AsyncSequence, Sendable {
+    public typealias Element = ResultsState<Value>
+
+    private let begin: @Sendable (ResultsFeed<Value>) -> Void
+
+    /// - Parameter begin: has a feed follow its results, when they can be had, or fail. Called once for each iteration, on any thread.
+    package init(_ begin: @escaping @Sendable (ResultsFeed<Value>) -> Void) { self.begin = begin }
+
+    /// Begins to follow the results.
+    public func makeAsyncIterator() -> Iterator {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let feed = ResultsFeed<Value>(continuation)
+        begin(feed)
+        return Iterator(feed: feed, signals: stream.makeAsyncIterator())
+    }
+
+    /// Reads one state after the other.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let feed: ResultsFeed<Value>
+        fileprivate var signals: AsyncStream<Void>.Iterator
+        private var former: [NSManagedObjectID]?
+
+        fileprivate init(feed: ResultsFeed<Value>, signals: AsyncStream<Void>.Iterator) {
+            self.feed = feed
+            self.signals = signals
+        }
+
+        /// The next state; nil when the sequence has ended.
+        public mutating func next() async throws -> ResultsState<Value>? {
+            while await signals.next() != nil {
+                // A state that was taken with the signal before leaves its own signal behind.
+                guard let state = try feed.take(after: former) else { continue }
+                former = state.objectIDs
+                return state
+            }
+            return nil
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The IDs of a request's results, now and after each save of this context, and each merge into it, that has changed them.
+    ///
+    /// ```swift
+    /// for try await state in context.changes(of: request) {
+    ///     show(state.objectIDs, state.difference)
+    /// }
+    /// ```
+    ///
+    /// The elements are `Sendable`; the objects belong to the context. The sequence may be iterated anywhere, and keeps the context
+    /// alive as long as it is. Unsaved changes are part of a state, but make none. What others save counts when the context merges it, for
+    /// instance with `automaticallyMergesChangesFromParent`. Without sort descriptors the order is that of the keys.
+    ///
+    /// One change costs time for the objects that changed, and for each state for all IDs.
+    public func changes<Object: NSManagedObject>(of request: NSFetchRequest<Object>) -> ResultsSequence<NSManagedObjectID> {
+        let copy = NSFetchRequest<Object>()
+        request.copyValues(to: copy)
+        // A copy that nobody changes.
+        let asked = Unchecked(copy)
+        return ResultsSequence { feed in
+            self.perform { feed.follow(asked.value, in: self) { $0.objectID } }
+        }
+    }
+}

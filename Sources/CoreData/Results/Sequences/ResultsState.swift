@@ -1,0 +1,44 @@
+import Foundation
+
+/// The results of a request at one time, and what is different to the time before.
+public struct ResultsState<Value: Sendable>: Sendable {
+    /// The IDs of the results, in order.
+    public let objectIDs: [NSManagedObjectID]
+    /// The results, in the same order: IDs, or snapshots.
+    public let values: [Value]
+    /// How the IDs differ from those of the element before, moves included; nil in the first element.
+    public let difference: CollectionDifference<NSManagedObjectID>?
+    /// Results that are the same objects as before, wherever they are now, and have changed.
+    public let updatedObjectIDs: Set<NSManagedObjectID>
+}
+
+extension ResultsState: Equatable where Value: Equatable {}
+
+extension CollectionDifference where ChangeElement == NSManagedObjectID {
+    /// The difference between two lists that have each ID once. Takes time for both lists, and the logarithm of the number of IDs that
+    /// stay for each of them.
+    init(from old: [NSManagedObjectID], to new: [NSManagedObjectID]) {
+        var places: [NSManagedObjectID: Int] = [:]
+        places.reserveCapacity(old.count)
+        for (place, objectID) in old.enumerated() { places[objectID] = place }
+        let common = new.compactMap { places[$0] }
+        let staying = Set(ResultsDifference.longestRise(common).map { common[$0] })
+        var destinations: [Int: Int] = [:]
+        var changes: [Change] = []
+        for (place, objectID) in new.enumerated() {
+            let former = places[objectID]
+            if let former {
+                destinations[former] = place
+                if staying.contains(former) { continue }
+            }
+            changes.append(.insert(offset: place, element: objectID, associatedWith: former))
+        }
+        for (place, objectID) in old.enumerated() where !staying.contains(place) {
+            changes.append(.remove(offset: place, element: objectID, associatedWith: destinations[place]))
+        }
+        guard let difference = CollectionDifference(changes) else {
+            preconditionFailure("A list of results has an object twice.")
+        }
+        self = difference
+    }
+}

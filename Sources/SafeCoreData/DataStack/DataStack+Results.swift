@@ -1,0 +1,144 @@
+extension DataStack {
+    /// Snapshots of the objects of a class that match a predicate, now and after each save that has changed them.
+    ///
+    /// ```swift
+    /// for try await state in stack.results(Item.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)]) {
+    ///     show(state.values, state.difference)
+    /// }
+    /// ```
+    ///
+    /// The first element is the present state, as soon as the store is open. States that are made while nobody reads are put together; the last
+    /// one is never lost. The sequence ends when the stack is closed or released, and when the iterating task is cancelled.
+    ///
+    /// Snapshots are made in the background, for those objects only that have changed. With a limit each save that concerns the entity
+    /// executes the request again.
+    ///
+    /// - Parameter limit: the greatest number of objects; nil for no limit.
+    /// - Returns: a sequence that throws why the store could not be opened, ``DataStackError/closed``, what the fetch throws, and
+    ///   `SnapshotError.losesProperties` for objects of subclasses with properties of their own: name their snapshot type.
+    public func results<Object: EntityObject>(
+        _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy orderings: [Ordering<Object>] = [], limit: Int? = nil
+    ) -> ResultsSequence<Object.Snapshot> {
+        results(FollowedRequest(type, predicate, orderings, limit: limit)) { object in
+            try Object.Snapshot._requireAll(of: Swift.type(of: object))
+            return object._snapshot(Object.Snapshot.self, [])
+        }
+    }
+
+    /// Snapshots of a type of the objects that match a predicate; otherwise as `results(_:where:sortBy:limit:)`.
+    public func results<Snapshot: EntitySnapshot>(
+        _ type: Snapshot.Type, where predicate: Predicate<Snapshot.Object>? = nil, sortBy orderings: [Ordering<Snapshot.Object>] = [],
+        limit: Int? = nil
+    ) -> ResultsSequence<Snapshot> {
+        results(FollowedRequest(Snapshot.Object.self, predicate, orderings, limit: limit)) { $0._snapshot(type, []) }
+    }
+
+    /// Snapshots of one object, now and after each save that has changed it. Ends when the object is deleted, and as
+    /// `results(_:where:sortBy:limit:)`.
+    ///
+    /// - Returns: a sequence that throws as that one, and code 133000 when there is no such object.
+    public func values<Object: EntityObject>(of objectID: NSManagedObjectID, as type: Object.Type) -> ObjectValues<Object.Snapshot> {
+        let request = FollowedRequest<Object>(objectID)
+        let states = results(request) { object in
+            try Object.Snapshot._requireAll(of: Swift.type(of: object))
+            return object._snapshot(Object.Snapshot.self, [])
+        }
+        return ObjectValues(states: states, objectID: objectID)
+    }
+
+    /// Snapshots of the object behind a view, now and after each save that has changed it; see `values(of:as:)`.
+    public func values<Object: EntityObject>(of view: ReadOnly<Object>) -> ObjectValues<Object.Snapshot> {
+        values(of: view.objectID, as: Object.self)
+    }
+
+    private func results<Object: NSManagedObject, Value: Sendable>(
+        _ request: FollowedRequest<Object>, _ value: @escaping @Sendable (Object) throws -> Value
+    ) -> ResultsSequence<Value> {
+        ResultsSequence { feed in
+            self.whenOpen { _ in
+                do {
+                    let context = try self.openedStore().makeResultsContext()
+                    context.perform {
+                        do {
+                            feed.follow(try request.request(in: context), in: context) { object in
+                                guard let object = object as? Object else { throw WrongClass.error(object.objectID, Object.self) }
+                                return try value(object)
+                            }
+                        } catch {
+                            feed.fail(error)
+                        }
+                    }
+                } catch {
+                    feed.fail(error)
+                }
+            }
+        }
+    }
+}
+
+/// A typed request that waits for its context.
+private struct FollowedRequest<Object: NSManagedObject>: @unchecked Sendable {
+    // Sendable: predicate and descriptors were made for it and are never changed.
+
+    private let parts: Result<(predicate: NSPredicate?, order: [NSSortDescriptor]), any Error>
+    private let limit: Int?
+
+    init(_ type: Object.Type, _ predicate: Predicate<Object>?, _ orderings: [Ordering<Object>], limit: Int?) {
+        parts = Result {
+            (try predicate.map { try NSPredicate.translating($0) }, try orderings.map { try $0.sortDescriptor() })
+        }
+        self.limit = limit
+    }
+
+    init(_ objectID: NSManagedObjectID) {
+        parts = .success((NSPredicate(format: "SELF == %@", objectID), []))
+        limit = nil
+    }
+
+    func request(in context: NSManagedObjectContext) throws -> NSFetchRequest<Object> {
+        let parts = try parts.get()
+        let request = try context.request(for: Object.self, limit: limit)
+        request.predicate = limit == 0 ? NSPredicate(value: false) : parts.predicate
+        request.sortDescriptors = parts.order
+        return request
+    }
+}
+
+/// The values of one object, one after the other.
+public struct ObjectValues<Value: Sendable>: AsyncSequence, Sendable {
+    public typealias Element = Value
+
+    let states: ResultsSequence<Value>
+    let objectID: NSManagedObjectID
+
+    /// Begins to follow the object.
+    public func makeAsyncIterator() -> Iterator { Iterator(states: states.makeAsyncIterator(), objectID: objectID) }
+
+    /// Reads one value after the other.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var states: ResultsSequence<Value>.Iterator
+        fileprivate let objectID: NSManagedObjectID
+        private var isFirst = true
+
+        fileprivate init(states: ResultsSequence<Value>.Iterator, objectID: NSManagedObjectID) {
+            self.states = states
+            self.objectID = objectID
+        }
+
+        /// The next value; nil when the sequence has ended.
+        public mutating func next() async throws -> Value? {
+            guard let state = try await states.next() else { return nil }
+            if state.values.isEmpty, isFirst {
+                throw CocoaError(
+                    .managedObjectReferentialIntegrity,
+                    userInfo: [
+                        NSLocalizedDescriptionKey:
+                            "There is no object with the ID \(objectID.uriRepresentation().absoluteString) to follow.",
+                        NSAffectedObjectsErrorKey: [objectID],
+                    ])
+            }
+            isFirst = false
+            return state.values.first
+        }
+    }
+}
