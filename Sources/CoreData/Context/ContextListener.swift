@@ -27,8 +27,19 @@ struct ContextListeners {
     }
 
     private var entries: [Entry] = []
+    /// Listeners that live as long as the context.
+    private var owned: [any ContextListener] = []
 
     var isEmpty: Bool { entries.isEmpty }
+
+    /// Adds a listener that is to live as long as the context.
+    mutating func own(_ listener: any ContextListener) {
+        owned.append(listener)
+        add(listener)
+    }
+
+    /// The listener of a class that lives as long as the context.
+    func owned<Listener: ContextListener>(_ type: Listener.Type) -> Listener? { owned.lazy.compactMap { $0 as? Listener }.first }
 
     mutating func add(_ listener: any ContextListener) {
         entries.removeAll { $0.listener == nil || $0.listener === listener }

@@ -10,7 +10,8 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
     init(context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator?, parent: ContextRegistry? = nil) {
         contextReference = .passUnretained(context)
         self.coordinator = coordinator
-        super.init(modelLayout: coordinator?.modelLayout, parent: parent)
+        super.init(
+            modelLayout: coordinator?.modelLayout, isOnMainQueue: context.concurrencyType == .mainQueueConcurrencyType, parent: parent)
     }
 
     /// The context, nil once it is being deallocated.

@@ -54,6 +54,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         self.concurrencyType = concurrencyType
         gate = concurrencyType == .mainQueueConcurrencyType ? .main : ContextGate()
         super.init()
+        if concurrencyType == .mainQueueConcurrencyType { _ReadObservation.mainContextWasMade() }
         registry = ContextRegistry(context: self, coordinator: nil)
         if concurrencyType != .mainQueueConcurrencyType { gate.context = self }
         // Unowned: the context owns what calls it.

@@ -85,8 +85,12 @@ class ObjectRegistry: @unchecked Sendable {
     /// Set when the context has an undo manager: what is changed without being tracked is to be noted, too.
     @exclusivity(unchecked) final var tracksFormerValues = false
 
+    /// Whether the objects belong to the main queue.
+    let isOnMainQueue: Bool
+
     /// - Parameter parent: the registry of the parent context.
-    init(modelLayout: ModelLayout?, parent: ObjectRegistry? = nil) {
+    init(modelLayout: ModelLayout?, isOnMainQueue: Bool = false, parent: ObjectRegistry? = nil) {
+        self.isOnMainQueue = isOnMainQueue
         self.modelLayout = modelLayout
         modelIdentity = modelLayout.map(ObjectIdentifier.init)
         identities = parent?.identities ?? TemporaryIdentities()

@@ -17,6 +17,10 @@
 /// context's queue and becomes useless with the context. It is not `Sendable`; take a snapshot or the `objectID` to another
 /// task. The object behind it can be reached only within a write block of a `DataStack` (`context.object(for: view)`).
 ///
+/// A view of the main actor takes part in observation: a read inside of `withObservationTracking` reports the next change of the property
+/// that was read, whoever made it, when the context has taken it over. A computed property stands for all properties of its object. Reads
+/// outside cost a look at one flag, and for objects of the main queue a call.
+///
 /// Members of the view itself come before properties of the same name: `view.id` is the object's ID even if the entity has
 /// an attribute `id`, which is `view[\.id]`.
 ///
@@ -45,39 +49,46 @@ public struct ReadOnly<Object: NSManagedObject> {
         self.object = object
     }
 
+    /// Reads a property of the object, and notes it where `withObservationTracking` waits for its changes.
+    @inlinable @inline(__always)
+    func read<Value>(_ keyPath: KeyPath<Object, Value>) -> Value {
+        if _ReadObservation.isPossible { _ReadObservation.note(object, keyPath) }
+        return object[keyPath: keyPath]
+    }
+
     // MARK: Attributes
 
     /// An attribute, as it is.
     @inlinable
     public subscript<Value: ReadOnlyValue>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value {
-        object[keyPath: keyPath]
+        read(keyPath)
     }
 
     /// An attribute whose name the view has itself: `view[\.id]`.
     @inlinable
     public subscript<Value: ReadOnlyValue>(keyPath: KeyPath<Object, Value>) -> Value {
-        object[keyPath: keyPath]
+        read(keyPath)
     }
 
     /// An attribute of a type with raw values.
     @inlinable
     @_disfavoredOverload
     public subscript<Value: RawRepresentable & Sendable>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value {
-        object[keyPath: keyPath]
+        read(keyPath)
     }
 
     /// An optional attribute of a type with raw values.
     @inlinable
     @_disfavoredOverload
     public subscript<Value: RawRepresentable & Sendable>(dynamicMember keyPath: KeyPath<Object, Value?>) -> Value? {
-        object[keyPath: keyPath]
+        read(keyPath)
     }
 
     /// An attribute of a type that is stored encoded.
     @inlinable
     @_disfavoredOverload
     public subscript<Value: Codable & Sendable>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value {
-        object[keyPath: keyPath]
+        read(keyPath)
     }
 
     /// An attribute of a type that has raw values and can be encoded.
@@ -86,7 +97,7 @@ public struct ReadOnly<Object: NSManagedObject> {
     public subscript<Value: RawRepresentable & Codable & Sendable>(
         dynamicMember keyPath: KeyPath<Object, Value>
     ) -> Value {
-        object[keyPath: keyPath]
+        read(keyPath)
     }
 
     /// An optional attribute of a type that has raw values and can be encoded.
@@ -95,7 +106,7 @@ public struct ReadOnly<Object: NSManagedObject> {
     public subscript<Value: RawRepresentable & Codable & Sendable>(
         dynamicMember keyPath: KeyPath<Object, Value?>
     ) -> Value? {
-        object[keyPath: keyPath]
+        read(keyPath)
     }
 
     // MARK: Relationships to one object
@@ -103,13 +114,13 @@ public struct ReadOnly<Object: NSManagedObject> {
     /// A view of the object that a relationship leads to.
     @inlinable
     public subscript<Other: NSManagedObject>(dynamicMember keyPath: KeyPath<Object, Other>) -> ReadOnly<Other> {
-        ReadOnly<Other>(object[keyPath: keyPath])
+        ReadOnly<Other>(read(keyPath))
     }
 
     /// A view of the object that a relationship leads to, if any.
     @inlinable
     public subscript<Other: NSManagedObject>(dynamicMember keyPath: KeyPath<Object, Other?>) -> ReadOnly<Other>? {
-        object[keyPath: keyPath].map { ReadOnly<Other>($0) }
+        read(keyPath).map { ReadOnly<Other>($0) }
     }
 
     // MARK: Relationships to many objects
@@ -117,49 +128,49 @@ public struct ReadOnly<Object: NSManagedObject> {
     /// Views of the objects that a relationship leads to.
     @inlinable
     public subscript<Other: NSManagedObject>(dynamicMember keyPath: KeyPath<Object, Set<Other>>) -> ReadOnlySet<Other> {
-        ReadOnlySet(object[keyPath: keyPath])
+        ReadOnlySet(read(keyPath))
     }
 
     /// Views of the objects that a relationship leads to; empty for nil.
     @inlinable
     public subscript<Other: NSManagedObject>(dynamicMember keyPath: KeyPath<Object, Set<Other>?>) -> ReadOnlySet<Other> {
-        ReadOnlySet(object[keyPath: keyPath] ?? [])
+        ReadOnlySet(read(keyPath) ?? [])
     }
 
     /// Views of the objects that an ordered relationship leads to.
     @inlinable
     public subscript<Other: NSManagedObject>(dynamicMember keyPath: KeyPath<Object, [Other]>) -> ReadOnlyArray<Other> {
-        ReadOnlyArray(object[keyPath: keyPath])
+        ReadOnlyArray(read(keyPath))
     }
 
     /// Views of the objects that an ordered relationship leads to; empty for nil.
     @inlinable
     public subscript<Other: NSManagedObject>(dynamicMember keyPath: KeyPath<Object, [Other]?>) -> ReadOnlyArray<Other> {
-        ReadOnlyArray(object[keyPath: keyPath] ?? [])
+        ReadOnlyArray(read(keyPath) ?? [])
     }
 
     /// Views of the objects in an untyped set; ``ReadOnlySet/of(_:)`` gives them their class.
     public subscript<Members: NSSet>(dynamicMember keyPath: KeyPath<Object, Members>) -> ReadOnlySet<NSManagedObject> {
-        ReadOnlySet(untyped: object[keyPath: keyPath])
+        ReadOnlySet(untyped: read(keyPath))
     }
 
     /// Views of the objects in an untyped set; ``ReadOnlySet/of(_:)`` gives them their class.
     public subscript<Members: NSSet>(dynamicMember keyPath: KeyPath<Object, Members?>) -> ReadOnlySet<NSManagedObject> {
-        ReadOnlySet(untyped: object[keyPath: keyPath] ?? NSSet())
+        ReadOnlySet(untyped: read(keyPath) ?? NSSet())
     }
 
     /// Views of the objects in an untyped ordered set; ``ReadOnlyArray/of(_:)`` gives them their class.
     public subscript<Members: NSOrderedSet>(
         dynamicMember keyPath: KeyPath<Object, Members>
     ) -> ReadOnlyArray<NSManagedObject> {
-        ReadOnlyArray(untyped: object[keyPath: keyPath])
+        ReadOnlyArray(untyped: read(keyPath))
     }
 
     /// Views of the objects in an untyped ordered set; ``ReadOnlyArray/of(_:)`` gives them their class.
     public subscript<Members: NSOrderedSet>(
         dynamicMember keyPath: KeyPath<Object, Members?>
     ) -> ReadOnlyArray<NSManagedObject> {
-        ReadOnlyArray(untyped: object[keyPath: keyPath] ?? NSOrderedSet())
+        ReadOnlyArray(untyped: read(keyPath) ?? NSOrderedSet())
     }
 
     // MARK: The context
