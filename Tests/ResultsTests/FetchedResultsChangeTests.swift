@@ -309,6 +309,23 @@ import Testing
         #expect(shelf.listener.summary == ["delete Cedar", "insert Ape"])
     }
 
+    @Test(arguments: [nil, "pages"]) func aLargeChangeIsOneRound(_ sections: String?) throws {
+        let shelf = try BookShelf(["Ash", "Bay", "Cedar"], sort: byPages, sections: sections)
+        var generator = SeededGenerator(seed: 3)
+        for number in 0..<2500 {
+            shelf.context.book("Book \(number)", pages: Int32.random(in: 0..<9, using: &generator))
+        }
+        shelf.process()
+        #expect(shelf.listener.rounds == 1)
+        #expect(try shelf.controller.fetchedObjects == shelf.context.fetch(shelf.controller.fetchRequest))
+        for book in try #require(shelf.controller.fetchedObjects) where Bool.random(using: &generator) {
+            book.pages = Int32.random(in: 3..<12, using: &generator)
+        }
+        shelf.context.delete(try shelf.book("Ash"))
+        shelf.process()
+        #expect(try shelf.controller.fetchedObjects == shelf.context.fetch(shelf.controller.fetchRequest))
+    }
+
     @Test func aDelegateMayFetchAgainAtTheBeginningOfARound() throws {
         let shelf = try BookShelf()
         shelf.listener.willChange = { _ in
@@ -335,5 +352,83 @@ import Testing
         await withCheckedContinuation { continuation in DispatchQueue.main.async { continuation.resume() } }
         #expect(listener.rounds == 1)
         withExtendedLifetime(library) {}
+    }
+}
+
+/// Fetched results controllers beside other parts of the engine.
+@Suite struct FetchedResultsPairTests {
+    @Test func objectsOfARemovedStoreAreDeleted() throws {
+        let shelf = try BookShelf()
+        let store = try #require(shelf.library.coordinator.persistentStores.first)
+        try shelf.library.coordinator.remove(store)
+        // Its queue is free to hear of it.
+        shelf.context.performAndWait { shelf.context.processPendingChanges() }
+        shelf.process()
+        #expect(shelf.titles == [[]])
+    }
+
+    @Test func aSaveBringsTheOrderByDerivedAttributes() throws {
+        let folder = try TemporaryFolder()
+        let vendor = NSEntityDescription("Vendor", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let item = NSEntityDescription("Item", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let count = NSDerivedAttributeDescription()
+        count.name = "count"
+        count.attributeType = .integer64AttributeType
+        count.isOptional = true
+        count.derivationExpression = NSExpression(format: "items.@count")
+        vendor.properties.append(count)
+        relate(vendor, "items", toMany: true, item, inverse: "vendor")
+        let stack = try TestStack(NSManagedObjectModel([vendor, item]), url: folder.file("store.sqlite"))
+        let context = stack.context
+        func insert(_ entity: String, _ name: String, _ vendor: NSManagedObject? = nil) -> NSManagedObject {
+            let object = NSManagedObject(entity: stack.entity(entity), insertInto: context)
+            object.setValue(name, forKey: "name")
+            if let vendor { object.setValue(vendor, forKey: "vendor") }
+            return object
+        }
+        let (one, two) = (insert("Vendor", "one"), insert("Vendor", "two"))
+        _ = insert("Item", "first", one)
+        try context.save()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Vendor")
+        request.sortDescriptors = [NSSortDescriptor(key: "count", ascending: false)]
+        let controller = NSFetchedResultsController(
+            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+        let listener = ResultsListener()
+        controller.delegate = listener
+        try controller.performFetch()
+        listener.begin(with: controller)
+        #expect(controller.fetchedObjects == [one, two])
+        for name in ["second", "third"] { _ = insert("Item", name, two) }
+        try context.save()
+        #expect(controller.fetchedObjects == [two, one])
+        #expect(listener.sections == ResultsListener.sections(of: controller))
+    }
+
+    @Test func severalStoresGiveOneOrder() throws {
+        let library = try Library()
+        let second = try library.coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
+        let context = library.context
+        let listener = ResultsListener()
+        let request = NSFetchRequest<LibraryBook>(entityName: "Book")
+        request.sortDescriptors = byTitle
+        let controller = NSFetchedResultsController(
+            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+        controller.delegate = listener
+        try controller.performFetch()
+        listener.begin(with: controller)
+        context.book("B")
+        context.assign(context.book("A"), to: second)
+        context.assign(context.book("C"), to: second)
+        try context.save()
+        #expect(listener.sections == ResultsListener.sections(of: controller))
+        #expect(try controller.fetchedObjects == context.fetch(request))
+        request.affectedStores = [second]
+        try controller.performFetch()
+        listener.begin(with: controller)
+        context.book("D")
+        context.assign(context.book("E"), to: second)
+        context.processPendingChanges()
+        #expect(listener.summary == ["insert E"])
     }
 }

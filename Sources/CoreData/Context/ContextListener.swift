@@ -6,7 +6,9 @@ protocol ContextListener: AnyObject {
     /// Pending changes were processed. The objects still know what changed in the event.
     func context(_ context: NSManagedObjectContext, didEnd event: EventChanges)
     /// The context's changes were saved.
-    func contextDidSave(_ context: NSManagedObjectContext)
+    ///
+    /// - Parameter saved: the objects that were inserted or changed.
+    func context(_ context: NSManagedObjectContext, didSave saved: [ContiguousArray<NSManagedObject>])
     /// What others saved was taken over.
     func contextDidMerge(_ context: NSManagedObjectContext)
     /// The context let go of all its objects.
@@ -15,7 +17,7 @@ protocol ContextListener: AnyObject {
 
 extension ContextListener {
     func context(_ context: NSManagedObjectContext, willChange object: NSManagedObject) {}
-    func contextDidSave(_ context: NSManagedObjectContext) {}
+    func context(_ context: NSManagedObjectContext, didSave saved: [ContiguousArray<NSManagedObject>]) {}
     func contextDidMerge(_ context: NSManagedObjectContext) {}
     func contextForgotObjects(_ context: NSManagedObjectContext) {}
 }

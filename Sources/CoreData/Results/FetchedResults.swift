@@ -122,13 +122,17 @@ extension ResultsFollower {
 
 extension FetchedResults: ContextListener {
     func context(_ context: NSManagedObjectContext, didEnd event: EventChanges) {
-        guard let query, let contents, let follower else { return }
-        let touched = TouchedObjects(event, query, contents, context)
-        if touched.isEmpty { return }
-        touched.readRows()
+        guard let query, let contents else { return }
+        update(TouchedObjects(event, query, contents, context), query, contents)
+    }
+
+    private func update(_ touched: TouchedObjects, _ query: ResultsQuery, _ contents: ResultsContents) {
+        guard let follower, !touched.isEmpty else { return }
         let changes: ResultsChanges
-        if query.isPart {
-            guard touched.concern, let next = newPart(query) else { return }
+        let isLarge = touched.objects.count > max(Self.largeChange, contents.count / 4)
+        if !isLarge { touched.readRows() }
+        if isLarge || query.isPart {
+            guard isLarge || touched.concern, let next = fetchedAgain(query) else { return }
             changes = ResultsDifference(from: contents, to: next, touched: touched).changes()
             former = contents
             self.contents = next
@@ -140,8 +144,11 @@ extension FetchedResults: ContextListener {
         if !changes.isEmpty { follower.results(self, didChange: changes) }
     }
 
-    /// The part of all matches that the request asks for. An error waits for the next save, as those of accessors do.
-    private func newPart(_ query: ResultsQuery) -> ResultsContents? {
+    /// From how many objects on, if they are a quarter of the results, one fetch costs less than finding a place for each.
+    private static let largeChange = 1000
+
+    /// The results as a fetch gives them now. An error waits for the next save, as those of accessors do.
+    private func fetchedAgain(_ query: ResultsQuery) -> ResultsContents? {
         do {
             return try fetchAgain(query)
         } catch {
@@ -150,7 +157,11 @@ extension FetchedResults: ContextListener {
         }
     }
 
-    func contextDidSave(_ context: NSManagedObjectContext) { follower?.resultsDidReachStore(self) }
+    func context(_ context: NSManagedObjectContext, didSave saved: [ContiguousArray<NSManagedObject>]) {
+        // A save brings the values of derived attributes.
+        if let query, let contents, query.hasDerivedAttributes { update(TouchedObjects(saved, query, contents, context), query, contents) }
+        follower?.resultsDidReachStore(self)
+    }
 
     func contextDidMerge(_ context: NSManagedObjectContext) { follower?.resultsDidReachStore(self) }
 

@@ -7,6 +7,8 @@ final class ResultsContents {
     private var named: [String: FetchedSection] = [:]
     private let places: PlaceTable
     private weak var titles: (any SectionTitles)?
+    /// How many objects there are.
+    private(set) var count: Int
     /// Grows with each change.
     private(set) var version = 0
 
@@ -26,6 +28,7 @@ final class ResultsContents {
         let places = PlaceTable()
         self.places = places
         self.titles = titles
+        count = objects.count
         var made: [FetchedSection] = []
         func append(_ name: String, _ range: Range<Int>) throws {
             let section = FetchedSection(name: name, objects[range], titles: titles, placed: places.place)
@@ -83,7 +86,7 @@ final class ResultsContents {
 
     private func fillPlaces() {
         var leaves: [ObjectIdentifier: Unmanaged<RankedNode<NSObject>>] = [:]
-        leaves.reserveCapacity(sections.array.reduce(0) { $0 + $1.numberOfObjects })
+        leaves.reserveCapacity(count)
         for section in sections.array {
             section.items.forEachLeaf { leaf in
                 for object in leaf.elements { leaves[ObjectIdentifier(object)] = .passUnretained(leaf) }
@@ -113,12 +116,14 @@ final class ResultsContents {
 
     private func forget(_ object: NSObject) {
         places.leaves?[ObjectIdentifier(object)] = nil
+        count -= 1
         version += 1
     }
 
     func insert(_ object: NSObject, in section: FetchedSection, at row: Int) {
         if places.leaves == nil { fillPlaces() }
         section.items.insert(object, at: row)
+        count += 1
         version += 1
     }
 

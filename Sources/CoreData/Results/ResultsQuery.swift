@@ -6,6 +6,8 @@ struct ResultsQuery {
     let resolved: ResolvedRequest
     let order: ResultsOrder
     let sectionName: SectionName?
+    /// Whether objects have attributes whose values come with a save.
+    let hasDerivedAttributes: Bool
     /// The names of properties that decide the order and the section.
     private let placingProperties: Set<String>
 
@@ -14,6 +16,8 @@ struct ResultsQuery {
         self.resolved = resolved
         order = ResultsOrder(descriptors: resolved.fetch.sortDescriptors)
         sectionName = sectionNameKeyPath.map(SectionName.init)
+        let layouts = resolved.layout.model.layouts
+        hasDerivedAttributes = resolved.layout.familyIndexes.contains { layouts[$0].slots.contains(where: \.isDerived) }
         let paths = resolved.fetch.sortDescriptors.compactMap(\.key) + [sectionNameKeyPath].compactMap(\.self)
         placingProperties = Set(paths.compactMap { $0.split(separator: ".").first.map(String.init) })
     }

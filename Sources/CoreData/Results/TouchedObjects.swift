@@ -45,6 +45,16 @@ struct TouchedObjects {
         }
     }
 
+    /// Objects that were saved.
+    init(_ saved: [ContiguousArray<NSManagedObject>], _ query: ResultsQuery, _ contents: ResultsContents, _ context: NSManagedObjectContext)
+    {
+        self.query = query
+        self.contents = contents
+        self.context = context
+        let root = query.resolved.layout.rootIndex
+        for object in saved.joined() where object.layout.rootIndex == root { objects.append((object, .unknown)) }
+    }
+
     var isEmpty: Bool { objects.isEmpty }
 
     /// Reads the rows of faults, many at once. What cannot be read here is read, or reported, when its values are asked for.
