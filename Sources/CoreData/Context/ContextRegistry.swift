@@ -70,7 +70,10 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
         context?.temporaryObjects[objectID.identity] = WeakObject(object)
     }
 
-    override func checkQueue(of object: NSManagedObject, slot: Int) { ConcurrencyDebug.check(object, slot: slot) }
+    override func checkQueue(of object: NSManagedObject, slot: Int) {
+        if isOnMainQueue { _ReadObservation.note(slot, of: object) }
+        if ConcurrencyDebug.isOn { ConcurrencyDebug.check(object, slot: slot) }
+    }
 }
 
 extension NSManagedObject {

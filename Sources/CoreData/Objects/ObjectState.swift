@@ -319,6 +319,19 @@ extension NSManagedObject {
     @inline(__always)
     final func readThroughPending() { state.row = nil }
 
+    /// Has each read ask the registry, as checked objects do, until `endNotingReads`.
+    final func beginNotingReads() {
+        state.flags.insert(.checked)
+        state.row = nil
+    }
+
+    final func endNotingReads() {
+        if !ConcurrencyDebug.isOn { state.flags.remove(.checked) }
+        let isReadable = state.flags.isDisjoint(with: [.fault, .inaccessible, .invalid]) && !hasPendingValues
+        state.row = isReadable ? state.committedRow : nil
+        transitionEnded()
+    }
+
     /// Unsaved values are gone; the committed row is read again.
     final func dropPendingValues() {
         let former = state.pendingReference

@@ -18,7 +18,7 @@
 /// task. The object behind it can be reached only within a write block of a `DataStack` (`context.object(for: view)`).
 ///
 /// A view of the main actor takes part in observation: a read inside of `withObservationTracking` reports the next change of the property
-/// that was read, whoever made it, when the context has taken it over. A computed property stands for all properties of its object. Reads
+/// that was read, whoever made it, when the context has taken it over; a computed property, of the properties of the object that it reads. Reads
 /// outside cost a look at one flag, and for objects of the main queue a call.
 ///
 /// Members of the view itself come before properties of the same name: `view.id` is the object's ID even if the entity has
@@ -52,8 +52,10 @@ public struct ReadOnly<Object: NSManagedObject> {
     /// Reads a property of the object, and notes it where `withObservationTracking` waits for its changes.
     @inlinable @inline(__always)
     func read<Value>(_ keyPath: KeyPath<Object, Value>) -> Value {
-        if _ReadObservation.isPossible { _ReadObservation.note(object, keyPath) }
-        return object[keyPath: keyPath]
+        let isObserved = _ReadObservation.isPossible && _ReadObservation.begin(object)
+        let value = object[keyPath: keyPath]
+        if isObserved { _ReadObservation.end(object) }
+        return value
     }
 
     // MARK: Attributes

@@ -2,21 +2,31 @@ import Observation
 import Synchronization
 
 extension _ReadObservation {
-    /// Notes a read of a property, if `withObservationTracking` runs on this thread and the object belongs to the main queue.
+    /// Begins a read of an object's property, if `withObservationTracking` runs on this thread and the object belongs to the main queue.
     ///
-    /// - Parameter keyPath: of the object's class. One that computes with properties counts as a read of all of them.
+    /// What is read is found while it is read: a key path that has to be looked at costs more than the read of the property it stands for.
+    ///
+    /// - Returns: whether the read has to be ended.
     @inline(never)
-    public static func note(_ object: NSManagedObject, _ keyPath: AnyKeyPath) {
-        guard let registry = object.registry, registry.isOnMainQueue, isTracking, let context = object.managedObjectContext else { return }
-        var source = object
-        guard let path = type(of: object).keyName(for: keyPath) else { return observers(of: context).note(object, nil) }
-        let names = path.split(separator: ".").map(String.init)
-        for (index, name) in names.enumerated() {
-            guard source.layout.slotByName[name] != nil else { return observers(of: context).note(source, nil) }
-            observers(of: context).note(source, name)
-            if index + 1 == names.count { return }
-            guard let next = source.value(forKey: name) as? NSManagedObject else { return }
-            source = next
+    public static func begin(_ object: NSManagedObject) -> Bool {
+        guard let registry = object.registry, registry.isOnMainQueue, isTracking else { return false }
+        object.fireFaultIfNeeded()
+        guard beginNoting(object) else { return false }
+        object.beginNotingReads()
+        return true
+    }
+
+    /// Ends the read of a property, and has a change of what was read reported.
+    @inline(never)
+    public static func end(_ object: NSManagedObject) {
+        object.endNotingReads()
+        let slots = Set(endNoting())
+        guard let context = object.managedObjectContext else { return }
+        let observers = observers(of: context)
+        for slot in slots where slot >= 0 && slot < object.layout.slots.count {
+            // An element of a composite attribute changes with the attribute.
+            let name = object.layout.slots[slot].name
+            observers.note(object, String(name.prefix { $0 != "." }))
         }
     }
 
@@ -53,12 +63,10 @@ extension _ReadObservation {
 ///
 /// A change is one of the value: whatever changed an object, only readers of other values than there are now are told.
 private final class ReadObservers: ContextListener {
-    /// nil stands for all properties.
-    private typealias Values = [String?: AnyHashable?]
-
     private struct Entry {
         let object: WeakObject
-        var values: Values
+        /// By the names of properties.
+        var values: [String: AnyHashable?]
     }
 
     private var entries: [ObjectIdentifier: Entry] = [:]
@@ -70,13 +78,13 @@ private final class ReadObservers: ContextListener {
     private final class Subject: Observable {
         struct Property: Hashable {
             let object: ObjectIdentifier
-            let name: String?
+            let name: String
         }
 
         subscript(property: Property) -> Int { 0 }
     }
 
-    func note(_ object: NSManagedObject, _ name: String?) {
+    func note(_ object: NSManagedObject, _ name: String) {
         let identity = ObjectIdentifier(object)
         if entries[identity]?.object.object !== object {
             if entries.count >= limit {
@@ -89,9 +97,7 @@ private final class ReadObservers: ContextListener {
         registrar.access(subject, keyPath: \Subject.[Subject.Property(object: identity, name: name)])
     }
 
-    private static func value(of object: NSManagedObject, _ name: String?) -> AnyHashable? {
-        name.flatMap { object.value(forKey: $0) as? AnyHashable }
-    }
+    private static func value(of object: NSManagedObject, _ name: String) -> AnyHashable? { object.value(forKey: name) as? AnyHashable }
 
     func context(_ context: NSManagedObjectContext, didEnd event: EventChanges) {
         if entries.isEmpty { return }
@@ -106,14 +112,14 @@ private final class ReadObservers: ContextListener {
             entries[identity] = nil
             return
         }
-        for (name, value) in entry.values where name == nil || object.managedObjectContext == nil || Self.value(of: object, name) != value {
+        for (name, value) in entry.values where object.managedObjectContext == nil || Self.value(of: object, name) != value {
             entries[identity]?.values[name] = nil
             tell(identity, name)
         }
         if entries[identity]?.values.isEmpty == true { entries[identity] = nil }
     }
 
-    private func tell(_ object: ObjectIdentifier, _ name: String?) {
+    private func tell(_ object: ObjectIdentifier, _ name: String) {
         let keyPath = \Subject.[Subject.Property(object: object, name: name)]
         registrar.willSet(subject, keyPath: keyPath)
         registrar.didSet(subject, keyPath: keyPath)
