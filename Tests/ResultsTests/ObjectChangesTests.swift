@@ -28,6 +28,33 @@ import Testing
         withExtendedLifetime(shelf) {}
     }
 
+    @Test("65: changes through a mutable set are told, also by the inverse") func changesThroughAMutableSetAreTold() async throws {
+        let tag = LibraryTag(context: context)
+        context.processPendingChanges()
+        var (changes, inverse) = (book.objectDidChange.makeAsyncIterator(), tag.objectDidChange.makeAsyncIterator())
+        book.mutableSetValue(forKey: "tags").add(tag)
+        context.processPendingChanges()
+        book.mutableSetValue(forKey: "tags").remove(tag)
+        context.processPendingChanges()
+        for _ in 0..<2 {
+            #expect(await changes.next() == ["tags"])
+            #expect(await inverse.next() == ["books"])
+        }
+        withExtendedLifetime(shelf) {}
+    }
+
+    @Test("130: whether there is something to save is told with each change") func whetherThereIsSomethingToSaveIsTold() async throws {
+        var changes = context.notifications(of: .objectsDidChange).makeAsyncIterator()
+        #expect(!context.hasChanges)
+        book.title = "Oak"
+        context.processPendingChanges()
+        #expect(await changes.next()?.context.hasChanges == true)
+        context.rollback()
+        #expect(await changes.next()?.refreshed == [book])
+        #expect(!context.hasChanges)
+        withExtendedLifetime(shelf) {}
+    }
+
     @Test func aRefreshMayHaveChangedAnything() async throws {
         var changes = book.objectDidChange.makeAsyncIterator()
         context.refresh(book, mergeChanges: false)

@@ -27,6 +27,7 @@ public struct RandomResults {
     /// What a reader saw of each object when it was last told of it.
     private var shown: [ObjectIdentifier: String] = [:]
     private var operations: [String] = []
+    private var steps = 0
 
     public init(_ setup: Setup, count: Int, seed: UInt64) throws {
         self.setup = setup
@@ -198,9 +199,13 @@ public struct RandomResults {
         func complaint(_ text: String) -> String { "\(text) after \(operations.joined(separator: ", "))" }
         if let first = listener.complaints.first { return complaint(first) }
         if listener.sections != ResultsListener.sections(of: controller) { return complaint("the calls and the controller differ") }
+        for case let book as LibraryBook in listener.told { shown[ObjectIdentifier(book)] = text(book) }
+        steps += 1
         let results = listener.sections.flatMap(\.objects)
         let fetched = try context.fetch(controller.fetchRequest)
         if results != fetched { return complaint("the calls and a fetch differ") }
+        // What reads all objects one by one is asked now and then where there are many.
+        if all.count > 1000, steps % 50 != 0 { return nil }
         var expected = all.filter { $0.pages < Self.longest && !$0.isDeleted && $0.managedObjectContext != nil }
             .map { (book: $0, rating: $0.rating, title: $0.title ?? "") }
             .sorted { ($0.rating, $0.title) < ($1.rating, $1.title) }
@@ -218,11 +223,9 @@ public struct RandomResults {
                 if names != [section.name] { return complaint("the section \(section.name) has objects of \(names)") }
             }
         }
-        for case let book as LibraryBook in listener.told { shown[ObjectIdentifier(book)] = text(book) }
         for case let book as LibraryBook in results where shown[ObjectIdentifier(book)] != text(book) {
             return complaint("the change of \(text(book)) was not told")
         }
-        noteShown()
         return nil
     }
 }
