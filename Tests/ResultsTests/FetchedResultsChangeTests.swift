@@ -404,6 +404,28 @@ import Testing
         #expect(listener.sections == ResultsListener.sections(of: controller))
     }
 
+    @Test func aControllerMayBeMadeWhileAnotherTells() throws {
+        let shelf = try BookShelf()
+        let listener = ResultsListener()
+        var made: [NSFetchedResultsController<LibraryBook>] = []
+        shelf.listener.willChange = { _ in
+            let controller = NSFetchedResultsController(
+                fetchRequest: shelf.controller.fetchRequest, managedObjectContext: shelf.context, sectionNameKeyPath: nil, cacheName: nil)
+            controller.delegate = listener
+            do { try controller.performFetch() } catch { Issue.record(error) }
+            made.append(controller)
+        }
+        shelf.context.book("Bee")
+        shelf.process()
+        #expect(made.count == 1)
+        #expect(listener.rounds == 0)
+        listener.begin(with: made[0])
+        shelf.listener.willChange = { _ in made = [] }
+        shelf.context.book("Cob")
+        shelf.process()
+        #expect(shelf.titles == [["Ash", "Bay", "Bee", "Cedar", "Cob", "Date"]])
+    }
+
     @Test func severalStoresGiveOneOrder() throws {
         let library = try Library()
         let second = try library.coordinator.addPersistentStore(

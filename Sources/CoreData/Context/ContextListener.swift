@@ -50,9 +50,20 @@ struct ContextListeners {
 
     mutating func remove(_ listener: any ContextListener) { entries.removeAll { $0.listener == nil || $0.listener === listener } }
 
+    fileprivate func forEach(_ body: (any ContextListener) -> Void) { for entry in entries { entry.listener.map(body) } }
+}
+
+extension NSManagedObjectContext {
     /// Calls those who listen now, in the order in which they came.
     @inline(__always)
-    func forEach(_ body: (any ContextListener) -> Void) {
-        if !entries.isEmpty { for entry in entries { entry.listener.map(body) } }
+    func tellListeners(_ body: (any ContextListener) -> Void) {
+        if !listeners.isEmpty { tellAll(body) }
+    }
+
+    @inline(never)
+    private func tellAll(_ body: (any ContextListener) -> Void) {
+        // A copy: listeners may come and go while they are told.
+        let present = listeners
+        present.forEach(body)
     }
 }

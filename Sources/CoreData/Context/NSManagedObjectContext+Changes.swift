@@ -99,7 +99,7 @@ extension NSManagedObjectContext {
             if !ended.invalidated.isEmpty { userInfo[NSInvalidatedObjectsKey] = ended.invalidated }
             NotificationCenter.default.post(name: ContextNotification.didChange.name, object: self, userInfo: userInfo)
         }
-        listeners.forEach { $0.context(self, didEnd: ended) }
+        tellListeners { $0.context(self, didEnd: ended) }
         for object in ended.discarded where object.flags.contains(.discarded) { finishDiscarding(object) }
         ended.finish()
     }

@@ -83,8 +83,8 @@ extension NSManagedObjectContext {
                 NSInsertedObjectIDsKey: Set(changes.inserted), NSUpdatedObjectIDsKey: Set(changes.updated),
                 NSDeletedObjectIDsKey: Set(changes.deleted), NSRefreshedObjectIDsKey: Set(refreshedIDs),
             ])
+        tellListeners { $0.contextDidMerge(self) }
         for child in mergingChildren.all { child.takeOver(changes) }
-        listeners.forEach { $0.contextDidMerge(self) }
     }
 
     /// Gives an object the newest committed row under its pending changes; relationships are read again when needed.

@@ -90,7 +90,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         readFailure = nil
         forgetUndoneChanges()
         registry.removeAll()
-        listeners.forEach { $0.contextForgotObjects(self) }
+        tellListeners { $0.contextForgotObjects(self) }
     }
 
     // MARK: - What the context works on
@@ -292,7 +292,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         // A change of an object of a removed store is kept for the save, which says that the store is gone.
         if object.flags.contains(.invalid), registry.store(number: Int(object.storeNumber)) != nil { return }
         changes.change(object)
-        listeners.forEach { $0.context(self, willChange: object) }
+        tellListeners { $0.context(self, willChange: object) }
     }
 
     /// Marks an object for deletion by the next save. A new object just leaves the context.

@@ -160,7 +160,7 @@ struct SaveCompletion {
                     NSDeletedObjectIDsKey: Self.identifiers(of: deletedObjects),
                 ])
         }
-        context.listeners.forEach { $0.context(context, didSave: [insertedObjects, updatedObjects]) }
+        context.tellListeners { $0.context(context, didSave: [insertedObjects, updatedObjects]) }
         context.tellOthers(insertedObjects, updatedObjects, deletedObjects)
     }
 }
