@@ -69,7 +69,10 @@ enum BenchmarkModel {
             ]
         }
         let wide = entity("Wide", "abcdefghij".map { attribute(String($0), .integer64AttributeType) })
-        model.entities = [wide, mixed, department, employee]
+        let keyed = entity("Keyed", [attribute("key", .stringAttributeType), attribute("value", .integer64AttributeType)])
+        keyed.managedObjectClassName = "NSManagedObject"
+        keyed.uniquenessConstraints = [["key"]]
+        model.entities = [wide, mixed, department, employee, keyed]
         return model
     }
 

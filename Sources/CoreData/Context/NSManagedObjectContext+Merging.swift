@@ -37,13 +37,17 @@ extension NSManagedObjectContext {
                     updated: ids(
                         NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey),
                     deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey))
-                // The rows were changed behind the caches.
-                for objectID in changes.updated + changes.deleted {
-                    guard let key = objectID.key, let store = objectID.persistentStore else { continue }
-                    store.snapshotStore?.forgetCachedRow(key, of: objectID.layout)
-                }
+                context.forgetCachedRows(changes)
                 context.merge(changes)
             }
+        }
+    }
+
+    /// Has the rows read anew that were changed behind the caches.
+    func forgetCachedRows(_ changes: SavedObjectIDs) {
+        for objectID in changes.updated + changes.deleted {
+            guard let key = objectID.key, let store = objectID.persistentStore else { continue }
+            store.snapshotStore?.forgetCachedRow(key, of: objectID.layout)
         }
     }
 

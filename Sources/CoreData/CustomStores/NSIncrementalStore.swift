@@ -34,10 +34,11 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// Answers a request.
     ///
     /// - Parameter request: an `NSFetchRequest<NSFetchRequestResult>`, whatever result type the program's own request was
-    ///   declared for (a request of a subclass keeps its class), or an `NSSaveChangesRequest`; a save request with nil sets
-    ///   asks only to write the metadata.
+    ///   declared for (a request of a subclass keeps its class), an `NSSaveChangesRequest` (one with nil sets asks only to write
+    ///   the metadata), or one of the three batch requests. What the class does not know it gives to `super`, which throws 134091.
     /// - Returns: for a fetch an array of what its result type says (objects made with the context's `object(with:)`, object
-    ///   IDs, dictionaries, or one number); for a save an empty array.
+    ///   IDs, dictionaries, or one number); for a save an empty array; for a batch what its result type says: a Bool, an array of
+    ///   object IDs, or a number, by itself or in the request's kind of `NSPersistentStoreResult`.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         throw CoreDataErrors.make(
             .persistentStoreUnsupportedRequestType,
@@ -98,6 +99,13 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     override func useEnded(of objectIDs: [NSManagedObjectID]) { managedObjectContextDidUnregisterObjects(with: objectIDs) }
 
     override var namesRowsByKey: Bool { false }
+
+    override func answer(_ request: AnyObject, for context: AnyObject) throws -> Any {
+        guard let request = request as? NSPersistentStoreRequest, let context = context as? NSManagedObjectContext else {
+            return try super.answer(request, for: context)
+        }
+        return try execute(request, with: context)
+    }
 
     // MARK: - Object IDs
 

@@ -198,6 +198,17 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The interface through which contexts reach the rows; set before the store is used.
     var snapshotStore: (any SnapshotStore)? { nil }
 
+    /// Answers a batch request of a store whose class is the program's own; opaque here, as is the context that it comes from.
+    ///
+    /// - Throws: code 134091 unless the class executes requests by itself.
+    func answer(_ request: AnyObject, for context: AnyObject) throws -> Any {
+        throw CoreDataErrors.make(
+            .persistentStoreUnsupportedRequestType,
+            "The store \(StoreName.text(type: type, url: url)) does not support requests of the class \(Swift.type(of: request)).",
+            recovery: "Change the objects in a context and save it, or name the stores that can in the request's affectedStores.",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+
     /// Goes on with the file that `url` names now. Stores that write their file as a whole need nothing for that.
     func reconnect() throws {}
 

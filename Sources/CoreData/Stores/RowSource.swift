@@ -46,12 +46,17 @@ protocol RowSource: AnyObject, Sendable {
     /// - Throws: `SaveConflicts` when rows changed underneath or uniqueness constraints fail; other errors for the rest.
     /// - Returns: snapshots of all inserted and updated rows.
     func save(_ batch: SaveBatch) throws -> SaveOutcome
+
+    /// What changes many rows at once without objects; nil where the store cannot.
+    var batchRows: (any BatchRows)? { get }
 }
 
 extension RowSource {
     var needsObjects: Bool { false }
 
     var readsRowsInBatches: Bool { false }
+
+    var batchRows: (any BatchRows)? { nil }
 
     func saveMetadata() throws {}
 

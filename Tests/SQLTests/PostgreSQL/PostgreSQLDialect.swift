@@ -199,6 +199,15 @@ struct PostgreSQLDialect: SQLDialect {
         "INSERT INTO \(table) (\(columns)) " + source + " ON CONFLICT DO NOTHING"
     }
 
+    var skipsUniqueRow: String { "ON CONFLICT DO NOTHING" }
+
+    // One constraint can be named, and rows that meet others by another one are refused.
+    func updatesUniqueRow(_ columns: [String], isOnly: Bool) -> String {
+        "ON CONFLICT (\(columns.map(identifier).joined(separator: ", "))) DO UPDATE"
+    }
+
+    func truncated(_ number: SQLText) -> SQLText { "trunc(" + number + ")" }
+
     // MARK: Schema
 
     private func type(_ declaration: SQLTable.Declaration) -> String {

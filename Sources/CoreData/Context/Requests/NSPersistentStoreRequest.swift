@@ -33,7 +33,7 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
         throw CoreDataErrors.make(
             .persistentStoreUnsupportedRequestType,
             "A context cannot execute a request of the class \(type(of: self)).",
-            recovery: "Use NSFetchRequest, NSAsynchronousFetchRequest, or save the context.")
+            recovery: "Use a fetch or a batch request, or save the context.")
     }
 
     /// The same on behalf of the coordinator, as its `execute(_:with:)` gives it.

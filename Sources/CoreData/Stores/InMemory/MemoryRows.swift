@@ -23,7 +23,7 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
     /// Serialises saves. Recursive, because a subclass of `NSAtomicStore` runs while it is held.
     private let saving = NSRecursiveLock()
     /// The store that owns the rows.
-    private unowned let store: NSPersistentStore
+    unowned let store: NSPersistentStore
     /// Writes saves to a file; nil for a store that keeps nothing.
     private weak let writer: (any MemoryRowsWriter)?
     private let hasWriter: Bool
@@ -103,6 +103,13 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
         if let writer { return writer.newKeys(for: origin) }
         let first = try reserveKeys(count, for: entity)
         return Array(first..<(first + Int64(count)))
+    }
+
+    /// Keeps others from saving while a function looks at the tables and saves.
+    func withSaving<Result>(_ body: () throws -> Result) rethrows -> Result {
+        saving.lock()
+        defer { saving.unlock() }
+        return try body()
     }
 
     func save(_ batch: SaveBatch) throws -> SaveOutcome {

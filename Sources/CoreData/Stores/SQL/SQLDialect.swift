@@ -105,6 +105,16 @@ protocol SQLDialect: Sendable {
     ///
     /// - Parameter source: `VALUES (…)`, or a query.
     func insertIfMissing(into table: String, _ columns: String, _ source: SQLText) -> SQLText
+    /// The end of an INSERT that does nothing for a row whose unique values another row has.
+    var skipsUniqueRow: String { get }
+    /// What follows an INSERT, before ` SET …`, that updates the row that has the unique values instead.
+    ///
+    /// - Parameters:
+    ///   - columns: those of a uniqueness constraint.
+    ///   - isOnly: whether rows that meet others by another constraint are refused.
+    func updatesUniqueRow(_ columns: [String], isOnly: Bool) -> String
+    /// A number without the digits behind the point.
+    func truncated(_ number: SQLText) -> SQLText
 
     // MARK: Schema
 

@@ -2,16 +2,16 @@
 struct SaveStatements {
     let mapping: SQLMapping
 
-    private var dialect: any SQLDialect { mapping.dialect }
-    private var naming: any TableNaming { mapping.naming }
+    var dialect: any SQLDialect { mapping.dialect }
+    var naming: any TableNaming { mapping.naming }
 
-    private func identifier(_ name: String) -> String { dialect.identifier(name) }
-    private var key: String { identifier(naming.key) }
-    private func table(_ entity: SQLEntity) -> String { identifier(entity.table.name) }
-    private var version: String { dialect.version(identifier(naming.version)) }
+    func identifier(_ name: String) -> String { dialect.identifier(name) }
+    var key: String { identifier(naming.key) }
+    func table(_ entity: SQLEntity) -> String { identifier(entity.table.name) }
+    var version: String { dialect.version(identifier(naming.version)) }
 
     /// Hands out placeholders in order.
-    private struct Parameters {
+    struct Parameters {
         let dialect: any SQLDialect
         private var count = 0
 
@@ -39,7 +39,7 @@ struct SaveStatements {
     }
 
     /// The columns that a store writes: all but those of derived attributes, which triggers keep.
-    private func writtenColumns(of entity: SQLEntity, where isWanted: (Int) -> Bool = { _ in true }) -> [SQLColumn] {
+    func writtenColumns(of entity: SQLEntity, where isWanted: (Int) -> Bool = { _ in true }) -> [SQLColumn] {
         entity.layout.slots.prefix(entity.layout.storedCount).compactMap { slot in
             isWanted(slot.index) && !slot.isDerived ? entity.columns[slot.index] : nil
         }
@@ -132,7 +132,7 @@ struct SaveStatements {
     }
 
     /// The assignments that make a hidden key and its companions empty.
-    private func noOwner(in column: SQLColumn) -> String {
+    func noOwner(in column: SQLColumn) -> String {
         [column.name, column.entityColumn, column.orderColumn].compactMap { $0 }.map { identifier($0) + " = NULL" }.joined(separator: ", ")
     }
 

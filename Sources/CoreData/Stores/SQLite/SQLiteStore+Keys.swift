@@ -16,8 +16,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Counts a table's `Z_MAX` up and returns it.
-    private static func takeKeys(
+    /// Counts a table's `Z_MAX` up, within a transaction, and returns it.
+    static func takeKeys(
         _ count: Int, of root: SQLEntity, _ connection: SQLiteConnection, _ backend: SQLiteBackend
     ) throws -> Int64 {
         let number = PropertyValue.integer(Int64(root.number))

@@ -97,6 +97,14 @@ final class PendingValues: ManagedBuffer<PendingValues.Header, PropertyValue> {
         }
     }
 
+    /// Takes all values away, so that the object serves for another row.
+    func removeAll() {
+        withUnsafeMutablePointers { header, values in
+            header.pointee.mask.forEach(below: header.pointee.slotCount) { (values + $0).deinitialize(count: 1) }
+            header.pointee.mask.removeAll()
+        }
+    }
+
     func copy() -> PendingValues {
         let copy = PendingValues.make(slotCount: slotCount)
         withUnsafeMutablePointers { header, values in

@@ -214,6 +214,15 @@ struct SQLiteDialect: SQLDialect {
         "INSERT OR IGNORE INTO \(table) (\(columns)) " + source
     }
 
+    var skipsUniqueRow: String { "ON CONFLICT DO NOTHING" }
+
+    // Without columns it is for all constraints, and for stores that have no index for one of them.
+    func updatesUniqueRow(_ columns: [String], isOnly: Bool) -> String {
+        isOnly ? "ON CONFLICT (\(columns.map(identifier).joined(separator: ", "))) DO UPDATE" : "ON CONFLICT DO UPDATE"
+    }
+
+    func truncated(_ number: SQLText) -> SQLText { "CAST(" + number + " AS INTEGER)" }
+
     // MARK: Migration
 
     func archivedElement(_ archive: SQLText, path: String) -> SQLText {

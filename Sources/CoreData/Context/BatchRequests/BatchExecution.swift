@@ -1,0 +1,145 @@
+import Foundation
+
+/// The entity of a batch request, which may be given by name and is found by the context that executes it.
+struct BatchEntity {
+    var entity: NSEntityDescription?
+    private var givenName: String?
+
+    init() {}
+
+    init(name: String?) { givenName = name }
+
+    init(entity: NSEntityDescription) { self.entity = entity }
+
+    var name: String? { givenName ?? entity?.name }
+}
+
+/// What one execution of a batch request knows: its entity in the context's model, and the stores it goes to.
+struct BatchExecution {
+    private let request: NSPersistentStoreRequest
+    private let context: NSManagedObjectContext
+    private let coordinator: NSPersistentStoreCoordinator
+    let layout: EntityLayout
+
+    /// - Throws: when the context has no coordinator, or its model not the entity.
+    init(_ request: NSPersistentStoreRequest, _ target: inout BatchEntity, _ context: NSManagedObjectContext) throws {
+        self.request = request
+        self.context = context
+        coordinator = try context.requireCoordinator("execute a batch request")
+        guard let model = context.modelLayout, let name = target.name else {
+            throw CoreDataErrors.make(
+                .coreData, "The batch request (\(type(of: request))) has no entity.", recovery: "Make it with an entity or its name.")
+        }
+        guard let layout = model.layoutByName[name] else {
+            throw CoreDataErrors.make(
+                .coreData, "The model has no entity named \"\(name)\".",
+                recovery: "Its entities are \(model.layouts.map(\.name).joined(separator: ", ")).")
+        }
+        target.entity = layout.entity
+        self.layout = layout
+    }
+
+    var author: ChangeAuthor { ChangeAuthor(contextName: context.name, transactionAuthor: context.transactionAuthor) }
+
+    /// What the context's merge policy makes of rows that have the unique values of others.
+    var uniquenessRule: RowInsertion.UniquenessRule {
+        switch (context.mergePolicy as? NSMergePolicy)?.mergeType {
+        case .mergeByPropertyObjectTrumpMergePolicyType: .updateGivenValues
+        case .overwriteMergePolicyType: .replaceValues
+        case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType: .keepExisting
+        default: .refuse
+        }
+    }
+
+    // MARK: Stores
+
+    /// The store that new rows go to: the first writable one that holds the entity, among the affected ones.
+    func storeForNewRows() throws -> NSPersistentStore {
+        if layout.isAbstract {
+            throw CoreDataErrors.make(
+                .coreData, "Objects of the entity '\(layout.name)' cannot be inserted: it is abstract.",
+                recovery: "Insert objects of one of its subentities.")
+        }
+        guard let affected = request.affectedStores else { return try coordinator.store(for: layout, assigned: nil) }
+        let holding = coordinator.addedStores.filter { added in
+            added.holds[layout.index] && affected.contains { $0 === added.store }
+        }
+        return try coordinator.store(
+            for: layout, assigned: (holding.first { !$0.store.isReadOnly } ?? holding.first)?.store ?? affected.first)
+    }
+
+    /// The stores whose rows are changed: all that hold the entity, among the affected ones.
+    ///
+    /// - Throws: when one of them is read-only, or there is none.
+    func stores() throws -> [NSPersistentStore] {
+        let stores = coordinator.snapshotStores(holding: layout, affected: request.affectedStores)
+        if stores.isEmpty {
+            throw CoreDataErrors.make(
+                .coreData,
+                "No store of the coordinator holds the entity '\(layout.name)'"
+                    + (request.affectedStores == nil ? "." : ", among the affectedStores of the request."),
+                recovery: "Add a store whose configuration has the entity.")
+        }
+        if let store = stores.first(where: \.isReadOnly) {
+            throw CoreDataErrors.make(
+                .persistentStoreSave,
+                "The store \(StoreName.text(type: store.type, url: store.url)) is read-only: its objects of '\(layout.name)' cannot be changed.",
+                recovery: store.readOnlyReason.recovery, userInfo: [NSAffectedStoresErrorKey: [store]])
+        }
+        return stores
+    }
+
+    /// The rows of a store for batches; nil where the store answers requests by itself.
+    func rows(of store: NSPersistentStore) throws -> (any BatchRows)? { context.rows(ofStore: store.number)?.batchRows }
+
+    /// The answer of a store whose class is the program's own.
+    ///
+    /// - Throws: code 134091 when it does not know the request.
+    func ownAnswer(of store: NSPersistentStore) throws -> Any? {
+        PropertyConversion.unwrapped(try store.answer(request, for: context))
+    }
+
+    // MARK: Results
+
+    func objectIDs(_ references: [RowReference], _ store: NSPersistentStore) -> [NSManagedObjectID] {
+        let layouts = layout.model.layouts
+        let token = store.token
+        return references.map { NSManagedObjectID(key: $0.key, layout: layouts[$0.layoutIndex], token: token) }
+    }
+
+    static func status(_ answers: [Any]) -> Bool { !answers.contains { $0 as? Bool == false } }
+
+    static func objectIDs(_ answers: [Any]) -> [NSManagedObjectID] { answers.flatMap { $0 as? [NSManagedObjectID] ?? [] } }
+
+    static func count(_ answers: [Any]) -> Int {
+        answers.reduce(0) { $0 + (($1 as? NSNumber)?.intValue ?? $1 as? Int ?? 0) }
+    }
+
+    /// Gives a violated uniqueness constraint as the error of a save: 133021 with the conflict.
+    func refusing<Outcome>(_ body: () throws -> Outcome) throws -> Outcome {
+        do { return try body() } catch let failure as UniquenessFailure {
+            var values: [String: Any] = [:]
+            for (name, value) in zip(failure.constraint, failure.values) {
+                guard let slot = failure.layout.slotByPath[name] else { continue }
+                values[name] = PropertyConversion.object(from: value, kind: failure.layout.slots[slot].kind)
+            }
+            let existing = failure.existing.flatMap { reference in
+                coordinator.addedStores.first { $0.holds[reference.layoutIndex] }.map { added in
+                    context.object(
+                        with: NSManagedObjectID(
+                            key: reference.key, layout: layout.model.layouts[reference.layoutIndex], store: added.store))
+                }
+            }
+            let conflict = NSConstraintConflict(
+                constraint: failure.constraint, database: existing, databaseSnapshot: existing == nil ? nil : values,
+                conflicting: [], conflictingSnapshots: [values])
+            let texts = failure.constraint.map { "\($0) = \(values[$0] ?? "nil")" }
+            throw CoreDataErrors.make(
+                .managedObjectConstraintMerge,
+                "A batch request would give two rows of '\(failure.layout.name)' the same values of a uniqueness constraint: "
+                    + "\(texts.joined(separator: ", ")). Nothing was changed.",
+                recovery: "Change the values, or insert with a merge policy that resolves conflicts.",
+                userInfo: [NSPersistentStoreSaveConflictsErrorKey: [conflict]])
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+
+/// What the result of a batch deletion is.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsbatchdeleterequestresulttype>
+public enum NSBatchDeleteRequestResultType: UInt, Sendable {
+    /// Whether it succeeded: a `Bool`.
+    case resultTypeStatusOnly = 0
+    /// The IDs of the objects that were asked to be deleted: `[NSManagedObjectID]`.
+    case resultTypeObjectIDs = 1
+    /// The number of these objects: an `Int`.
+    case resultTypeCount = 2
+}
+
+/// Deletes many objects in the stores without making objects of them.
+///
+/// The rows of a store are deleted in one transaction. Delete rules are followed in the database: cascade deletes the destinations too,
+/// which the result does not name; nullify takes the objects out of their relationships. Code 134050, and nothing deleted, is what a
+/// relationship gives whose rule is to deny and that leads to an object which stays, or one that is nullified but whose inverse is not
+/// optional. Nothing else is validated, and no context hears of it: merge the IDs that the request can give, with
+/// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. Unlike on a Mac, stores in memory can be used too.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsbatchdeleterequest>
+open class NSBatchDeleteRequest: NSPersistentStoreRequest {
+    private var fetch = NSFetchRequest<any NSFetchRequestResult>()
+    private var objectIDs: [NSManagedObjectID]?
+
+    /// The form of the result; the status alone to begin with.
+    open var resultType = NSBatchDeleteRequestResultType.resultTypeStatusOnly
+
+    /// Which objects are deleted: a copy.
+    open var fetchRequest: NSFetchRequest<any NSFetchRequestResult> {
+        fetch.copy() as? NSFetchRequest<any NSFetchRequestResult> ?? fetch
+    }
+
+    /// A request that deletes nothing and cannot be executed.
+    public required init() { super.init() }
+
+    /// Deletes what a fetch request would give: its entity, predicate, order, limit and offset count.
+    public init(fetchRequest fetch: NSFetchRequest<any NSFetchRequestResult>) {
+        self.fetch = fetch.copy() as? NSFetchRequest<any NSFetchRequestResult> ?? fetch
+        super.init()
+        affectedStores = fetch.affectedStores
+    }
+
+    /// Deletes what a fetch request of any result would give.
+    ///
+    /// On a Mac a request of one result is cast to one of another; off it the two are different classes.
+    public convenience init<ResultType>(fetchRequest fetch: NSFetchRequest<ResultType>) {
+        let request = NSFetchRequest<any NSFetchRequestResult>()
+        if let entity = fetch.entity { request.entity = entity } else if let name = fetch.entityName { request.setEntityName(name) }
+        request.predicate = fetch.predicate
+        request.sortDescriptors = fetch.sortDescriptors
+        request.fetchLimit = fetch.fetchLimit
+        request.fetchOffset = fetch.fetchOffset
+        request.includesSubentities = fetch.includesSubentities
+        request.affectedStores = fetch.affectedStores
+        self.init(fetchRequest: request)
+    }
+
+    /// Deletes objects by their IDs, which must be permanent and all of one entity.
+    public convenience init(objectIDs objects: [NSManagedObjectID]) {
+        let request = NSFetchRequest<any NSFetchRequestResult>()
+        request.entity = objects.first?.entity
+        request.predicate = NSPredicate(format: "SELF IN %@", objects)
+        self.init(fetchRequest: request)
+        objectIDs = objects
+    }
+
+    open override var requestType: NSPersistentStoreRequestType { .batchDeleteRequestType }
+
+    override func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        if let objectIDs, objectIDs.isEmpty { return result([], [], count: 0) }
+        var target = BatchEntity(name: fetch.entityName)
+        let execution = try BatchExecution(self, &target, context)
+        let byStore = try keysByStore(execution)
+        var count = 0
+        var deleted: [NSManagedObjectID] = []
+        var others: [Any] = []
+        for store in try execution.stores() {
+            let rows: RowDeletion.Rows
+            if let byStore {
+                guard let keys = byStore[store.number] else { continue }
+                rows = .keys(keys, of: execution.layout)
+            } else {
+                rows = .fetched(try context.resolve(fetch).fetch)
+            }
+            guard let batchRows = try execution.rows(of: store) else {
+                if let answer = try execution.ownAnswer(of: store) { others.append((answer as? NSBatchDeleteResult)?.result ?? answer) }
+                continue
+            }
+            let outcome = try batchRows.delete(
+                RowDeletion(rows: rows, author: execution.author, wantsReferences: resultType == .resultTypeObjectIDs))
+            count += outcome.deletedCount
+            deleted += execution.objectIDs(outcome.deleted, store)
+        }
+        return result(deleted, others, count: count)
+    }
+
+    private func result(_ deleted: [NSManagedObjectID], _ others: [Any], count: Int) -> NSBatchDeleteResult {
+        switch resultType {
+        case .resultTypeStatusOnly: NSBatchDeleteResult(resultType, BatchExecution.status(others))
+        case .resultTypeObjectIDs: NSBatchDeleteResult(resultType, deleted + BatchExecution.objectIDs(others))
+        case .resultTypeCount: NSBatchDeleteResult(resultType, count + BatchExecution.count(others))
+        }
+    }
+
+    /// The primary keys by the number of their store; nil for a request that was made of a fetch request.
+    private func keysByStore(_ execution: BatchExecution) throws -> [Int: [Int64]]? {
+        guard let objectIDs else { return nil }
+        var keys: [Int: [Int64]] = [:]
+        for objectID in objectIDs {
+            guard objectID.layout === execution.layout || objectID.entity.name == execution.layout.name else {
+                throw CoreDataErrors.make(
+                    .coreData,
+                    "A batch deletion by object IDs is of one entity: it was given IDs of '\(execution.layout.name)' and of "
+                        + "'\(objectID.entity.name ?? "")'.",
+                    recovery: "Make a request for each entity.")
+            }
+            guard let key = objectID.key, let store = objectID.persistentStore else {
+                throw CoreDataErrors.make(
+                    .coreData, "A batch deletion was given the ID \(objectID), which is of no row of an open store.",
+                    recovery: "Save the object first: temporary IDs are known to its context only.")
+            }
+            keys[store.number, default: []].append(key)
+        }
+        return keys
+    }
+
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = super.copy(with: zone)
+        if let request = copy as? NSBatchDeleteRequest {
+            request.fetch = fetchRequest
+            request.objectIDs = objectIDs
+            request.resultType = resultType
+        }
+        return copy
+    }
+}
+
+/// What a batch deletion gives.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsbatchdeleteresult>
+open class NSBatchDeleteResult: NSPersistentStoreResult {
+    /// A `Bool`, `[NSManagedObjectID]` or `Int`, as the type says.
+    public let result: Any?
+    /// What the request asked for.
+    public let resultType: NSBatchDeleteRequestResultType
+
+    init(_ type: NSBatchDeleteRequestResultType, _ result: Any?) {
+        resultType = type
+        self.result = result
+    }
+}

@@ -1,0 +1,175 @@
+import Foundation
+
+/// What the result of a batch insertion is.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsbatchinsertrequestresulttype>
+public enum NSBatchInsertRequestResultType: UInt, Sendable {
+    /// Whether it succeeded: a `Bool`.
+    case statusOnly = 0
+    /// The IDs of the rows that were inserted, or changed because of their unique values: `[NSManagedObjectID]`.
+    case objectIDs = 1
+    /// The number of these rows: an `Int`.
+    case count = 2
+}
+
+/// Inserts many objects into a store without making objects of them.
+///
+/// The rows are written in one transaction. Attributes that are not given get their default values, nothing is validated, no life cycle
+/// method is called, and no context hears of it: merge the IDs that the request can give, with
+/// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`.
+///
+/// To-one relationships may be given as the ID of a saved object of the same store, unless the inverse is to-one or ordered; to-many
+/// relationships are refused. Where a uniqueness constraint is violated, the context's merge policy decides: the error policy refuses the
+/// request; with `NSMergeByPropertyObjectTrumpMergePolicy` the existing row gets the given values, with `NSOverwriteMergePolicy` all
+/// values; the other two leave it as it is. Unlike on a Mac, stores in memory can be used too.
+///
+/// Handlers are called while the store is locked for writing: they must not save to it.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsbatchinsertrequest>
+open class NSBatchInsertRequest: NSPersistentStoreRequest {
+    private var target = BatchEntity()
+
+    /// The form of the result; the status alone to begin with.
+    open var resultType = NSBatchInsertRequestResultType.statusOnly
+
+    /// The values of each new object by the names of its properties.
+    open var objectsToInsert: [[String: Any]]?
+
+    /// Called for each object with an empty dictionary that takes its values; true ends the insertion without it.
+    open var dictionaryHandler: ((NSMutableDictionary) -> Bool)?
+
+    /// Called for each object with one that belongs to no context; true ends the insertion without it.
+    ///
+    /// All of its values count as given, also those that the handler did not set.
+    open var managedObjectHandler: ((NSManagedObject) -> Bool)?
+
+    /// The entity; of a request that was made with a name nil until a context has executed it.
+    open var entity: NSEntityDescription? { target.entity }
+
+    /// The name of the entity.
+    open var entityName: String { target.name ?? "" }
+
+    /// A request without an entity, which cannot be executed.
+    public required init() { super.init() }
+
+    /// Inserts objects whose values are given.
+    public init(entityName: String, objects dictionaries: [[String: Any]]) {
+        target = BatchEntity(name: entityName)
+        objectsToInsert = dictionaries
+        super.init()
+    }
+
+    /// Inserts objects whose values are given.
+    public init(entity: NSEntityDescription, objects dictionaries: [[String: Any]]) {
+        target = BatchEntity(entity: entity)
+        objectsToInsert = dictionaries
+        super.init()
+    }
+
+    /// Inserts objects until a handler returns true.
+    public convenience init(entity: NSEntityDescription, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool) {
+        self.init()
+        target = BatchEntity(entity: entity)
+        dictionaryHandler = handler
+    }
+
+    /// Inserts objects until a handler returns true.
+    public convenience init(entity: NSEntityDescription, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool) {
+        self.init()
+        target = BatchEntity(entity: entity)
+        managedObjectHandler = handler
+    }
+
+    /// Inserts objects until a handler returns true.
+    public convenience init(entityName: String, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool) {
+        self.init()
+        target = BatchEntity(name: entityName)
+        dictionaryHandler = handler
+    }
+
+    /// Inserts objects until a handler returns true.
+    public convenience init(entityName: String, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool) {
+        self.init()
+        target = BatchEntity(name: entityName)
+        managedObjectHandler = handler
+    }
+
+    open override var requestType: NSPersistentStoreRequestType { .batchInsertRequestType }
+
+    override func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        let execution = try BatchExecution(self, &target, context)
+        let store = try execution.storeForNewRows()
+        guard let rows = try execution.rows(of: store) else {
+            return try execution.ownAnswer(of: store).map { answer in
+                answer as? NSBatchInsertResult ?? NSBatchInsertResult(resultType, answer)
+            } ?? NSBatchInsertResult(resultType, nil)
+        }
+        let outcome = try execution.refusing { try rows.insert(insertion(execution, store)) }
+        switch resultType {
+        case .statusOnly: return NSBatchInsertResult(.statusOnly, true)
+        case .objectIDs: return NSBatchInsertResult(.objectIDs, execution.objectIDs(outcome.inserted + outcome.updated, store))
+        case .count: return NSBatchInsertResult(.count, outcome.insertedCount + outcome.updatedCount)
+        }
+    }
+
+    private func insertion(_ execution: BatchExecution, _ store: NSPersistentStore) throws -> RowInsertion {
+        let layout = execution.layout
+        let values = BatchValues(layout, store)
+        let nextRow: (PendingValues) throws -> Bool
+        if let handler = managedObjectHandler {
+            nextRow = { row in
+                let object = layout.managedObjectClass.init(entity: layout.entity, insertInto: nil)
+                if handler(object) { return false }
+                try values.fill(row, from: object)
+                return true
+            }
+        } else if let handler = dictionaryHandler {
+            let dictionary = NSMutableDictionary()
+            nextRow = { row in
+                dictionary.removeAllObjects()
+                if handler(dictionary) { return false }
+                for (key, value) in dictionary { try values.set(value, for: key as? String ?? "\(key)", in: row) }
+                return true
+            }
+        } else {
+            var remaining = (objectsToInsert ?? []).makeIterator()
+            nextRow = { row in
+                guard let next = remaining.next() else { return false }
+                for (name, value) in next { try values.set(value, for: name, in: row) }
+                return true
+            }
+        }
+        var insertion = RowInsertion(layout: layout, nextRow: nextRow)
+        insertion.rule = execution.uniquenessRule
+        insertion.author = execution.author
+        insertion.wantsReferences = resultType == .objectIDs
+        return insertion
+    }
+
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = super.copy(with: zone)
+        if let request = copy as? NSBatchInsertRequest {
+            request.target = target
+            request.resultType = resultType
+            request.objectsToInsert = objectsToInsert
+            request.dictionaryHandler = dictionaryHandler
+            request.managedObjectHandler = managedObjectHandler
+        }
+        return copy
+    }
+}
+
+/// What a batch insertion gives.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsbatchinsertresult>
+open class NSBatchInsertResult: NSPersistentStoreResult {
+    /// A `Bool`, `[NSManagedObjectID]` or `Int`, as the type says.
+    public let result: Any?
+    /// What the request asked for.
+    public let resultType: NSBatchInsertRequestResultType
+
+    init(_ type: NSBatchInsertRequestResultType, _ result: Any?) {
+        resultType = type
+        self.result = result
+    }
+}

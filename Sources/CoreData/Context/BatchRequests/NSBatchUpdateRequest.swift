@@ -1,0 +1,133 @@
+import Foundation
+
+/// What the result of a batch update is.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsbatchupdaterequestresulttype>
+public enum NSBatchUpdateRequestResultType: UInt, Sendable {
+    /// Whether it succeeded: a `Bool`.
+    case statusOnlyResultType = 0
+    /// The IDs of the rows that were changed: `[NSManagedObjectID]`.
+    case updatedObjectIDsResultType = 1
+    /// The number of these rows: an `Int`.
+    case updatedObjectsCountResultType = 2
+}
+
+/// Changes properties of many objects in the stores without making objects of them.
+///
+/// The rows of a store are changed in one transaction, and their versions count up. Nothing is validated, and no context hears of it: merge
+/// the IDs that the request can give, with `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. Derived attributes follow.
+/// A violated uniqueness constraint refuses the request, whatever the merge policy. Unlike on a Mac, stores in memory can be used too.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsbatchupdaterequest>
+open class NSBatchUpdateRequest: NSPersistentStoreRequest {
+    private var target = BatchEntity()
+
+    /// Which objects are changed; nil for all.
+    open var predicate: NSPredicate?
+
+    /// Whether objects of subentities are changed too; true to begin with.
+    open var includesSubentities = true
+
+    /// The form of the result; the status alone to begin with.
+    open var resultType = NSBatchUpdateRequestResultType.statusOnlyResultType
+
+    /// New values of properties. Keys are names, also of elements of composite attributes, or property descriptions.
+    ///
+    /// Values are constants, `NSNull` for nil, or `NSExpression`s, which are evaluated for each object as it was before. To-one
+    /// relationships take the ID of a saved object of the same store, or `NSNull`, unless the inverse is to-one; an ID also not where the
+    /// inverse is ordered. To-many relationships, derived and transient attributes are refused.
+    open var propertiesToUpdate: [AnyHashable: Any]?
+
+    /// The entity.
+    ///
+    /// - Precondition: the request was made with an entity, or a context has executed it.
+    open var entity: NSEntityDescription {
+        guard let entity = target.entity else {
+            preconditionFailure("The batch update of '\(entityName)' has no entity until a context executes it: it was made with a name.")
+        }
+        return entity
+    }
+
+    /// The name of the entity.
+    open var entityName: String { target.name ?? "" }
+
+    /// A request without an entity, which cannot be executed.
+    public required init() { super.init() }
+
+    /// A request for the objects of an entity.
+    public init(entityName: String) {
+        target = BatchEntity(name: entityName)
+        super.init()
+    }
+
+    /// A request for the objects of an entity.
+    public init(entity: NSEntityDescription) {
+        target = BatchEntity(entity: entity)
+        super.init()
+    }
+
+    open override var requestType: NSPersistentStoreRequestType { .batchUpdateRequestType }
+
+    override func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        let execution = try BatchExecution(self, &target, context)
+        var count = 0
+        var objectIDs: [NSManagedObjectID] = []
+        var others: [Any] = []
+        for store in try execution.stores() {
+            guard let rows = try execution.rows(of: store) else {
+                if let answer = try execution.ownAnswer(of: store) { others.append((answer as? NSBatchUpdateResult)?.result ?? answer) }
+                continue
+            }
+            let outcome = try execution.refusing { try rows.update(update(execution, store)) }
+            count += outcome.updatedCount
+            objectIDs += execution.objectIDs(outcome.updated, store)
+        }
+        switch resultType {
+        case .statusOnlyResultType: return NSBatchUpdateResult(resultType, BatchExecution.status(others))
+        case .updatedObjectIDsResultType: return NSBatchUpdateResult(resultType, objectIDs + BatchExecution.objectIDs(others))
+        case .updatedObjectsCountResultType: return NSBatchUpdateResult(resultType, count + BatchExecution.count(others))
+        }
+    }
+
+    private func update(_ execution: BatchExecution, _ store: NSPersistentStore) throws -> RowUpdate {
+        var fetch = StoreFetch(entity: execution.layout)
+        fetch.includesSubentities = includesSubentities
+        fetch.predicate = predicate
+        guard let properties = propertiesToUpdate, !properties.isEmpty else {
+            throw CoreDataErrors.make(
+                .coreData, "The batch update of '\(execution.layout.name)' has no propertiesToUpdate.",
+                recovery: "Name at least one property and its new value.")
+        }
+        let assignments = try BatchValues(execution.layout, store).assignments(properties)
+        return RowUpdate(
+            rows: fetch, assignments: assignments, author: execution.author,
+            wantsReferences: resultType == .updatedObjectIDsResultType)
+    }
+
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = super.copy(with: zone)
+        if let request = copy as? NSBatchUpdateRequest {
+            request.target = target
+            request.predicate = predicate
+            request.includesSubentities = includesSubentities
+            request.resultType = resultType
+            request.propertiesToUpdate = propertiesToUpdate
+        }
+        return copy
+    }
+}
+
+/// What a batch update gives.
+///
+/// Source: <https://developer.apple.com/documentation/coredata/nsbatchupdateresult>
+open class NSBatchUpdateResult: NSPersistentStoreResult {
+    /// A `Bool`, `[NSManagedObjectID]` or `Int`, as the type says.
+    public let result: Any?
+    /// What the request asked for.
+    public let resultType: NSBatchUpdateRequestResultType
+
+    init(_ type: NSBatchUpdateRequestResultType, _ result: Any?) {
+        resultType = type
+        self.result = result
+    }
+}

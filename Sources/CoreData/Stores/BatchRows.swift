@@ -1,0 +1,43 @@
+/// Changes of many rows that a store makes by itself: no row is read for them, and no object.
+///
+/// Each is one transaction. The row caches keep what they have: who wants to see the changes forgets the rows that are named in the outcome.
+protocol BatchRows: AnyObject, Sendable {
+    /// - Throws: `UniquenessFailure` where the insertion's rule is to refuse; whatever else keeps the rows from being written.
+    func insert(_ insertion: RowInsertion) throws -> BatchOutcome
+
+    /// - Throws: `UniquenessFailure` when two rows would have the same unique values.
+    func update(_ update: RowUpdate) throws -> BatchOutcome
+
+    /// - Throws: code 134050 when a delete rule forbids it.
+    func delete(_ deletion: RowDeletion) throws -> BatchOutcome
+}
+
+/// What a batch has done.
+struct BatchOutcome {
+    var insertedCount = 0
+    /// Rows that an update has changed, or an insertion because of their unique values.
+    var updatedCount = 0
+    /// Rows that were asked to be deleted, without those that delete rules have deleted.
+    var deletedCount = 0
+    // Empty unless they were wanted.
+    var inserted: [RowReference] = []
+    var updated: [RowReference] = []
+    var deleted: [RowReference] = []
+    /// Rows that delete rules have deleted.
+    var alsoDeleted: [RowReference] = []
+    /// Rows that delete rules have taken a destination away from.
+    var alsoUpdated: [RowReference] = []
+}
+
+/// Why a batch was refused: two rows would have the same unique values. Nothing was written.
+struct UniquenessFailure: Error, @unchecked Sendable {
+    // Sendable: thrown by a store and caught by the context that called it, on one thread.
+
+    /// The attributes' names, and the values in the store's form, of the first constraint that fails.
+    let constraint: [String]
+    let values: [PropertyValue]
+    /// The entity that declares the constraint.
+    let layout: EntityLayout
+    /// The row that has the values; nil when both rows are of the batch.
+    let existing: RowReference?
+}

@@ -1,0 +1,314 @@
+import Foundation
+
+// Batches over rows in memory: each becomes the batch of a save.
+extension MemoryRows: BatchRows {
+    /// Atomic stores write files of objects, and make their keys themselves.
+    var batchRows: (any BatchRows)? { needsObjects ? nil : self }
+
+    func insert(_ insertion: RowInsertion) throws -> BatchOutcome {
+        // The values are asked for first: who gives them may read the store.
+        var rows: [PendingValues] = []
+        let values = PendingValues.make(slotCount: insertion.layout.slots.count)
+        while try insertion.nextRow(values) {
+            rows.append(values.copy())
+            values.removeAll()
+        }
+        return try saving { tables in
+            var planner = try MemoryInsertion(insertion, tables)
+            for row in rows { try planner.add(row) }
+            let first = try reserveKeys(planner.newCount, for: insertion.layout)
+            return (planner.batch(firstKey: first), planner.outcome(firstKey: first))
+        }
+    }
+
+    func update(_ update: RowUpdate) throws -> BatchOutcome {
+        try saving { tables in try MemoryUpdate(update, tables, store).run() }
+    }
+
+    func delete(_ deletion: RowDeletion) throws -> BatchOutcome {
+        try saving { tables in
+            var planner = MemoryDeletion(deletion, tables)
+            try planner.run(store)
+            return (planner.batch, planner.outcome)
+        }
+    }
+
+    /// Saves what a function makes of the tables as they are.
+    private func saving(_ body: (MemoryTables) throws -> (SaveBatch, BatchOutcome)) throws -> BatchOutcome {
+        try withSaving {
+            let (batch, outcome) = try body(current)
+            do { _ = try save(batch) } catch let conflicts as SaveConflicts {
+                guard let violation = conflicts.violations.first else { throw conflicts }
+                throw UniquenessFailure(
+                    constraint: violation.constraint, values: violation.values, layout: violation.layout,
+                    existing: violation.existing.map { RowReference(key: $0.key, layoutIndex: $0.layout.index) })
+            }
+            return outcome
+        }
+    }
+}
+
+/// New rows, and existing ones that have their unique values.
+private struct MemoryInsertion {
+    private enum Place {
+        case new(Int)
+        case existing(RowReference)
+        /// A row of another entity, which stays as it is.
+        case foreign
+    }
+
+    private let insertion: RowInsertion
+    private let layout: EntityLayout
+    private let tables: MemoryTables
+    private var new: [(values: PendingValues, version: Int64)] = []
+    private var changed: [RowReference: PendingValues] = [:]
+    private var changedOrder: [RowReference] = []
+    private var versions: [RowReference: Int] = [:]
+    /// Who has which unique values among the rows of the batch, by the constraint's number.
+    private var owners: [Int: [UniqueValues: Place]] = [:]
+    /// How often a row was changed.
+    private var updatedCount = 0
+
+    init(_ insertion: RowInsertion, _ tables: MemoryTables) throws {
+        self.insertion = insertion
+        layout = insertion.layout
+        self.tables = tables
+        guard let wanted = insertion.constraint else { return }
+        guard tables.constraints.byLayout[layout.index].contains(where: { $0.names == layout.constrainedPaths(wanted) }) else {
+            throw RowInsertion.noConstraint(wanted, layout)
+        }
+    }
+
+    var newCount: Int { new.count }
+
+    mutating func add(_ given: PendingValues) throws {
+        let complete = given.copy()
+        for (slot, value) in try layout.storedDefaults().enumerated() where !given.has(slot) && !layout.slots[slot].isDerived {
+            complete[slot] = value
+        }
+        guard let (place, constraint, unique) = meeting(complete) else {
+            note(.new(new.count), complete)
+            new.append((complete, 1))
+            return
+        }
+        let isMeant = insertion.constraint.map { layout.constrainedPaths($0) == constraint.names } ?? true
+        switch isMeant ? insertion.rule : .refuse {
+        case .keepExisting: return
+        case .refuse:
+            var existing: RowReference?
+            if case .existing(let reference) = place { existing = reference }
+            throw UniquenessFailure(
+                constraint: constraint.names, values: unique, layout: layout.model.layouts[constraint.layoutIndex], existing: existing)
+        case .updateGivenValues, .replaceValues:
+            let source = insertion.rule == .replaceValues ? complete : given
+            func isWritten(_ slot: Int) -> Bool { insertion.updatedSlots?.contains(slot) ?? source.has(slot) }
+            switch place {
+            case .foreign: return
+            case .new(let index):
+                for slot in 0..<layout.storedCount where isWritten(slot) { new[index].values[slot] = source[slot] }
+                new[index].version += 1
+                note(place, new[index].values)
+            case .existing(let reference):
+                let values = changed[reference] ?? PendingValues.make(slotCount: layout.slots.count)
+                for slot in 0..<layout.storedCount where isWritten(slot) { values[slot] = source[slot] }
+                if changed.updateValue(values, forKey: reference) == nil { changedOrder.append(reference) }
+                note(place, values)
+            }
+            updatedCount += 1
+        }
+    }
+
+    private func unique(_ constraint: MemoryConstraints.Constraint, _ values: PendingValues) -> [PropertyValue] {
+        constraint.names.map { layout.slotByPath[$0].map { values[$0] } ?? .null }
+    }
+
+    private func meeting(_ values: PendingValues) -> (Place, MemoryConstraints.Constraint, [PropertyValue])? {
+        for constraint in tables.constraints.byLayout[layout.index] {
+            let list = unique(constraint, values)
+            guard let unique = UniqueValues(list) else { continue }
+            if let place = owners[constraint.number]?[unique] { return (place, constraint, list) }
+            guard let owner = tables.owner(of: unique, constraint) else { continue }
+            // The batch may have given the row other values.
+            if let changed = changed[owner], constraint.names.contains(where: { layout.slotByPath[$0].map(changed.has) ?? false }) {
+                continue
+            }
+            return (owner.layoutIndex == layout.index ? .existing(owner) : .foreign, constraint, list)
+        }
+        return nil
+    }
+
+    private mutating func note(_ place: Place, _ values: PendingValues) {
+        for constraint in tables.constraints.byLayout[layout.index] {
+            if let unique = UniqueValues(unique(constraint, values)) { owners[constraint.number, default: [:]][unique] = place }
+        }
+    }
+
+    func batch(firstKey: Int64) -> SaveBatch {
+        let batch = SaveBatch()
+        for (index, row) in new.enumerated() {
+            var change = RowChange(layout: layout, key: firstKey + Int64(index), base: nil, values: row.values)
+            change.insertedVersion = row.version
+            batch.inserts.append(change)
+        }
+        for reference in changedOrder {
+            batch.updates.append(
+                RowChange(layout: layout, key: reference.key, base: tables.row(reference), values: changed[reference]))
+        }
+        return batch
+    }
+
+    func outcome(firstKey: Int64) -> BatchOutcome {
+        var outcome = BatchOutcome()
+        outcome.insertedCount = new.count
+        outcome.updatedCount = updatedCount
+        if insertion.wantsReferences {
+            outcome.inserted = new.indices.map { RowReference(key: firstKey + Int64($0), layoutIndex: layout.index) }
+            outcome.updated = changedOrder
+        }
+        return outcome
+    }
+}
+
+/// New values for rows.
+private struct MemoryUpdate {
+    private let update: RowUpdate
+    private let tables: MemoryTables
+    private let store: NSPersistentStore
+
+    init(_ update: RowUpdate, _ tables: MemoryTables, _ store: NSPersistentStore) {
+        self.update = update
+        self.tables = tables
+        self.store = store
+    }
+
+    func run() throws -> (SaveBatch, BatchOutcome) {
+        let batch = SaveBatch()
+        var outcome = BatchOutcome()
+        guard case .rows(let rows) = try MemoryFetch(plan: update.rows, tables: tables, store: store).run() else {
+            return (batch, outcome)
+        }
+        for pointer in rows.rows {
+            let row = Snapshot(retaining: pointer)
+            let layout = row.layout
+            let values = PendingValues.make(slotCount: layout.slots.count)
+            for (slot, assignment) in update.assignments {
+                let slot = layout.slot(slot, ofAncestor: update.rows.entity.index)
+                values[slot] = try value(of: assignment, layout.slots[slot], row)
+            }
+            batch.updates.append(RowChange(layout: layout, key: row.key, base: row, values: values))
+            if update.wantsReferences { outcome.updated.append(RowReference(key: row.key, layoutIndex: layout.index)) }
+        }
+        outcome.updatedCount = batch.updates.count
+        withExtendedLifetime(rows) {}
+        return (batch, outcome)
+    }
+
+    private func value(of assignment: RowUpdate.Assignment, _ property: PropertySlot, _ row: Snapshot) throws -> PropertyValue {
+        guard case .expression(let expression) = assignment else {
+            if case .constant(let value) = assignment { return value }
+            return .null
+        }
+        let value = PropertyConversion.unwrapped(
+            expression.expressionValue(with: RowView(row: row, tables: tables, store: store), context: nil))
+        if property.kind == .toOne {
+            if value == nil { return .null }
+            if let view = value as? RowView, view.row.layout.rootIndex == row.layout.model.layouts[property.destinationIndex].rootIndex {
+                return .reference(RowReference(key: view.row.key, layoutIndex: view.row.layout.index))
+            }
+        } else if let converted = PropertyConversion.value(from: value, kind: property.kind) {
+            return try PropertyConversion.storeValue(converted, slot: property)
+        }
+        throw CoreDataErrors.make(
+            .coreData,
+            "The store cannot evaluate '\(property.name) = \(expression)': the expression does not give what the property takes.",
+            recovery: "Set a constant, or change the objects.")
+    }
+}
+
+/// Rows to delete, with what delete rules make of their relationships.
+private struct MemoryDeletion {
+    private let deletion: RowDeletion
+    private let tables: MemoryTables
+    private let layouts: [EntityLayout]
+    private var doomed: [RowReference: Bool] = [:]
+    private var changed: [RowReference: PendingValues] = [:]
+    private var touched: Set<RowReference> = []
+    let batch = SaveBatch()
+    private(set) var outcome = BatchOutcome()
+
+    init(_ deletion: RowDeletion, _ tables: MemoryTables) {
+        self.deletion = deletion
+        self.tables = tables
+        layouts = tables.layouts.layouts
+    }
+
+    mutating func run(_ store: NSPersistentStore) throws {
+        var new = try found(store)
+        for reference in new { doomed[reference] = true }
+        outcome.deletedCount = new.count
+        while let reference = new.popLast() {
+            for slot in layouts[reference.layoutIndex].relationshipSlots {
+                let property = layouts[reference.layoutIndex].slots[slot]
+                guard property.deleteRule == .cascadeDeleteRule, !property.isTransient else { continue }
+                for destination in destinations(of: reference, property) where doomed[destination] == nil {
+                    doomed[destination] = false
+                    new.append(destination)
+                }
+            }
+        }
+        for reference in doomed.keys { try enforceRules(of: reference) }
+        for (reference, isAsked) in doomed.sorted(by: { ($0.key.layoutIndex, $0.key.key) < ($1.key.layoutIndex, $1.key.key) }) {
+            batch.deletes.append(
+                RowChange(layout: layouts[reference.layoutIndex], key: reference.key, base: tables.row(reference), values: nil))
+            if isAsked, deletion.wantsReferences { outcome.deleted.append(reference) }
+            if !isAsked, deletion.wantsConsequences { outcome.alsoDeleted.append(reference) }
+        }
+        for (reference, values) in changed {
+            batch.updates.append(
+                RowChange(layout: layouts[reference.layoutIndex], key: reference.key, base: tables.row(reference), values: values))
+        }
+        if deletion.wantsConsequences { outcome.alsoUpdated = touched.filter { doomed[$0] == nil } }
+    }
+
+    private func found(_ store: NSPersistentStore) throws -> [RowReference] {
+        switch deletion.rows {
+        case .keys(let keys, let layout):
+            return Set(keys).compactMap { key in
+                tables.row(key, of: layout).map { RowReference(key: key, layoutIndex: $0.layout.index) }
+            }
+        case .fetched(var fetch):
+            fetch.shape = .references
+            guard case .references(let references) = try MemoryFetch(plan: fetch, tables: tables, store: store).run() else { return [] }
+            return references
+        }
+    }
+
+    private func destinations(of reference: RowReference, _ property: PropertySlot) -> [RowReference] {
+        tables.related(to: reference.key, through: property, of: layouts[reference.layoutIndex]).map {
+            RowReference(key: $0.key, layoutIndex: $0.layout.index)
+        }
+    }
+
+    private mutating func enforceRules(of reference: RowReference) throws {
+        let layout = layouts[reference.layoutIndex]
+        for slot in layout.relationshipSlots {
+            let property = layout.slots[slot]
+            if property.isTransient { continue }
+            let isNullify = property.deleteRule == .nullifyDeleteRule
+            guard isNullify || property.deleteRule == .denyDeleteRule else { continue }
+            let kept = destinations(of: reference, property).filter { doomed[$0] == nil }
+            guard let first = kept.first else { continue }
+            if !isNullify || deletion.requiresInverse(of: property) {
+                throw RowDeletion.refusal(of: property, layout, keeping: first, layouts)
+            }
+            touched.formUnion(kept)
+            guard property.inverseSlot >= 0, !property.inverseIsToMany else { continue }
+            for destination in kept {
+                let other = layouts[destination.layoutIndex]
+                let values = changed[destination] ?? PendingValues.make(slotCount: other.slots.count)
+                values[property.inverseSlot(in: other)] = .null
+                changed[destination] = values
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+
+// Updates and deletions of many rows.
+extension SQLGenerator {
+    /// New values for the rows that a fetch would give.
+    ///
+    /// What an expression reads are the values before the update, also those of other rows.
+    func update(_ update: RowUpdate, _ entity: SQLEntity, returning: String) throws -> SQLText {
+        let isSimple = update.assignments.allSatisfy { _, value in
+            guard case .expression(let expression) = value else { return true }
+            return isOfOwnRow(expression, entity)
+        }
+        let scope = newScope(entity)
+        let environment = SQLEnvironment(scope: scope)
+        let condition = try update.rows.predicate.map { try self.condition($0, in: environment) }
+        guard isSimple, scope.joins.isEmpty else { return try joinedUpdate(update, scope, condition, returning) }
+        var assignments = [versionRaised(of: scope.alias)]
+        for (slot, value) in update.assignments {
+            for (column, text) in try assignment(slot, value, in: environment) {
+                assignments.append(dialect.identifier(column) + " = " + text)
+            }
+        }
+        return "UPDATE \(dialect.identifier(entity.table.name)) \(asAlias(scope)) SET " + SQLText.joined(assignments, by: ", ")
+            + whereClause(scope, condition, includesSubentities: update.rows.includesSubentities) + returning
+    }
+
+    /// The same where other rows are looked at, by key paths or in subqueries: all values are computed before the first one is written.
+    private func joinedUpdate(_ update: RowUpdate, _ scope: SQLScope, _ condition: SQLText?, _ returning: String) throws -> SQLText {
+        let entity = scope.entity
+        let environment = SQLEnvironment(scope: scope)
+        var assignments = [versionRaised(of: dialect.identifier(entity.table.name))]
+        var values: [SQLText] = [SQLText(key(scope.alias) + " AS k")]
+        for (slot, value) in update.assignments {
+            for (column, text) in try assignment(slot, value, in: environment) {
+                assignments.append(SQLText("\(dialect.identifier(column)) = b.v\(values.count)"))
+                values.append(text + " AS v\(values.count)")
+            }
+        }
+        let rows = source(scope, where: [condition], includesSubentities: update.rows.includesSubentities)
+        let table = dialect.identifier(entity.table.name)
+        return "UPDATE \(table) SET " + SQLText.joined(assignments, by: ", ") + " FROM (SELECT " + SQLText.joined(values, by: ", ") + rows
+            + ") AS b WHERE \(table).\(dialect.identifier(naming.key)) = b.k" + returning
+    }
+
+    /// Deletes the rows that a fetch would give.
+    func delete(_ fetch: StoreFetch, _ entity: SQLEntity) throws -> SQLText {
+        let scope = newScope(entity)
+        let environment = SQLEnvironment(scope: scope)
+        let condition = try fetch.predicate.map { try self.condition($0, in: environment) }
+        let table = dialect.identifier(entity.table.name)
+        guard scope.joins.isEmpty, fetch.limit <= 0, fetch.offset <= 0 else {
+            let order = try self.order(fetch.sortDescriptors, in: scope)
+            let source = source(scope, where: [condition], includesSubentities: fetch.includesSubentities)
+            return "DELETE FROM \(table) WHERE \(dialect.identifier(naming.key)) IN (SELECT \(key(scope.alias))" + source + order
+                + dialect.limits(fetch.limit, offset: fetch.offset) + ")"
+        }
+        return "DELETE FROM \(table) \(asAlias(scope))" + whereClause(scope, condition, includesSubentities: fetch.includesSubentities)
+    }
+
+    private func asAlias(_ scope: SQLScope) -> String { "AS \(scope.alias)" }
+
+    private func versionRaised(of row: String) -> SQLText {
+        let version = dialect.identifier(naming.version)
+        return SQLText("\(version) = \(dialect.version("\(row).\(version)")) + 1")
+    }
+
+    /// ` WHERE …` of a statement that writes a table under an alias.
+    private func whereClause(_ scope: SQLScope, _ condition: SQLText?, includesSubentities: Bool) -> SQLText {
+        let limit = entityCondition(scope.entity, alias: scope.alias, includesSubentities: includesSubentities).map { SQLText($0) }
+        let all = [limit, condition].compactMap { $0 }
+        return all.isEmpty ? SQLText("") : " WHERE " + SQLText.joined(all, by: " AND ")
+    }
+
+    // MARK: Assignments
+
+    /// Whether an expression looks at nothing but columns of the row that it is evaluated for.
+    private func isOfOwnRow(_ expression: NSExpression, _ entity: SQLEntity) -> Bool {
+        switch expression.expressionType {
+        case .constantValue: true
+        case .keyPath: entity.layout.slotByPath[expression.keyPath].flatMap { entity.columns[$0] } != nil
+        case .function: (expression.arguments ?? []).allSatisfy { isOfOwnRow($0, entity) }
+        default: false
+        }
+    }
+
+    /// The columns that a property's new value goes to, with what they get.
+    private func assignment(
+        _ slot: Int, _ value: RowUpdate.Assignment, in environment: SQLEnvironment
+    ) throws -> [(column: String, value: SQLText)] {
+        let entity = environment.scope.entity
+        let property = entity.layout.slots[slot]
+        guard let column = entity.columns[slot] else {
+            throw refuse(property.name, "the entity '\(entity.layout.name)' has no column for it")
+        }
+        var result: [(column: String, value: SQLText)]
+        switch value {
+        case .constant(let constant):
+            result = [(column.name, SQLText(value: constant, kind: property.kind))]
+            if let name = column.entityColumn {
+                var number = PropertyValue.null
+                if case .reference(let reference) = constant, let destination = mapping.entities[reference.layoutIndex] {
+                    number = .integer(Int64(destination.number))
+                }
+                result.append((name, SQLText(value: number, kind: .int64)))
+            }
+        case .expression(let expression):
+            result = [(column.name, try self.value(of: expression, for: property, column, in: environment))]
+        }
+        // The place in an ordered relationship ends with the membership.
+        if let order = column.orderColumn { result.append((order, SQLText("NULL"))) }
+        return result
+    }
+
+    /// An expression as the value of a column.
+    private func value(
+        of expression: NSExpression, for property: PropertySlot, _ column: SQLColumn, in environment: SQLEnvironment
+    ) throws -> SQLText {
+        let context = "\(property.name) = \(expression)"
+        let target = SQLTerm(text: SQLText(""), kind: property.kind, slot: property, isColumn: true)
+        let term = try single(self.term(expression, in: environment, like: target, context), context)
+        if term.isNull { return SQLText("NULL") }
+        guard let kind = term.kind else { throw refuse(context, "it is not known what kind of value the expression gives") }
+        switch property.kind {
+        case .int16, .int32, .int64, .boolean:
+            if kind.isInteger { return term.text }
+            if kind.isNumber { return dialect.truncated(term.text) }
+        case .double, .float: if kind.isNumber { return term.text }
+        case .decimal: if kind.isNumber { return term.exact ?? term.text }
+        case .date: if kind == .date { return term.text }
+        case .string, .uri: if kind == .string || kind == .uri { return term.text }
+        case .data: if kind == .data, !column.allowsExternalStorage, term.stored == nil { return term.text }
+        case .uuid: if kind == .uuid { return term.text }
+        case .toOne:
+            let root = mapping.layouts.layouts[property.destinationIndex].rootIndex
+            if kind == .toOne, term.rootIndex == root, column.entityColumn == nil { return term.text }
+        default: break
+        }
+        throw refuse(context, "the expression does not give what the property takes; set a constant, or change the objects")
+    }
+}

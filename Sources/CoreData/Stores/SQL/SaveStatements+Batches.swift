@@ -1,0 +1,126 @@
+// The statements of batches, beside those for single rows.
+extension SaveStatements {
+    /// What an insertion does with a row whose unique values another row has.
+    enum UniqueRow {
+        case refuse
+        /// The other row gets the values of these slots.
+        ///
+        /// The columns are those of the only constraint that is meant; nil for all constraints.
+        case update((Int) -> Bool, by: [String]?)
+        case skip
+    }
+
+    /// Inserts a row like `insert(_:)`, or changes the row that has its unique values.
+    ///
+    /// - Parameter returnsKey: whether the statement gives the key of the row that it has written, and nothing for a row that it skips.
+    func insert(_ entity: SQLEntity, uniqueRow: UniqueRow, returnsKey: Bool) -> String {
+        var sql = insert(entity)
+        switch uniqueRow {
+        case .refuse: break
+        case .skip: sql += " " + dialect.skipsUniqueRow
+        case .update(let isGiven, let columns):
+            sql +=
+                " " + dialect.updatesUniqueRow(columns ?? constraints(of: entity).first ?? [], isOnly: columns != nil) + " SET "
+                + replacement(entity, isGiven).joined(separator: ", ")
+            // A row of another entity keeps its place.
+            if entity.table.family.count > 1, let number = entity.table.entityColumn {
+                sql += " WHERE \(table(entity)).\(identifier(number)) = excluded.\(identifier(number))"
+            }
+        }
+        return returnsKey ? sql + " RETURNING \(key)" : sql
+    }
+
+    private func replacement(_ entity: SQLEntity, _ isGiven: (Int) -> Bool) -> [String] {
+        let constraints = constraints(of: entity)
+        // What made the rows meet is the same in both.
+        let same = Set(constraints.count == 1 ? constraints[0] : [])
+        var assignments = ["\(identifier(naming.version)) = \(dialect.version("\(table(entity)).\(identifier(naming.version))")) + 1"]
+        for column in writtenColumns(of: entity, where: isGiven) where !same.contains(column.name) {
+            for name in [column.name, column.entityColumn].compactMap({ $0 }) {
+                assignments.append("\(identifier(name)) = excluded.\(identifier(name))")
+            }
+            if let order = column.orderColumn { assignments.append("\(identifier(order)) = NULL") }
+        }
+        return assignments
+    }
+
+    /// The columns of the uniqueness constraints of an entity, its superentities' included.
+    func constraints(of entity: SQLEntity) -> [[String]] {
+        let schema = SQLSchema(mapping: mapping)
+        var result: [[String]] = []
+        var layout: EntityLayout? = entity.layout
+        while let current = layout {
+            if let owner = mapping.entity(current) {
+                result += current.entity.uniquenessConstraintNames.compactMap { schema.columnNames(of: $0, in: owner) }
+            }
+            layout = current.superIndex >= 0 ? mapping.layouts.layouts[current.superIndex] : nil
+        }
+        return result
+    }
+
+    /// The key of the row that has some unique values: the values.
+    func row(withUnique columns: [String], in entity: SQLEntity) -> String {
+        var parameters = Parameters(dialect)
+        let conditions = columns.map { "\(identifier($0)) = \(parameters.next())" }.joined(separator: " AND ")
+        return "SELECT \(key) FROM \(table(entity)) WHERE \(conditions)"
+    }
+
+    // MARK: Many rows by their keys
+
+    private var ofList: String { dialect.keyCondition(.list) }
+
+    private func references(_ entity: SQLEntity) -> String {
+        let number = entity.table.entityColumn.map(identifier) ?? String(entity.number)
+        return "SELECT \(number), \(key) FROM \(table(entity))"
+    }
+
+    /// The entity numbers and keys of the rows that are there: a list of keys.
+    func references(of entity: SQLEntity) -> String { "\(references(entity)) WHERE \(key) \(ofList)" }
+
+    /// Deletes rows: a list of keys.
+    func deleteRows(of entity: SQLEntity) -> String { "DELETE FROM \(table(entity)) WHERE \(key) \(ofList)" }
+
+    /// The keys and some columns of rows: a list of keys.
+    func values(_ columns: [String], of entity: SQLEntity) -> String {
+        "SELECT \(([naming.key] + columns).map(identifier).joined(separator: ", ")) FROM \(table(entity)) WHERE \(key) \(ofList)"
+    }
+
+    /// The entity numbers and keys of the destinations of a to-one relationship: a list of the owners' keys.
+    func destinations(of column: SQLColumn, from owner: SQLEntity, to destination: SQLEntity) -> String {
+        "\(references(destination)) WHERE \(key) IN (SELECT \(identifier(column.name)) FROM \(table(owner)) WHERE \(key) \(ofList))"
+    }
+
+    /// The entity numbers and keys of the rows that hold a key of a list.
+    func destinations(holding column: SQLColumn, _ destination: SQLEntity) -> String {
+        "\(references(destination)) WHERE \(identifier(column.name)) \(ofList)"
+    }
+
+    /// The entity numbers and keys of the other rows in pairs with keys of a list.
+    func destinations(_ join: SQLJoinTable, isFirst: Bool, _ destination: SQLEntity) -> String {
+        let (owner, other) = (identifier(join.ownerColumn(isFirst: isFirst)), identifier(join.destinationColumn(isFirst: isFirst)))
+        return "\(references(destination)) WHERE \(key) IN (SELECT \(other) FROM \(identifier(join.name)) WHERE \(owner) \(ofList))"
+    }
+
+    /// Takes keys of a list out of the rows that hold them; gives the entity numbers and keys of these rows if they are wanted.
+    func release(_ column: SQLColumn, of destination: SQLEntity, returnsReferences: Bool) -> String {
+        let assignments = ["\(identifier(naming.version)) = \(version) + 1", noOwner(in: column)].joined(separator: ", ")
+        let sql = "UPDATE \(table(destination)) SET \(assignments) WHERE \(identifier(column.name)) \(ofList)"
+        return returnsReferences ? sql + returningReferences(destination) : sql
+    }
+
+    /// Deletes the pairs with keys of a list in a column.
+    func deletePairs(_ join: SQLJoinTable, ofKeysIn column: String) -> String {
+        "DELETE FROM \(identifier(join.name)) WHERE \(identifier(column)) \(ofList)"
+    }
+
+    /// The end of a statement that gives the entity numbers and keys of the rows that it has written.
+    func returningReferences(_ entity: SQLEntity) -> String {
+        " RETURNING \(entity.table.entityColumn.map(identifier) ?? String(entity.number)), \(key)"
+    }
+
+    /// Writes the value of one column of a row: the value and the key.
+    func setValue(_ column: SQLColumn, of entity: SQLEntity) -> String {
+        var parameters = Parameters(dialect)
+        return "UPDATE \(table(entity)) SET \(identifier(column.name)) = \(parameters.next()) WHERE \(key) = \(parameters.next())"
+    }
+}

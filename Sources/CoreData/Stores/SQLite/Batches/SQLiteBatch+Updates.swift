@@ -1,0 +1,103 @@
+import CSQLite
+import Foundation
+
+// New values for many rows.
+extension SQLiteBatch {
+    func update(_ update: RowUpdate) throws -> BatchOutcome {
+        let entity = try backend.entity(update.rows.entity)
+        let external = update.assignments.filter { entity.columns[$0.slot]?.allowsExternalStorage == true }
+        let wantsKeys = update.wantsReferences || tracksHistory || !external.isEmpty
+        // A file belongs to one row: each gets its own.
+        let replaced = external.isEmpty ? [] : try keysBefore(update)
+        let old = try externalFileNames(entity, replaced) { slot in external.contains { $0.slot == slot } }
+        let plain = RowUpdate(
+            rows: update.rows, assignments: update.assignments.filter { entity.columns[$0.slot]?.allowsExternalStorage != true })
+        let generator = SQLGenerator(mapping: backend.mapping, store: store)
+        let statement = try generator.update(plain, entity, returning: wantsKeys ? statements.returningReferences(entity) : "")
+            .statement(backend.mapping.dialect)
+        var outcome = BatchOutcome()
+        do {
+            if wantsKeys {
+                outcome.updated = try references(statement.sql, statement.values)
+                outcome.updatedCount = outcome.updated.count
+            } else {
+                try connection.run(statement.sql, statement.values)
+                outcome.updatedCount = Int(connection.changes)
+            }
+        } catch let error as SQLiteError where error.isUniquenessViolation {
+            throw uniquenessFailure(of: update) ?? error
+        }
+        for (slot, value) in external {
+            guard let column = entity.columns[slot] else { continue }
+            try setExternal(column, value, entity, outcome.updated)
+        }
+        files?.supersede(old)
+        if tracksHistory { noteHistory(update, outcome.updated) }
+        if !update.wantsReferences { outcome.updated = [] }
+        return outcome
+    }
+
+    /// The keys of the rows that an update will meet.
+    private func keysBefore(_ update: RowUpdate) throws -> [Int64] {
+        var fetch = update.rows
+        fetch.shape = .references
+        let generator = SQLGenerator(mapping: backend.mapping, store: store)
+        let entity = try generator.entity(fetch.entity)
+        let statement = try generator.fetch(fetch, entity) { backend.selectPlan(entity, includesSubentities: true).columns }
+            .statement(backend.mapping.dialect)
+        var keys: [Int64] = []
+        try connection.query(statement.sql, statement.values) { keys.append($0.int64(1)) }
+        return keys
+    }
+
+    private func setExternal(
+        _ column: SQLColumn, _ value: RowUpdate.Assignment, _ entity: SQLEntity, _ rows: [RowReference]
+    ) throws {
+        guard case .constant(let constant) = value else {
+            throw CoreDataErrors.make(
+                .coreData,
+                "'\(column.propertyName)' of entity '\(entity.layout.name)' is kept in external files and takes a constant only.",
+                recovery: "Change the objects in a context and save it.")
+        }
+        let sql = statements.setValue(column, of: entity)
+        for row in rows {
+            var stored = constant
+            if case .data(let data) = constant { stored = .data(try externalValue(of: data)) }
+            try connection.run(sql, [stored, .integer(row.key)])
+        }
+    }
+
+    private func noteHistory(_ update: RowUpdate, _ rows: [RowReference]) {
+        var columns: [Int: PropertyValue] = [:]
+        for row in rows {
+            let layout = backend.mapping.layouts.layouts[row.layoutIndex]
+            let known = columns[row.layoutIndex]
+            let changed =
+                known
+                ?? self.columns(ofHistory: layout).changes(
+                    update.assignments.map { layout.slot($0.slot, ofAncestor: update.rows.entity.index) })
+            if known == nil { columns[row.layoutIndex] = changed }
+            history.append(
+                .init(type: .update, entityNumber: backend.mapping.entity(layout)?.number ?? 0, key: row.key, columns: changed))
+        }
+    }
+
+    /// Which constraint an update violates; the values are known where they are constants.
+    private func uniquenessFailure(of update: RowUpdate) -> UniquenessFailure? {
+        var layout: EntityLayout? = update.rows.entity
+        while let current = layout {
+            for names in current.entity.uniquenessConstraintNames {
+                let paths = current.constrainedPaths(names)
+                let slots = paths.map { update.rows.entity.slotByPath[$0] }
+                guard update.assignments.contains(where: { slots.contains($0.slot) }) else { continue }
+                let values = slots.map { slot -> PropertyValue in
+                    guard case .constant(let value)? = update.assignments.first(where: { $0.slot == slot })?.value else { return .null }
+                    return value
+                }
+                return UniquenessFailure(constraint: paths, values: values, layout: current, existing: nil)
+            }
+            layout = current.superIndex >= 0 ? backend.mapping.layouts.layouts[current.superIndex] : nil
+        }
+        return nil
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+
+/// One batch: everything between the beginning of its transaction and the commit.
+final class SQLiteBatch {
+    let store: SQLiteStore
+    let backend: SQLiteBackend
+    let connection: SQLiteConnection
+    let statements: SaveStatements
+    let files: ExternalFileChanges?
+    /// What the history will say; empty where the store has none.
+    var history: [SQLiteHistory.Change] = []
+    /// By the layout's index.
+    private var historyColumns: [Int: HistoryColumns] = [:]
+
+    private init(_ store: SQLiteStore, _ backend: SQLiteBackend, _ connection: SQLiteConnection) {
+        self.store = store
+        self.backend = backend
+        self.connection = connection
+        statements = SaveStatements(mapping: backend.mapping)
+        files = backend.pool.supersededFiles.map { ExternalFileChanges($0.files, connection) }
+    }
+
+    var tracksHistory: Bool { backend.tracksHistory }
+
+    /// Runs a batch in a transaction of its own, which an error rolls back.
+    static func run(
+        _ store: SQLiteStore, _ author: ChangeAuthor, _ body: (SQLiteBatch) throws -> BatchOutcome
+    ) throws -> BatchOutcome {
+        let backend = try store.backend()
+        let outcome = try backend.pool.write { connection in
+            try store.requireWritable(connection)
+            let batch = SQLiteBatch(store, backend, connection)
+            // Nobody asks which derived values triggers have changed.
+            defer { connection.affectedRows.removeAll() }
+            let outcome = try connection.transaction(.immediate) {
+                do {
+                    let outcome = try body(batch)
+                    try batch.finish(author)
+                    return outcome
+                } catch {
+                    batch.files?.discard()
+                    throw error
+                }
+            }
+            // As after a save: should the commit fail, the written files stay until a store is opened.
+            if let files = batch.files { backend.pool.supersededFiles?.add(files.superseded) }
+            backend.pool.supersededFiles?.collect(connection)
+            return outcome
+        }
+        store.metadataWasWritten()
+        RemoteChanges.shared.storeDidWrite(store)
+        return outcome
+    }
+
+    private func finish(_ author: ChangeAuthor) throws {
+        if tracksHistory {
+            try SQLiteHistory.write(
+                history, author: author.transactionAuthor, contextName: author.contextName, in: connection,
+                hasStrings: backend.columns["ATRANSACTIONSTRING"] != nil,
+                tombstoneColumns: backend.columns["ACHANGE"]?.filter { $0.hasPrefix("ZTOMBSTONE") }.count ?? 0)
+        }
+        try store.writeChangedMetadata(connection)
+        try files?.sync()
+    }
+
+    func entity(_ index: Int) throws -> SQLEntity { try backend.entity(backend.mapping.layouts.layouts[index]) }
+
+    func columns(ofHistory layout: EntityLayout) -> HistoryColumns {
+        if let known = historyColumns[layout.index] { return known }
+        let made = HistoryColumns(layout)
+        historyColumns[layout.index] = made
+        return made
+    }
+
+    // MARK: Rows
+
+    /// Keys as the one argument of a condition on a list.
+    func list(_ keys: some Sequence<Int64>) -> [PropertyValue] { [backend.mapping.dialect.keyList(keys).value] }
+
+    /// Runs a statement that gives entity numbers and keys. Rows of entities that the model does not know are passed over.
+    func references(_ sql: String, _ arguments: [PropertyValue]) throws -> [RowReference] {
+        var references: [RowReference] = []
+        try connection.query(sql, arguments) { row in
+            if let index = backend.mapping.layoutIndex(forNumber: row.int64(0)) {
+                references.append(RowReference(key: row.int64(1), layoutIndex: index))
+            }
+        }
+        return references
+    }
+
+    /// The external files that rows of an entity name in some slots.
+    func externalFileNames(_ entity: SQLEntity, _ keys: some Sequence<Int64>, in slots: (Int) -> Bool = { _ in true }) throws -> [String] {
+        let columns = entity.layout.slots.prefix(entity.layout.storedCount).compactMap { slot in
+            slots(slot.index) ? entity.columns[slot.index].flatMap { $0.allowsExternalStorage ? $0.name : nil } : nil
+        }
+        guard !columns.isEmpty else { return [] }
+        var names: [String] = []
+        try connection.query(statements.values(columns, of: entity), list(keys)) { row in
+            for column in 1...columns.count {
+                if let data = row.data(Int32(column)), let name = ExternalColumn.fileName(in: data) { names.append(name) }
+            }
+        }
+        return names
+    }
+
+    /// What the column of an attribute with external storage holds for a value.
+    func externalValue(of data: Data) throws -> Data {
+        try files?.columnValue(for: data) ?? ExternalColumn.value(inline: data)
+    }
+
+    // MARK: Unique values
+
+    /// The failure that explains why SQLite refuses a row.
+    ///
+    /// - Parameter value: what the row would have in a slot.
+    func uniquenessFailure(
+        _ layout: EntityLayout, besides key: Int64?, value: (Int) -> PropertyValue, isOfBatch: (Int64) -> Bool
+    ) throws -> UniquenessFailure? {
+        let schema = SQLSchema(mapping: backend.mapping)
+        var candidate: EntityLayout? = layout
+        while let current = candidate {
+            let entity = try backend.entity(current)
+            for names in current.entity.uniquenessConstraintNames {
+                guard let columns = schema.columnNames(of: names, in: entity) else { continue }
+                let paths = current.constrainedPaths(names)
+                let values = paths.map { layout.slotByPath[$0].map(value) ?? .null }
+                if values.contains(where: \.isNull) { continue }
+                guard let owner = try connection.integer(statements.row(withUnique: columns, in: entity), values), owner != key else {
+                    continue
+                }
+                let references = try isOfBatch(owner) ? [] : self.references(statements.references(of: entity), list([owner]))
+                return UniquenessFailure(constraint: paths, values: values, layout: current, existing: references.first)
+            }
+            candidate = current.superIndex >= 0 ? backend.mapping.layouts.layouts[current.superIndex] : nil
+        }
+        return nil
+    }
+}
+
+extension SQLiteStore: BatchRows {
+    var batchRows: (any BatchRows)? { self }
+
+    func insert(_ insertion: RowInsertion) throws -> BatchOutcome {
+        try SQLiteBatch.run(self, insertion.author) { try SQLiteInsertion(insertion, $0).run() }
+    }
+
+    func update(_ update: RowUpdate) throws -> BatchOutcome {
+        try SQLiteBatch.run(self, update.author) { try $0.update(update) }
+    }
+
+    func delete(_ deletion: RowDeletion) throws -> BatchOutcome {
+        try SQLiteBatch.run(self, deletion.author) { try SQLiteDeletion(deletion, $0).run() }
+    }
+}

@@ -1,0 +1,219 @@
+import CSQLite
+import Foundation
+
+/// Inserts many rows of one entity, or changes those that have their unique values.
+final class SQLiteInsertion {
+    /// Where the value of one property goes.
+    private struct Target {
+        let slot: Int
+        let hasEntityColumn: Bool
+        let isExternal: Bool
+    }
+
+    /// The statement for rows of which the same values are given.
+    private final class Form {
+        let mask: SlotMask
+        let statement: SQLiteStatement
+        let returnsKey: Bool
+
+        init(mask: SlotMask, statement: SQLiteStatement, returnsKey: Bool) {
+            self.mask = mask
+            self.statement = statement
+            self.returnsKey = returnsKey
+        }
+    }
+
+    private let insertion: RowInsertion
+    private let batch: SQLiteBatch
+    private let entity: SQLEntity
+    private let layout: EntityLayout
+    private let targets: [Target]
+    private let defaults: [PropertyValue]
+    private let hasExternalColumns: Bool
+    private let isConstrained: Bool
+    private let constraintColumns: [String]?
+    /// Whether it has to be known which rows were changed rather than inserted.
+    private let wantsKeys: Bool
+    private var forms: [Form] = []
+    private var outcome = BatchOutcome()
+    private let firstKey: Int64
+    private var key: Int64
+
+    init(_ insertion: RowInsertion, _ batch: SQLiteBatch) throws {
+        self.insertion = insertion
+        self.batch = batch
+        let layout = insertion.layout
+        let entity = try batch.backend.entity(layout)
+        self.layout = layout
+        self.entity = entity
+        var targets: [Target] = []
+        for slot in layout.slots.prefix(layout.storedCount) where !slot.isDerived {
+            guard let column = entity.columns[slot.index] else { continue }
+            targets.append(
+                Target(slot: slot.index, hasEntityColumn: column.entityColumn != nil, isExternal: column.allowsExternalStorage))
+        }
+        self.targets = targets
+        defaults = try layout.storedDefaults()
+        hasExternalColumns = targets.contains(where: \.isExternal)
+        constraintColumns = try insertion.constraint.map { names in
+            let columns = SQLSchema(mapping: batch.backend.mapping).columnNames(of: names, in: entity)
+            guard let columns, batch.statements.constraints(of: entity).contains(columns) else {
+                throw RowInsertion.noConstraint(names, layout)
+            }
+            return columns
+        }
+        isConstrained = !batch.statements.constraints(of: entity).isEmpty
+        wantsKeys = insertion.wantsReferences || batch.tracksHistory
+        firstKey = try SQLiteStore.takeKeys(0, of: batch.entity(layout.rootIndex), batch.connection, batch.backend) + 1
+        key = firstKey
+    }
+
+    func run() throws -> BatchOutcome {
+        let values = PendingValues.make(slotCount: layout.slots.count)
+        defer { for form in forms { form.statement.clearBindings() } }
+        // The key of another table's row may be the same number.
+        sqlite3_set_last_insert_rowid(batch.connection.handle, 0)
+        while try insertion.nextRow(values) {
+            try insert(values)
+            values.removeAll()
+        }
+        let count = key - firstKey
+        if count > 0 {
+            _ = try SQLiteStore.takeKeys(Int(count), of: batch.entity(layout.rootIndex), batch.connection, batch.backend)
+        }
+        return outcome
+    }
+
+    // MARK: Statements
+
+    private func form(for mask: SlotMask) throws -> Form {
+        if let last = forms.last, last.mask == mask { return last }
+        if let known = forms.first(where: { $0.mask == mask }) { return known }
+        let uniqueRow: SaveStatements.UniqueRow =
+            switch insertion.rule {
+            case _ where !isConstrained: .refuse
+            case .refuse: .refuse
+            case .keepExisting: .skip
+            case .replaceValues: .update({ _ in true }, by: constraintColumns)
+            case .updateGivenValues:
+                .update({ [updated = insertion.updatedSlots] in updated?.contains($0) ?? mask.contains($0) }, by: constraintColumns)
+            }
+        var returnsKey = false
+        if case .update = uniqueRow { returnsKey = wantsKeys }
+        let statement = try batch.connection.statement(
+            batch.statements.insert(entity, uniqueRow: uniqueRow, returnsKey: returnsKey))
+        let form = Form(mask: mask, statement: statement, returnsKey: returnsKey)
+        forms.append(form)
+        return form
+    }
+
+    // MARK: Rows
+
+    private func insert(_ values: PendingValues) throws {
+        let form = try form(for: isConstrained ? values.mask : SlotMask(count: layout.slots.count))
+        let handle = form.statement.handle
+        let replaced = hasExternalColumns && isConstrained ? try filesOfRow(withUniqueValuesOf: values) : []
+        let filesBefore = batch.files?.written.count ?? 0
+        var parameter: Int32 = 1
+        sqlite3_bind_int64(handle, parameter, key)
+        if entity.table.entityColumn != nil {
+            parameter += 1
+            sqlite3_bind_int64(handle, parameter, Int64(entity.number))
+        }
+        parameter += 1
+        sqlite3_bind_int64(handle, parameter, 1)
+        for target in targets {
+            parameter += 1
+            try bind(values.has(target.slot) ? values[target.slot] : defaults[target.slot], target, form.statement, &parameter)
+        }
+        let written = try write(form, values)
+        if written == nil { batch.files?.discard(after: filesBefore) }
+        if let written, written != key { batch.files?.supersede(replaced) }
+        note(written, values.mask)
+    }
+
+    /// Runs the bound statement.
+    ///
+    /// - Returns: the key of the written row: the new one, or that of the row that was changed, 0 where that is not known; nil for a
+    ///   row that was skipped.
+    private func write(_ form: Form, _ values: PendingValues) throws -> Int64? {
+        if form.returnsKey {
+            defer { form.statement.reset() }
+            guard try step(form.statement, values) else { return nil }
+            let written = form.statement.int64(0)
+            _ = try form.statement.step()
+            return written
+        }
+        defer { form.statement.reset() }
+        _ = try step(form.statement, values)
+        if insertion.rule == .refuse || !isConstrained { return key }
+        guard batch.connection.changes > 0 else { return nil }
+        // An update leaves the last inserted key as it was.
+        return sqlite3_last_insert_rowid(batch.connection.handle) == key ? key : 0
+    }
+
+    private func step(_ statement: SQLiteStatement, _ values: PendingValues) throws -> Bool {
+        do { return try statement.step() } catch let error as SQLiteError where error.isUniquenessViolation {
+            let failure = try batch.uniquenessFailure(layout, besides: nil) { slot in
+                values.has(slot) ? values[slot] : slot < defaults.count ? defaults[slot] : .null
+            } isOfBatch: {
+                $0 >= firstKey
+            }
+            throw failure ?? error
+        }
+    }
+
+    private func note(_ written: Int64?, _ given: SlotMask) {
+        guard let written else { return }
+        if written == key {
+            outcome.insertedCount += 1
+            if insertion.wantsReferences { outcome.inserted.append(RowReference(key: key, layoutIndex: layout.index)) }
+            if batch.tracksHistory { batch.history.append(.init(type: .insert, entityNumber: entity.number, key: key)) }
+            key += 1
+            return
+        }
+        outcome.updatedCount += 1
+        if insertion.wantsReferences { outcome.updated.append(RowReference(key: written, layoutIndex: layout.index)) }
+        if batch.tracksHistory {
+            let isWhole = insertion.rule == .replaceValues
+            let slots = targets.map(\.slot).filter { isWhole || insertion.updatedSlots?.contains($0) ?? given.contains($0) }
+            batch.history.append(
+                .init(
+                    type: .update, entityNumber: entity.number, key: written, columns: batch.columns(ofHistory: layout).changes(slots)))
+        }
+    }
+
+    /// The external files that the row names which has the unique values of a new one.
+    private func filesOfRow(withUniqueValuesOf values: PendingValues) throws -> [String] {
+        let failure = try batch.uniquenessFailure(layout, besides: nil) { slot in
+            values.has(slot) ? values[slot] : slot < defaults.count ? defaults[slot] : .null
+        } isOfBatch: { _ in
+            false
+        }
+        guard let existing = failure?.existing, existing.layoutIndex == layout.index else { return [] }
+        switch insertion.rule {
+        case .refuse, .keepExisting: return []
+        case .replaceValues: return try batch.externalFileNames(entity, [existing.key])
+        case .updateGivenValues:
+            return try batch.externalFileNames(entity, [existing.key]) { insertion.updatedSlots?.contains($0) ?? values.has($0) }
+        }
+    }
+
+    // MARK: Binding
+
+    @inline(__always)
+    private func bind(_ value: PropertyValue, _ target: Target, _ statement: SQLiteStatement, _ parameter: inout Int32) throws {
+        if target.isExternal, case .data(let data) = value {
+            statement.bind(.data(try batch.externalValue(of: data)), at: parameter)
+        } else {
+            statement.bind(value, at: parameter)
+        }
+        guard target.hasEntityColumn else { return }
+        parameter += 1
+        if case .reference(let reference) = value, let number = batch.backend.mapping.entities[reference.layoutIndex]?.number {
+            statement.bind(Int64(number), at: parameter)
+        } else {
+            statement.bindNull(at: parameter)
+        }
+    }
+}

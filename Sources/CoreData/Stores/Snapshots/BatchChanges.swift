@@ -1,0 +1,122 @@
+import Foundation
+
+/// Who makes a change, for persistent history.
+struct ChangeAuthor {
+    var contextName: String?
+    var transactionAuthor: String?
+}
+
+/// New rows of one entity.
+struct RowInsertion {
+    /// What becomes of a row whose unique values another row has.
+    enum UniquenessRule {
+        /// Nothing is inserted at all.
+        case refuse
+        /// The other row gets the given values.
+        case updateGivenValues
+        /// The other row gets all values, also those that were not given.
+        case replaceValues
+        /// The other row stays as it is.
+        case keepExisting
+    }
+
+    let layout: EntityLayout
+    var rule = UniquenessRule.refuse
+    /// The constraint that the rule is for, by the names of its attributes, when it is not for all of them: the others refuse.
+    var constraint: [String]?
+    /// The slots that a row which is there already gets new values in; nil for those that are given.
+    var updatedSlots: Set<Int>?
+    var author = ChangeAuthor()
+    /// Whether the outcome names the rows.
+    var wantsReferences = false
+    /// Sets the given values of the next row, in the store's form; false after the last one. Slots that are not set get the entity's
+    /// default values.
+    let nextRow: (PendingValues) throws -> Bool
+}
+
+extension RowInsertion {
+    static func noConstraint(_ names: [String], _ layout: EntityLayout) -> NSError {
+        CoreDataErrors.make(
+            .coreData, "The entity '\(layout.name)' has no uniqueness constraint on \(names.joined(separator: ", ")).",
+            recovery: "Make it unique in the model: without that a store cannot find the rows that are there.")
+    }
+}
+
+/// New values for rows of one entity.
+struct RowUpdate {
+    enum Assignment {
+        /// A value in the store's form.
+        case constant(PropertyValue)
+        /// Evaluated for each row as it was before.
+        case expression(NSExpression)
+    }
+
+    /// Which rows: entity, subentities and predicate.
+    let rows: StoreFetch
+    let assignments: [(slot: Int, value: Assignment)]
+    var author = ChangeAuthor()
+    /// Whether the outcome names the rows.
+    var wantsReferences = false
+}
+
+/// Rows to delete, and what delete rules make of their relationships.
+struct RowDeletion {
+    enum Rows {
+        case fetched(StoreFetch)
+        /// Rows of an entity and its subentities; those that are gone are passed over.
+        case keys([Int64], of: EntityLayout)
+    }
+
+    let rows: Rows
+    var author = ChangeAuthor()
+    /// Whether the outcome names the deleted rows.
+    var wantsReferences = false
+    /// Whether the outcome names the rows too that delete rules have deleted or changed.
+    var wantsConsequences = false
+    /// Whether a to-many relationship that is not optional counts as mandatory: then nothing may be taken out of it.
+    var keepsRequiredToMany = true
+
+    var layout: EntityLayout {
+        switch rows {
+        case .fetched(let fetch): fetch.entity
+        case .keys(_, let layout): layout
+        }
+    }
+}
+
+extension RowDeletion {
+    /// Whether nothing may be taken out of the inverse of a relationship.
+    func requiresInverse(of property: PropertySlot) -> Bool {
+        guard let inverse = property.relationship?.inverseRelationship, !inverse.isOptional else { return false }
+        return !inverse.isToMany || keepsRequiredToMany || inverse.minCount > 0
+    }
+
+    /// The error for a relationship whose delete rule forbids the deletion, with the words that Core Data has for it.
+    static func refusal(
+        of property: PropertySlot, _ layout: EntityLayout, keeping row: RowReference, _ layouts: [EntityLayout]
+    ) -> NSError {
+        let place = "\(layout.name)/\(property.name)"
+        let reason: String
+        if property.deleteRule == .denyDeleteRule {
+            reason = "deny delete rule on \(place)"
+        } else {
+            let kind = property.kind == .toOne ? "OTO" : property.inverseIsToMany ? "MTM" : "OTM"
+            reason = "mandatory \(kind) nullify inverse on \(place)"
+        }
+        let message = "Constraint trigger violation: Batch delete failed due to \(reason)"
+        return CoreDataErrors.make(
+            .persistentStoreSaveConflicts,
+            "\(message). It leads to \(layouts[row.layoutIndex].name) p\(row.key), which stays. Nothing was deleted.",
+            recovery: "Delete the destinations with the objects, delete the objects in a context, or make the inverse relationship "
+                + "optional.", userInfo: ["error": message])
+    }
+}
+
+extension EntityLayout {
+    /// The values of a new row's stored slots in the store's form.
+    func storedDefaults() throws -> [PropertyValue] {
+        try (0..<storedCount).map { slot in
+            slots[slot].isDerived ? .null : try PropertyConversion.storeValue(defaultsBySlot[slot], slot: slots[slot])
+        }
+    }
+}

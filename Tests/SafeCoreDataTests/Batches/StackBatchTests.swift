@@ -1,0 +1,147 @@
+import SafeCoreData
+import TestSupport
+import Testing
+
+/// Changes of many rows through a stack.
+@Suite struct StackBatchTests {
+    let folder: TemporaryFolder
+    let url: URL
+
+    init() throws {
+        folder = try TemporaryFolder()
+        url = folder.file("stock.sqlite")
+    }
+
+    struct Row: Sendable {
+        let name: String
+        let price: Decimal
+        var count = 0
+    }
+
+    private func stack(_ kind: StoreKind) -> DataStack {
+        DataStack(entities: Article.self, Vendor.self, Shelf.self, store: kind == .sqlite ? .file(url) : .inMemory)
+    }
+
+    /// The names and numbers of all articles, as the main context sees them.
+    @MainActor private func articles(_ stack: DataStack) async throws -> [String] {
+        try await stack.read { context in
+            try context.fetch(Article.self, sortBy: [.ascending(\.name)]).map { "\($0.name) \($0.stockCount) \($0.unitPrice)" }
+        }
+    }
+
+    @MainActor @Test(arguments: StoreKind.allCases) func allValuesBecomeObjects(kind: StoreKind) async throws {
+        let stack = stack(kind)
+        let vendor = try await stack.write { context in Vendor(context: context, name: "ACME").objectID }
+        let rows = (1...2_500).map { Row(name: "Bolt \($0)", price: 2, count: $0) }
+        let count = try await stack.write { context in
+            try context.insertAll(Article.self, rows) { row, draft in
+                Article(
+                    context: draft, name: row.name, unitPrice: row.price, stockCount: row.count, quality: .good, tags: ["new"],
+                    vendor: draft.object(with: vendor) as? Vendor)
+            }
+        }
+        #expect(count == 2_500)
+        let found = try await stack.read { context in
+            let articles = try context.fetch(Article.self, where: #Predicate { $0.stockCount > 2_498 }, sortBy: [.ascending(\.stockCount)])
+            return articles.map { "\($0.name) \($0.quality) \($0.tags) \($0.vendor?.name ?? "")" }
+        }
+        #expect(found == [#"Bolt 2499 good ["new"] ACME"#, #"Bolt 2500 good ["new"] ACME"#])
+        #expect(try await stack.read { try $0.object(with: vendor, as: Vendor.self).articleCount } == 2_500)
+        #expect(try await stack.read { try $0.object(with: vendor, as: Vendor.self).articles.count } == 2_500)
+    }
+
+    @MainActor @Test(arguments: StoreKind.allCases) func anUpsertCountsWhatIsNewAndWhatWasThere(kind: StoreKind) async throws {
+        let stack = stack(kind)
+        try await stack.write { context in
+            _ = Article(context: context, name: "Bolt", unitPrice: 1, stockCount: 7)
+            _ = Article(context: context, name: "Nut", unitPrice: 1, stockCount: 7)
+        }
+        let views = try await stack.read { try $0.fetch(Article.self).map { "\($0.name)" } }
+        #expect(views.count == 2)
+        let rows = [Row(name: "Nut", price: 3), Row(name: "Screw", price: 4)]
+        let all = try await stack.write { context in
+            try context.upsert(Article.self, by: \.name, rows) { row, draft in
+                Article(context: draft, name: row.name, unitPrice: row.price)
+            }
+        }
+        #expect(all.inserted == 1 && all.updated == 1)
+        #expect(try await articles(stack) == ["Bolt 7 1", "Nut 0 3", "Screw 0 4"])
+        let price = try await stack.write { context in
+            try context.upsert(Article.self, by: \.name, [Row(name: "Bolt", price: 9)], updating: [\.unitPrice]) { row, draft in
+                Article(context: draft, name: row.name, unitPrice: row.price)
+            }
+        }
+        #expect(price.inserted == 0 && price.updated == 1)
+        #expect(try await articles(stack) == ["Bolt 7 9", "Nut 0 3", "Screw 0 4"])
+    }
+
+    @MainActor @Test(arguments: StoreKind.allCases) func anUpsertNeedsAUniqueProperty(kind: StoreKind) async throws {
+        let stack = stack(kind)
+        await #expect(throws: CocoaError.self) {
+            try await stack.write { context in
+                try context.upsert(Article.self, by: \.unitPrice, [Row(name: "Bolt", price: 9)]) { row, draft in
+                    Article(context: draft, name: row.name, unitPrice: row.price)
+                }
+            }
+        }
+        #expect(try await articles(stack) == [])
+    }
+
+    @MainActor @Test(arguments: StoreKind.allCases) func updatesSetAndAdd(kind: StoreKind) async throws {
+        let stack = stack(kind)
+        let vendor = try await stack.write { context in
+            for number in 1...4 { _ = Article(context: context, name: "Bolt \(number)", unitPrice: 1, stockCount: number, note: "n") }
+            return Vendor(context: context, name: "ACME").objectID
+        }
+        let view = try await stack.read { try #require(try $0.first(Article.self, where: #Predicate { $0.stockCount == 1 })).objectID }
+        let counts = try await stack.write { context in
+            let acme = try context.object(with: vendor, as: Vendor.self)
+            return [
+                try context.update(Article.self, where: #Predicate { $0.stockCount < 3 }, set: .increment(\.stockCount, by: 10)),
+                try context.update(
+                    Article.self, set: .set(\.quality, to: .good), .set(\.note, to: nil), .set(\.vendor, to: acme),
+                    .increment(\.unitPrice, by: 2)),
+                try context.update(Article.self, where: #Predicate { $0.name == "Bolt 4" }, set: [.set(\.tags, to: ["a", "b"])]),
+            ]
+        }
+        #expect(counts == [2, 4, 1])
+        #expect(try await articles(stack) == ["Bolt 1 11 3", "Bolt 2 12 3", "Bolt 3 3 3", "Bolt 4 4 3"])
+        let read = try await stack.read { context in
+            let article = try context.object(with: view, as: Article.self)
+            let last = try context.fetch(Article.self, sortBy: [.descending(\.name)])[0]
+            return "\(article.quality) \(article.note ?? "nil") \(article.vendor?.name ?? "nil") \(last.tags)"
+        }
+        #expect(read == #"good nil ACME ["a", "b"]"#)
+    }
+
+    @MainActor @Test(arguments: StoreKind.allCases) func deletingAllFollowsDeleteRules(kind: StoreKind) async throws {
+        let stack = stack(kind)
+        try await stack.write { context in
+            let vendors = ["ACME", "Wile"].map { Vendor(context: context, name: $0) }
+            for number in 1...4 {
+                _ = Article(context: context, name: "Bolt \(number)", unitPrice: 1, stockCount: number, vendor: vendors[number % 2])
+            }
+        }
+        // The main context holds all of them.
+        #expect(try await articles(stack).count == 4)
+        let deleted = try await stack.write { context in
+            try context.deleteAll(Article.self, where: #Predicate { $0.stockCount == 1 })
+                + context.deleteAll(Vendor.self, where: #Predicate { $0.name == "ACME" })
+        }
+        #expect(deleted == 2)
+        #expect(try await articles(stack) == ["Bolt 3 3 1"])
+        #expect(try await stack.read { try $0.fetch(Vendor.self).map { "\($0.name) \($0.articles.count)" } } == ["Wile 1"])
+    }
+
+    @MainActor @Test func unsavedChangesHaveToBeSavedFirst() async throws {
+        let stack = stack(.sqlite)
+        let count = try await stack.write { context in
+            _ = Article(context: context, name: "Bolt", unitPrice: 1)
+            #expect(throws: CocoaError.self) { try context.deleteAll(Article.self) }
+            try context.save()
+            return try context.update(Article.self, set: .set(\.stockCount, to: 2))
+        }
+        #expect(count == 1)
+        #expect(try await articles(stack) == ["Bolt 2 1"])
+    }
+}
