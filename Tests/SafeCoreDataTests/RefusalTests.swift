@@ -17,6 +17,13 @@ import Testing
         #expect(run.expectedCount == 8)
     }
 
+    @Test func wrongChangesOfManyRowsDoNotCompile() throws {
+        let run = try CompilerRun(fileNamed: "ChangingManyRows")
+        #expect(run.missing == [], "\(run.output)")
+        #expect(run.unexpected == [], "\(run.output)")
+        #expect(run.expectedCount == 7)
+    }
+
     @Test func viewsAreNotSendable() throws {
         let run = try CompilerRun(fileNamed: "UsingViewsAsSendable")
         #expect(run.missing == [], "\(run.output)")

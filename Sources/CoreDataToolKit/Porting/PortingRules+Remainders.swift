@@ -1,10 +1,9 @@
 /// What only a person can change.
 extension PortingRules {
     private static let missingTypes: Set<String> = [
-        "NSFetchedResultsController", "NSPersistentCloudKitContainer", "NSBatchDeleteRequest", "NSBatchInsertRequest",
-        "NSBatchUpdateRequest",
+        "NSFetchedResultsController", "NSPersistentCloudKitContainer",
         "NSMigrationManager", "NSEntityMigrationPolicy", "NSStagedMigrationManager", "NSQueryGenerationToken", "NSPersistentHistoryToken",
-        "NSPersistentHistoryChangeRequest", "NSCoreDataCoreSpotlightDelegate", "UndoManager",
+        "NSPersistentHistoryChangeRequest", "NSCoreDataCoreSpotlightDelegate",
     ]
 
     mutating func lookAtWord(_ word: String, _ index: Int) {

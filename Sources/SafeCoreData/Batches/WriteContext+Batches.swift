@@ -69,14 +69,6 @@ extension WriteContext {
     public func update<Object: NSManagedObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, set changes: PropertyUpdate<Object>...
     ) throws -> Int {
-        try update(type, where: predicate, set: changes)
-    }
-
-    /// The same with a list of changes.
-    @discardableResult
-    public func update<Object: NSManagedObject>(
-        _ type: Object.Type, where predicate: Predicate<Object>? = nil, set changes: [PropertyUpdate<Object>]
-    ) throws -> Int {
         try requireNoChanges()
         let entity = try NSEntityDescription.entity(of: type, in: self)
         let values = try changes.map { change -> (name: String, value: BatchValue) in

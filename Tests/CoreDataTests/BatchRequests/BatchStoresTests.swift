@@ -127,7 +127,7 @@ import Testing
         #expect((try context.execute(delete) as? NSBatchDeleteResult)?.result as? Int == 3)
     }
 
-    @Test func aStoreThatDoesNotKnowBatchRequestsRefusesThem() throws {
+    @Test("338: A store that does not know batch requests refuses them with error 134091") func unknownRequests() throws {
         let (context, folder) = try context(ofType: "RefusingBatches", AnsweringStore.self)
         defer { withExtendedLifetime(folder) {} }
         let update = NSBatchUpdateRequest(entityName: "Thing")

@@ -8,7 +8,7 @@ enum RecordedRuns {
         Question.all.map { part in ("predicates-" + part.name, { try predicates(part.questions) }) } + [
             ("schema", schema), ("odd-schema", oddSchema), ("fetches", fetches), ("dictionaries", dictionaries),
             ("relationships", relationships),
-            ("saves", saves), ("odd-saves", oddSaves), ("history", history), ("repeated-fetches", repeatedFetches),
+            ("saves", saves), ("odd-saves", oddSaves), ("history", history), ("batches", batches), ("repeated-fetches", repeatedFetches),
             ("migration", migration),
             ("migration-of-relationships", migrationOfRelationships),
         ]

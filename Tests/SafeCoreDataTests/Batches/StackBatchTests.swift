@@ -101,7 +101,7 @@ import Testing
                 try context.update(
                     Article.self, set: .set(\.quality, to: .good), .set(\.note, to: nil), .set(\.vendor, to: acme),
                     .increment(\.unitPrice, by: 2)),
-                try context.update(Article.self, where: #Predicate { $0.name == "Bolt 4" }, set: [.set(\.tags, to: ["a", "b"])]),
+                try context.update(Article.self, where: #Predicate { $0.name == "Bolt 4" }, set: .set(\.tags, to: ["a", "b"])),
             ]
         }
         #expect(counts == [2, 4, 1])

@@ -116,19 +116,16 @@ struct BatchExecution {
     }
 
     /// Gives a violated uniqueness constraint as the error of a save: 133021 with the conflict.
-    func refusing<Outcome>(_ body: () throws -> Outcome) throws -> Outcome {
+    func refusing<Outcome>(in store: NSPersistentStore, _ body: () throws -> Outcome) throws -> Outcome {
         do { return try body() } catch let failure as UniquenessFailure {
             var values: [String: Any] = [:]
             for (name, value) in zip(failure.constraint, failure.values) {
                 guard let slot = failure.layout.slotByPath[name] else { continue }
                 values[name] = PropertyConversion.object(from: value, kind: failure.layout.slots[slot].kind)
             }
-            let existing = failure.existing.flatMap { reference in
-                coordinator.addedStores.first { $0.holds[reference.layoutIndex] }.map { added in
-                    context.object(
-                        with: NSManagedObjectID(
-                            key: reference.key, layout: layout.model.layouts[reference.layoutIndex], store: added.store))
-                }
+            let existing = failure.existing.map { reference in
+                context.object(
+                    with: NSManagedObjectID(key: reference.key, layout: layout.model.layouts[reference.layoutIndex], store: store))
             }
             let conflict = NSConstraintConflict(
                 constraint: failure.constraint, database: existing, databaseSnapshot: existing == nil ? nil : values,

@@ -104,7 +104,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
                 answer as? NSBatchInsertResult ?? NSBatchInsertResult(resultType, answer)
             } ?? NSBatchInsertResult(resultType, nil)
         }
-        let outcome = try execution.refusing { try rows.insert(insertion(execution, store)) }
+        let outcome = try execution.refusing(in: store) { try rows.insert(insertion(execution, store)) }
         switch resultType {
         case .statusOnly: return NSBatchInsertResult(.statusOnly, true)
         case .objectIDs: return NSBatchInsertResult(.objectIDs, execution.objectIDs(outcome.inserted + outcome.updated, store))

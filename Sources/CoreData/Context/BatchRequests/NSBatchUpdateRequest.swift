@@ -78,7 +78,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
                 if let answer = try execution.ownAnswer(of: store) { others.append((answer as? NSBatchUpdateResult)?.result ?? answer) }
                 continue
             }
-            let outcome = try execution.refusing { try rows.update(update(execution, store)) }
+            let outcome = try execution.refusing(in: store) { try rows.update(update(execution, store)) }
             count += outcome.updatedCount
             objectIDs += execution.objectIDs(outcome.updated, store)
         }

@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
             insertion.updatedSlots = try updated.map { Set(try $0.flatMap(values.slots(of:))) }
             insertion.author = execution.author
             insertion.wantsReferences = true
-            return try execution.refusing { try rows.insert(insertion) }
+            return try execution.refusing(in: store) { try rows.insert(insertion) }
         }
         publishBatch(
             SavedObjectIDs(inserted: execution.objectIDs(outcome.inserted, store), updated: execution.objectIDs(outcome.updated, store)))
@@ -78,7 +78,7 @@ extension NSManagedObjectContext {
             }
             let update = RowUpdate(
                 rows: fetch, assignments: assignments.sorted { $0.slot < $1.slot }, author: execution.author, wantsReferences: true)
-            let outcome = try execution.refusing { try rows.update(update) }
+            let outcome = try execution.refusing(in: store) { try rows.update(update) }
             count += outcome.updatedCount
             publishBatch(SavedObjectIDs(updated: execution.objectIDs(outcome.updated, store)))
         }

@@ -75,7 +75,8 @@ final class SQLiteBatch {
     // MARK: Rows
 
     /// Keys as the one argument of a condition on a list.
-    func list(_ keys: some Sequence<Int64>) -> [PropertyValue] { [backend.mapping.dialect.keyList(keys).value] }
+    // In order, in which the rows lie.
+    func list(_ keys: some Sequence<Int64>) -> [PropertyValue] { [backend.mapping.dialect.keyList(keys.sorted()).value] }
 
     /// Runs a statement that gives entity numbers and keys. Rows of entities that the model does not know are passed over.
     func references(_ sql: String, _ arguments: [PropertyValue]) throws -> [RowReference] {

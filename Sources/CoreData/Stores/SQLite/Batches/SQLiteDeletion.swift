@@ -33,7 +33,7 @@ final class SQLiteDeletion {
         collect(found)
         let asked = doomed
         try collectCascades(from: found)
-        for (index, keys) in doomed { try enforceRules(of: layouts[index], keys) }
+        for (index, keys) in doomed.sorted(by: { $0.key < $1.key }) { try enforceRules(of: layouts[index], keys) }
         try deleteRows()
         outcome.deletedCount = asked.values.reduce(0) { $0 + $1.count }
         if deletion.wantsReferences || wantsConsequences {
@@ -92,7 +92,7 @@ final class SQLiteDeletion {
             var keys: [Int: [Int64]] = [:]
             for reference in new { keys[reference.layoutIndex, default: []].append(reference.key) }
             new = []
-            for (index, keys) in keys {
+            for (index, keys) in keys.sorted(by: { $0.key < $1.key }) {
                 let layout = layouts[index]
                 for slot in layout.relationshipSlots {
                     let property = layout.slots[slot]
