@@ -5,6 +5,8 @@ import Synchronization
 public let NSInsertedObjectsKey = "inserted"
 /// The key of updated objects.
 public let NSUpdatedObjectsKey = "updated"
+/// The token of the query generation that a save made. No notification has it yet: there are no query generations.
+public let NSManagedObjectContextQueryGenerationKey = "NSManagedObjectContextQueryGenerationKey"
 /// The key of deleted objects.
 public let NSDeletedObjectsKey = "deleted"
 /// The key of objects that were refreshed.

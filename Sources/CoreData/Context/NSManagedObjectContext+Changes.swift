@@ -3,10 +3,7 @@ import Foundation
 // Processing pending changes: delete rules and the notification about changes.
 
 extension NSManagedObjectContext {
-    /// Applies delete rules to newly deleted objects and posts what changed since the last time. Called by `perform` at the
-    /// end of its block, by `save()`, and for a main-queue context that is changed on the main thread outside of a block when
-    /// the main queue comes to its next turn.
-    public func processPendingChanges() {
+    func processChanges() {
         if isProcessingChanges { return }
         isProcessingChanges = true
         defer { isProcessingChanges = false }
@@ -114,11 +111,7 @@ extension NSManagedObjectContext {
 
     // MARK: - Refreshing and rolling back
 
-    /// Turns an object into a fault, discarding its changes, or with `mergeChanges` reloads its row under its changes.
-    ///
-    /// A new object that is turned into a fault stays inserted; its values are the defaults again. Changes of a row that others
-    /// deleted have nothing to be merged with: the object becomes a fault that finds no row.
-    public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
+    func readAgain(_ object: NSManagedObject, mergeChanges: Bool) {
         guard object.registry === registry else { return }
         if journal != nil { processPendingChanges() }
         defer { journal?.reread(object) }
@@ -152,8 +145,7 @@ extension NSManagedObjectContext {
         turnIntoFault(object)
     }
 
-    /// Turns all unchanged objects into faults and reloads the rows of changed ones under their changes.
-    public func refreshAllObjects() {
+    func readAllAgain() {
         if journal != nil { processPendingChanges() }
         defer { journal?.rereadAll() }
         for object in registry.allObjects() {
@@ -241,8 +233,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Discards all unsaved changes: insertions, deletions and changed values. Nothing is read from the store.
-    public func rollback() {
+    func rollBack() {
         readFailure = nil
         // What is pending is not to be registered, only to be forgotten.
         let journal = journal

@@ -3,14 +3,7 @@ import Foundation
 // Taking over what other contexts saved.
 
 extension NSManagedObjectContext {
-    /// Takes over what another context of the same coordinator saved: refreshes changed objects, faults in inserted ones,
-    /// deletes deleted ones. Pending changes of this context survive.
-    ///
-    /// Objects that the other context deleted are among `deletedObjects` until this context is saved or rolled back; the
-    /// save writes nothing for them.
-    ///
-    /// - Parameter notification: a `didSaveObjectsNotification` or `didSaveObjectIDsNotification`.
-    public func mergeChanges(fromContextDidSave notification: Notification) {
+    func mergeSave(_ notification: Notification) {
         let info = notification.userInfo ?? [:]
         merge(
             SavedObjectIDs(
@@ -21,12 +14,7 @@ extension NSManagedObjectContext {
             keepingDeletions: true)
     }
 
-    /// Merges changes known only by object IDs or their URIs into several contexts.
-    ///
-    /// - Parameter changeNotificationData: arrays or sets of IDs or URIs under `NSInsertedObjectsKey` and its siblings.
-    public class func mergeChanges(
-        fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
-    ) {
+    static func mergeRemoteSave(_ changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]) {
         for context in contexts {
             context.performAndWait {
                 func ids(_ keys: String...) -> [NSManagedObjectID] {
@@ -137,14 +125,12 @@ extension NSManagedObjectContext {
     func takeOver(_ changes: SavedObjectIDs) { perform { self.merge(changes) } }
 
     /// Has those contexts take over what this one saved that are to: its children, and those that work on the same stores or parent.
-    func tellOthers(
-        _ inserted: ContiguousArray<NSManagedObject>, _ updated: ContiguousArray<NSManagedObject>,
-        _ deleted: ContiguousArray<NSManagedObject>
-    ) {
+    ///
+    /// - Parameter changes: called only if there are any.
+    func tellOthers(_ changes: () -> SavedObjectIDs) {
         let others = (mergingContexts?.all ?? []) + mergingChildren.all
         if !others.contains(where: { $0 !== self }) { return }
-        let changes = SavedObjectIDs(
-            inserted: inserted.map(\.objectID), updated: updated.map(\.objectID), deleted: deleted.map(\.objectID))
+        let changes = changes()
         for other in others where other !== self { other.takeOver(changes) }
     }
 }

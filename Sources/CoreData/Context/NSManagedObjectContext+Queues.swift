@@ -3,11 +3,7 @@ import Foundation
 // Running work on the context's queue.
 
 extension NSManagedObjectContext {
-    /// Runs a block later on the context's queue; pending changes are processed at its end.
-    ///
-    /// Disfavored, so that `await perform { … }` waits for the block also when it gives no value.
-    @_disfavoredOverload
-    public func perform(_ block: @escaping () -> Void) {
+    func enqueue(_ block: @escaping () -> Void) {
         // The block runs once, on the context's queue: what it captures moves there with it.
         let block = Unchecked(block)
         gate.async {
@@ -16,12 +12,6 @@ extension NSManagedObjectContext {
                 self.endEvent()
             }
         }
-    }
-
-    /// Runs a block on the context's queue and waits for it. May be nested.
-    @_disfavoredOverload
-    public func performAndWait(_ block: () -> Void) {
-        run(block)
     }
 
     /// Runs a block on the context's queue, waits for it and gives its value or error. May be nested.

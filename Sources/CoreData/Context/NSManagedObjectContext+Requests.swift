@@ -2,19 +2,6 @@ import Foundation
 
 // Requests of every kind.
 
-extension NSManagedObjectContext {
-    /// Executes a request against the stores.
-    ///
-    /// - Returns: an `NSAsynchronousFetchResult` for fetch requests: complete for an `NSFetchRequest`, still running for an
-    ///   `NSAsynchronousFetchRequest`.
-    /// - Throws: code 134091 for save requests and for classes of requests that the framework does not know; what the
-    ///   request itself throws.
-    @discardableResult
-    public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
-        try request.execute(in: self)
-    }
-}
-
 extension NSPersistentStoreCoordinator {
     /// Executes a request against the stores on behalf of a context.
     ///

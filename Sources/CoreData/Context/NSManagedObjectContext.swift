@@ -250,51 +250,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         insertNew(object, initialValues: .none)
     }
 
-    /// Which of the initial values that its class declares an object takes when it is inserted.
-    enum InitialValues {
-        /// None: an object that was made without a context keeps what it has been given since.
-        case none
-        /// Those that the class's initializer does not take.
-        case hidden
-        case all
-    }
-
-    func insertNew(_ object: NSManagedObject) { insertNew(object, initialValues: .all) }
-
-    func insertNew(_ object: NSManagedObject, initialValues: InitialValues) {
-        let registry: ContextRegistry = registry
-        if let identity = registry.modelIdentity {
-            if object.accessorTable.owner._withUnsafeGuaranteedRef({ $0.modelIdentity }) != identity { Self.stopForOtherModel(object) }
-        }
-        if object.flags.contains(.checked) { ConcurrencyDebug.check(self, "insert an object") }
-        changes.insert(object, in: registry)
-        // The registry keeps the layouts alive where it has a coordinator.
-        if registry.modelIdentity == nil { _ = object.makeExtras() }
-        switch initialValues {
-        case .none: break
-        case .hidden: object._setHiddenInitialValues()
-        case .all: object._setInitialValues()
-        }
-        object.awakeFromInsert()
-    }
-
-    // Not in its caller, where the message alone would cost references to the object.
-    @inline(never)
-    private static func stopForOtherModel(_ object: NSManagedObject) -> Never {
-        preconditionFailure(
-            "The entity \(object.layout.name) belongs to another model than the context's persistent store coordinator.")
-    }
-
-    /// Called when an object changes for the first time since pending changes were processed.
-    func noteChanged(_ object: NSManagedObject) {
-        // An object whose deletion was saved, or whose context was reset, belongs to no context any more.
-        if object.flags.contains(.deletionSaved) { return }
-        // A change of an object of a removed store is kept for the save, which says that the store is gone.
-        if object.flags.contains(.invalid), registry.store(number: Int(object.storeNumber)) != nil { return }
-        changes.change(object)
-        tellListeners { $0.context(self, willChange: object) }
-    }
-
     /// Marks an object for deletion by the next save. A new object just leaves the context.
     open func delete(_ object: NSManagedObject) {
         precondition(
@@ -341,46 +296,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     /// The object with an ID: a registered one, or a fault. Does no input or output and does not check that it exists.
-    open func object(with objectID: NSManagedObjectID) -> NSManagedObject {
-        if let object = registeredObject(for: objectID) { return object }
-        guard let key = objectID.key, let number = objectID.anyStore?.number else {
-            if let object = faultOfParent(with: objectID) { return object }
-            // A temporary ID of another context, or of an object that is gone: a fault that cannot be fulfilled.
-            let object = makeObject(of: objectID.layout)
-            object.becomeFault(in: registry)
-            object.makeExtras().objectID = objectID
-            return object
-        }
-        return makeFault(key: key, of: objectID.layout, store: number)
-    }
+    open func object(with objectID: NSManagedObjectID) -> NSManagedObject { objectOrFault(with: objectID) }
 
     /// The object with an ID, loaded.
     ///
     /// - Throws: code 133000 when there is no such row.
-    open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
-        let object = object(with: objectID)
-        if object.flags.contains(.deletionSaved) { throw missingRow(objectID) }
-        if object.flags.contains(.fault) {
-            guard try load(object) else { throw missingRow(objectID) }
-        }
-        if object.flags.contains(.inaccessible) { throw missingRow(objectID) }
-        return object
-    }
-
-    func missingRow(_ objectID: NSManagedObjectID) -> NSError {
-        CoreDataErrors.make(
-            .managedObjectReferentialIntegrity,
-            "There is no \(objectID.layout.name) with the ID \(objectID.uriRepresentation().absoluteString) in the store.",
-            recovery: "The object was deleted, or the ID comes from another store.",
-            userInfo: [NSAffectedObjectsErrorKey: [objectID]])
-    }
-
-    /// The destination of a to-one relationship, in the store of `source`.
-    func object(for reference: RowReference, near source: NSManagedObject) -> NSManagedObject? {
-        guard let modelLayout, reference.layoutIndex < modelLayout.layouts.count else { return nil }
-        let layout = modelLayout.layouts[reference.layoutIndex]
-        return fault(for: reference, of: layout, store: Int(source.storeNumber))
-    }
+    open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject { try loadedObject(with: objectID) }
 
     // MARK: - Forgetting
 
@@ -395,35 +316,89 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         NotificationCenter.default.post(
             name: ContextNotification.didChange.name, object: self, userInfo: [NSInvalidatedAllObjectsKey: objectIDs])
     }
-}
 
-/// How a context's work is scheduled.
-public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
-    /// No queue; for code that predates queues.
-    @available(*, deprecated, message: "Use a queue")
-    case confinementConcurrencyType = 0
-    /// A private serial queue.
-    case privateQueueConcurrencyType = 1
-    /// The main queue.
-    case mainQueueConcurrencyType = 2
-}
+    // MARK: - Work that subclasses may do otherwise
 
-extension NSManagedObjectContext {
-    /// How a context's work is scheduled.
-    public struct ConcurrencyType: RawRepresentable, Hashable, Sendable {
-        public var rawValue: NSManagedObjectContextConcurrencyType
-        public init(rawValue: NSManagedObjectContextConcurrencyType) { self.rawValue = rawValue }
-        /// A private serial queue.
-        public static let privateQueue = ConcurrencyType(rawValue: .privateQueueConcurrencyType)
-        /// The main queue.
-        public static let mainQueue = ConcurrencyType(rawValue: .mainQueueConcurrencyType)
+    // In the class, where it can be overridden; extensions have what it does.
+
+    /// Fetches what the request describes.
+    ///
+    /// - Throws: errors that name the entity, the part of the predicate or the statement at fault.
+    open func fetch<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] { try FetchExecutor(request, in: self).results() }
+
+    /// Fetches what the request describes, as `Any`.
+    open func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
+        try FetchExecutor(request, in: self).run().elements
     }
 
-    /// When an asynchronous block runs.
-    public enum ScheduledTaskType: Sendable {
-        /// At once if the caller is on the context's queue already, else like `enqueued`.
-        case immediate
-        /// After the blocks enqueued before.
-        case enqueued
-    }
+    /// The number of objects that the request would give.
+    open func count<Result>(for request: NSFetchRequest<Result>) throws -> Int { try FetchExecutor(request, in: self).count() }
+
+    /// The number of objects that the request would give, for a request whose result type is nowhere written.
+    @_disfavoredOverload
+    open func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int { try FetchExecutor(request, in: self).count() }
+
+    /// Executes a request against the stores.
+    ///
+    /// - Returns: an `NSAsynchronousFetchResult` for fetch requests: complete for an `NSFetchRequest`, still running for an
+    ///   `NSAsynchronousFetchRequest`.
+    /// - Throws: code 134091 for save requests and for classes of requests that the framework does not know; what the
+    ///   request itself throws.
+    @discardableResult
+    open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult { try request.execute(in: self) }
+
+    /// Runs a block later on the context's queue; pending changes are processed at its end.
+    ///
+    /// Disfavored, so that `await perform { … }` waits for the block also when it gives no value.
+    @_disfavoredOverload
+    open func perform(_ block: @escaping () -> Void) { enqueue(block) }
+
+    /// Runs a block on the context's queue and waits for it. May be nested.
+    @_disfavoredOverload
+    open func performAndWait(_ block: () -> Void) { run(block) }
+
+    /// Applies delete rules to newly deleted objects and posts what changed since the last time. Called by `perform` at the
+    /// end of its block, by `save()`, and for a main-queue context that is changed on the main thread outside of a block when
+    /// the main queue comes to its next turn.
+    open func processPendingChanges() { processChanges() }
+
+    /// Turns an object into a fault, discarding its changes, or with `mergeChanges` reloads its row under its changes.
+    ///
+    /// A new object that is turned into a fault stays inserted; its values are the defaults again. Changes of a row that others
+    /// deleted have nothing to be merged with: the object becomes a fault that finds no row.
+    open func refresh(_ object: NSManagedObject, mergeChanges: Bool) { readAgain(object, mergeChanges: mergeChanges) }
+
+    /// Turns all unchanged objects into faults and reloads the rows of changed ones under their changes.
+    open func refreshAllObjects() { readAllAgain() }
+
+    /// Discards all unsaved changes: insertions, deletions and changed values. Nothing is read from the store.
+    open func rollback() { rollBack() }
+
+    /// Takes over what another context of the same coordinator saved: refreshes changed objects, faults in inserted ones,
+    /// deletes deleted ones. Pending changes of this context survive.
+    ///
+    /// Objects that the other context deleted are among `deletedObjects` until this context is saved or rolled back; the
+    /// save writes nothing for them.
+    ///
+    /// - Parameter notification: a `didSaveObjectsNotification` or `didSaveObjectIDsNotification`.
+    open func mergeChanges(fromContextDidSave notification: Notification) { mergeSave(notification) }
+
+    /// Gives new objects permanent IDs before they are saved; objects that have one are left alone.
+    ///
+    /// Of a context with a parent these may also be objects that were saved to the parent only.
+    ///
+    /// - Throws: errors of the store that hands out the keys.
+    open func obtainPermanentIDs(for objects: [NSManagedObject]) throws { try obtainKeys(for: objects) }
+
+    /// Takes back the last group of the undo manager; does nothing without one. Pending changes are processed first, and belong to it.
+    open func undo() { undoGroup() }
+
+    /// Does again what `undo()` took back last; does nothing without an undo manager.
+    open func redo() { redoGroup() }
+
+    /// Merges changes known only by object IDs or their URIs into several contexts.
+    ///
+    /// - Parameter changeNotificationData: arrays or sets of IDs or URIs under `NSInsertedObjectsKey` and its siblings.
+    open class func mergeChanges(fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext])
+    { mergeRemoteSave(changeNotificationData, into: contexts) }
 }

@@ -200,6 +200,21 @@ extension NSManagedObject {
         noteChange(slot)
     }
 
+    /// Announces a change of a to-many relationship that is made with primitive setters.
+    public final func willChangeValue(
+        forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>
+    ) {
+        willChangeValue(forKey: key)
+    }
+
+    /// Records a change of a to-many relationship that was made with primitive setters since
+    /// `willChangeValue(forKey:withSetMutation:using:)`.
+    public final func didChangeValue(
+        forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>
+    ) {
+        didChangeValue(forKey: key)
+    }
+
     // MARK: Changes
 
     /// Persistent properties that changed since the last fetch or save, with their new values (NSNull for nil).
@@ -350,4 +365,16 @@ enum RelationshipValues {
         }
         return result
     }
+}
+
+/// What is done to a set, as key-value observing on a Mac is told. Here nobody asks.
+public enum NSKeyValueSetMutationKind: UInt, Sendable {
+    /// Objects are added.
+    case union = 1
+    /// Objects are removed.
+    case minus = 2
+    /// All but some objects are removed.
+    case intersect = 3
+    /// The members are replaced.
+    case set = 4
 }

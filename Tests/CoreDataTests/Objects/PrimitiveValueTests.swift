@@ -114,4 +114,18 @@ final class PrimitiveOwner: NSManagedObject {
         members.removeAllObjects()
         #expect(owner.items == [item, second])
     }
+
+    @Test func aSetThatIsChangedByAPrimitiveSetterIsAChangeOnceThatIsSaid() throws {
+        let library = try Library()
+        let notes = library.context.book("Notes")
+        let tag = library.context.tag("old")
+        try library.context.save()
+        notes.willChangeValue(forKey: "tags", withSetMutation: .union, using: [tag])
+        notes.setPrimitiveValue(Set([tag]), forKey: "tags")
+        #expect(!notes.hasChanges)
+        notes.didChangeValue(forKey: "tags", withSetMutation: .union, using: [tag])
+        #expect(notes.hasChanges)
+        try library.context.save()
+        #expect(try library.newContext().books().first?.tags.map(\.label) == ["old"])
+    }
 }

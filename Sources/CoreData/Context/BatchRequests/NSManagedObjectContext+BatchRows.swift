@@ -116,6 +116,6 @@ extension NSManagedObjectContext {
         forgetCachedRows(changes)
         // Inserted objects are nobody's yet here.
         merge(SavedObjectIDs(updated: changes.updated, deleted: changes.deleted))
-        for observer in ContextObservers.shared.observers(of: self) { observer.perform { observer.merge(changes) } }
+        tellOthers { changes }
     }
 }

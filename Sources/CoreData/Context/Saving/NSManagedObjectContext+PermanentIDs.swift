@@ -13,12 +13,7 @@ extension NSManagedObjectContext {
         return object.extras?.objectID
     }
 
-    /// Gives new objects permanent IDs before they are saved; objects that have one are left alone.
-    ///
-    /// Of a context with a parent these may also be objects that were saved to the parent only.
-    ///
-    /// - Throws: errors of the store that hands out the keys.
-    public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+    func obtainKeys(for objects: [NSManagedObject]) throws {
         let coordinator = try requireCoordinator("obtain permanent IDs")
         let fresh = objects.filter { object in
             object.registry === registry && object.flags.contains(.inserted) && (object.storeNumber < 0 || object.key < 0)

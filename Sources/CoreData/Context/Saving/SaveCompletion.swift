@@ -161,6 +161,9 @@ struct SaveCompletion {
                 ])
         }
         context.tellListeners { $0.context(context, didSave: [insertedObjects, updatedObjects]) }
-        context.tellOthers(insertedObjects, updatedObjects, deletedObjects)
+        context.tellOthers {
+            SavedObjectIDs(
+                inserted: insertedObjects.map(\.objectID), updated: updatedObjects.map(\.objectID), deleted: deletedObjects.map(\.objectID))
+        }
     }
 }

@@ -3,14 +3,12 @@ import Foundation
 // Undo: an action of the undo manager for each event, made of what has changed in its objects.
 
 extension NSManagedObjectContext {
-    /// Takes back the last group of the undo manager; does nothing without one. Pending changes are processed first, and belong to it.
-    public func undo() {
+    func undoGroup() {
         processPendingChanges()
         undoManager?.undo()
     }
 
-    /// Does again what `undo()` took back last; does nothing without an undo manager.
-    public func redo() {
+    func redoGroup() {
         processPendingChanges()
         undoManager?.redo()
     }

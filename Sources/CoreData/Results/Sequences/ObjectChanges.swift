@@ -78,7 +78,7 @@ private final class ObjectObserver<Element: Sendable>: ContextListener, @uncheck
         continuation.finish()
         guard let context = object.registeredContext else { return }
         let kept = Unchecked(object)
-        context.queue.async { withExtendedLifetime(kept) {} }
+        context.gate.async { withExtendedLifetime(kept) {} }
     }
 
     func send(_ element: Element) { continuation.yield(element) }

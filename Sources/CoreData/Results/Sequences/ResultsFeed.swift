@@ -34,7 +34,7 @@ package final class ResultsFeed<Value: Sendable>: @unchecked Sendable {
         // Objects go on the queue that they belong to.
         guard let results else { return }
         let kept = Unchecked(results)
-        results.context.queue.async { withExtendedLifetime(kept) {} }
+        results.context.gate.async { withExtendedLifetime(kept) {} }
     }
 
     /// Fetches, and follows the results from now on. Runs on the context's queue.

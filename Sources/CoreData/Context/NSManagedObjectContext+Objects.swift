@@ -1,0 +1,88 @@
+import Foundation
+
+// New objects, and objects by identity.
+
+extension NSManagedObjectContext {
+    /// Which of the initial values that its class declares an object takes when it is inserted.
+    enum InitialValues {
+        /// None: an object that was made without a context keeps what it has been given since.
+        case none
+        /// Those that the class's initializer does not take.
+        case hidden
+        case all
+    }
+
+    func insertNew(_ object: NSManagedObject) { insertNew(object, initialValues: .all) }
+
+    func insertNew(_ object: NSManagedObject, initialValues: InitialValues) {
+        let registry: ContextRegistry = registry
+        if let identity = registry.modelIdentity {
+            if object.accessorTable.owner._withUnsafeGuaranteedRef({ $0.modelIdentity }) != identity { Self.stopForOtherModel(object) }
+        }
+        if object.flags.contains(.checked) { ConcurrencyDebug.check(self, "insert an object") }
+        changes.insert(object, in: registry)
+        // The registry keeps the layouts alive where it has a coordinator.
+        if registry.modelIdentity == nil { _ = object.makeExtras() }
+        switch initialValues {
+        case .none: break
+        case .hidden: object._setHiddenInitialValues()
+        case .all: object._setInitialValues()
+        }
+        object.awakeFromInsert()
+    }
+
+    // Not in its caller, where the message alone would cost references to the object.
+    @inline(never)
+    private static func stopForOtherModel(_ object: NSManagedObject) -> Never {
+        preconditionFailure(
+            "The entity \(object.layout.name) belongs to another model than the context's persistent store coordinator.")
+    }
+
+    /// Called when an object changes for the first time since pending changes were processed.
+    func noteChanged(_ object: NSManagedObject) {
+        // An object whose deletion was saved, or whose context was reset, belongs to no context any more.
+        if object.flags.contains(.deletionSaved) { return }
+        // A change of an object of a removed store is kept for the save, which says that the store is gone.
+        if object.flags.contains(.invalid), registry.store(number: Int(object.storeNumber)) != nil { return }
+        changes.change(object)
+        tellListeners { $0.context(self, willChange: object) }
+    }
+
+    func missingRow(_ objectID: NSManagedObjectID) -> NSError {
+        CoreDataErrors.make(
+            .managedObjectReferentialIntegrity,
+            "There is no \(objectID.layout.name) with the ID \(objectID.uriRepresentation().absoluteString) in the store.",
+            recovery: "The object was deleted, or the ID comes from another store.",
+            userInfo: [NSAffectedObjectsErrorKey: [objectID]])
+    }
+
+    /// The destination of a to-one relationship, in the store of `source`.
+    func object(for reference: RowReference, near source: NSManagedObject) -> NSManagedObject? {
+        guard let modelLayout, reference.layoutIndex < modelLayout.layouts.count else { return nil }
+        let layout = modelLayout.layouts[reference.layoutIndex]
+        return fault(for: reference, of: layout, store: Int(source.storeNumber))
+    }
+
+    func objectOrFault(with objectID: NSManagedObjectID) -> NSManagedObject {
+        if let object = registeredObject(for: objectID) { return object }
+        guard let key = objectID.key, let number = objectID.anyStore?.number else {
+            if let object = faultOfParent(with: objectID) { return object }
+            // A temporary ID of another context, or of an object that is gone: a fault that cannot be fulfilled.
+            let object = makeObject(of: objectID.layout)
+            object.becomeFault(in: registry)
+            object.makeExtras().objectID = objectID
+            return object
+        }
+        return makeFault(key: key, of: objectID.layout, store: number)
+    }
+
+    func loadedObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        let object = object(with: objectID)
+        if object.flags.contains(.deletionSaved) { throw missingRow(objectID) }
+        if object.flags.contains(.fault) {
+            guard try load(object) else { throw missingRow(objectID) }
+        }
+        if object.flags.contains(.inaccessible) { throw missingRow(objectID) }
+        return object
+    }
+}
