@@ -134,6 +134,9 @@ import Testing
         }
         #expect(gone == nil)
         #expect(shelf.controller.delegate == nil)
+        shelf.context.book("Bee")
+        shelf.context.processPendingChanges()
+        #expect(shelf.titles == [["Ash", "Bay", "Cedar", "Date"]])
     }
 
     @Test func theControllerIsNotKeptAliveByItsContext() throws {

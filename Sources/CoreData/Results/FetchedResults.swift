@@ -107,6 +107,8 @@ final class FetchedResults {
 
 /// What hears of changes of results, on the queue of their context.
 protocol ResultsFollower: AnyObject {
+    /// Whether anybody would hear of changes; otherwise results stay as they are.
+    var isListening: Bool { get }
     /// The contents have changed already.
     func results(_ results: FetchedResults, didChange changes: ResultsChanges)
     /// The context's changes were saved, or others' taken over.
@@ -116,13 +118,14 @@ protocol ResultsFollower: AnyObject {
 }
 
 extension ResultsFollower {
+    var isListening: Bool { true }
     func resultsDidReachStore(_ results: FetchedResults) {}
     func resultsWereForgotten(_ results: FetchedResults) {}
 }
 
 extension FetchedResults: ContextListener {
     func context(_ context: NSManagedObjectContext, didEnd event: EventChanges) {
-        guard let query, let contents else { return }
+        guard let query, let contents, follower?.isListening == true else { return }
         update(TouchedObjects(event, query, contents, context), query, contents)
     }
 

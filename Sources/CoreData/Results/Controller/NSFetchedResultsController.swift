@@ -207,6 +207,8 @@ extension NSFetchedResultsController: SectionTitles {
 }
 
 extension NSFetchedResultsController: ResultsFollower {
+    var isListening: Bool { announcer.delegate != nil }
+
     func results(_ results: FetchedResults, didChange changes: ResultsChanges) {
         announcer.announce(changes, results, facade)
         if announcer.hasNoListener {
