@@ -29,7 +29,8 @@ final class SQLiteInsertion {
     private let layout: EntityLayout
     private let targets: [Target]
     private let defaults: [PropertyValue]
-    private let hasExternalColumns: Bool
+    /// Whether a row that is changed may give up an external file.
+    private let replacesFiles: Bool
     private let isConstrained: Bool
     private let constraintColumns: [String]?
     /// Whether it has to be known which rows were changed rather than inserted.
@@ -54,7 +55,6 @@ final class SQLiteInsertion {
         }
         self.targets = targets
         defaults = try layout.storedDefaults()
-        hasExternalColumns = targets.contains(where: \.isExternal)
         constraintColumns = try insertion.constraint.map { names in
             let columns = SQLSchema(mapping: batch.backend.mapping).columnNames(of: names, in: entity)
             guard let columns, batch.statements.constraints(of: entity).contains(columns) else {
@@ -63,6 +63,8 @@ final class SQLiteInsertion {
             return columns
         }
         isConstrained = !batch.statements.constraints(of: entity).isEmpty
+        let changesRows = insertion.rule == .updateGivenValues || insertion.rule == .replaceValues
+        replacesFiles = isConstrained && changesRows && targets.contains(where: \.isExternal)
         wantsKeys = insertion.wantsReferences || batch.tracksHistory
         firstKey = try SQLiteStore.takeKeys(0, of: batch.entity(layout.rootIndex), batch.connection, batch.backend) + 1
         key = firstKey
@@ -112,7 +114,7 @@ final class SQLiteInsertion {
     private func insert(_ values: PendingValues) throws {
         let form = try form(for: isConstrained ? values.mask : SlotMask(count: layout.slots.count))
         let handle = form.statement.handle
-        let replaced = hasExternalColumns && isConstrained ? try filesOfRow(withUniqueValuesOf: values) : []
+        let replaced = replacesFiles ? try filesOfRow(withUniqueValuesOf: values) : []
         let filesBefore = batch.files?.written.count ?? 0
         var parameter: Int32 = 1
         sqlite3_bind_int64(handle, parameter, key)
@@ -192,9 +194,8 @@ final class SQLiteInsertion {
         }
         guard let existing = failure?.existing, existing.layoutIndex == layout.index else { return [] }
         switch insertion.rule {
-        case .refuse, .keepExisting: return []
         case .replaceValues: return try batch.externalFileNames(entity, [existing.key])
-        case .updateGivenValues:
+        default:
             return try batch.externalFileNames(entity, [existing.key]) { insertion.updatedSlots?.contains($0) ?? values.has($0) }
         }
     }

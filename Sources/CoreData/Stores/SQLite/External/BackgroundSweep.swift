@@ -12,7 +12,7 @@ final class BackgroundSweep: Sendable {
     /// Guards the state.
     private let state = Mutex(State.none)
     /// Left when the sweep has ended, or was cancelled before it began.
-    private let end = DispatchGroup()
+    private let ending = DispatchGroup()
     private let isCancelled = Atomic(false)
 
     /// Begins, unless the store has one already.
@@ -23,9 +23,9 @@ final class BackgroundSweep: Sendable {
             return true
         }
         guard isNew else { return }
-        end.enter()
+        ending.enter()
         DispatchQueue.global(qos: .utility).async { [weak pool] in
-            defer { self.end.leave() }
+            defer { self.ending.leave() }
             guard let pool, self.start() else { return }
             // Where something goes wrong, files stay, and another opening looks for them.
             try? self.run(pool)
@@ -34,7 +34,7 @@ final class BackgroundSweep: Sendable {
     }
 
     /// Waits for the sweep, if there is one.
-    func wait() { end.wait() }
+    func wait() { ending.wait() }
 
     private func start() -> Bool {
         state.withLock { state in
@@ -52,7 +52,7 @@ final class BackgroundSweep: Sendable {
             state = .finished
             return false
         }
-        if isRunning { end.wait() }
+        if isRunning { ending.wait() }
     }
 
     private func run(_ pool: SQLiteConnectionPool) throws {
