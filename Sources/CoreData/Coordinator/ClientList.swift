@@ -17,6 +17,9 @@ struct SavedObjectIDs: Sendable {
     var inserted: [NSManagedObjectID] = []
     var updated: [NSManagedObjectID] = []
     var deleted: [NSManagedObjectID] = []
+    /// Root entities by layout index whose objects are read anew, too: a batch does not say which of them it has changed. Nil for what
+    /// objects were saved.
+    var rereadRoots: Set<Int>?
 }
 
 /// Contexts of one coordinator, or of one parent. It keeps none of them alive.

@@ -133,6 +133,28 @@ import Testing
         #expect(try await stack.read { try $0.fetch(Vendor.self).map { "\($0.name) \($0.articles.count)" } } == ["Wile 1"])
     }
 
+    @MainActor @Test(arguments: StoreKind.allCases) func viewsFollowWhatLeadsToTheirObjects(kind: StoreKind) async throws {
+        let stack = stack(kind)
+        let id = try await stack.write { context in
+            let vendor = Vendor(context: context, name: "ACME")
+            _ = Article(context: context, name: "Bolt", unitPrice: 1, vendor: vendor)
+            return vendor.objectID
+        }
+        let vendor = try await stack.read { try $0.object(with: id, as: Vendor.self) }
+        func state() -> String { "\(vendor.articles.map(\.name).sorted()) \(vendor.articleCount)" }
+        #expect(state() == #"["Bolt"] 1"#)
+        try await stack.write { context in
+            try context.insertAll(Article.self, ["Nut", "Screw"]) { name, draft in
+                Article(context: draft, name: name, unitPrice: 1, vendor: draft.object(with: id) as? Vendor)
+            }
+        }
+        #expect(state() == #"["Bolt", "Nut", "Screw"] 3"#)
+        try await stack.write { try $0.update(Article.self, where: #Predicate { $0.name == "Nut" }, set: .set(\.vendor, to: nil)) }
+        #expect(state() == #"["Bolt", "Screw"] 2"#)
+        try await stack.write { try $0.deleteAll(Article.self, where: #Predicate { $0.name == "Bolt" }) }
+        #expect(state() == #"["Screw"] 1"#)
+    }
+
     @MainActor @Test func unsavedChangesHaveToBeSavedFirst() async throws {
         let stack = stack(.sqlite)
         let count = try await stack.write { context in

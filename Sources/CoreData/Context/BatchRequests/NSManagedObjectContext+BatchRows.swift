@@ -41,7 +41,8 @@ extension NSManagedObjectContext {
             return try execution.refusing(in: store) { try rows.insert(insertion) }
         }
         publishBatch(
-            SavedObjectIDs(inserted: execution.objectIDs(outcome.inserted, store), updated: execution.objectIDs(outcome.updated, store)))
+            SavedObjectIDs(inserted: execution.objectIDs(outcome.inserted, store), updated: execution.objectIDs(outcome.updated, store)),
+            of: layout)
         return (outcome.insertedCount, outcome.updatedCount)
     }
 
@@ -80,7 +81,7 @@ extension NSManagedObjectContext {
                 rows: fetch, assignments: assignments.sorted { $0.slot < $1.slot }, author: execution.author, wantsReferences: true)
             let outcome = try execution.refusing(in: store) { try rows.update(update) }
             count += outcome.updatedCount
-            publishBatch(SavedObjectIDs(updated: execution.objectIDs(outcome.updated, store)))
+            publishBatch(SavedObjectIDs(updated: execution.objectIDs(outcome.updated, store)), of: execution.layout)
         }
         return count
     }
@@ -107,15 +108,39 @@ extension NSManagedObjectContext {
             publishBatch(
                 SavedObjectIDs(
                     updated: execution.objectIDs(outcome.alsoUpdated, store),
-                    deleted: execution.objectIDs(outcome.deleted + outcome.alsoDeleted, store)))
+                    deleted: execution.objectIDs(outcome.deleted + outcome.alsoDeleted, store)), of: execution.layout)
         }
         return count
     }
 
-    private func publishBatch(_ changes: SavedObjectIDs) {
-        forgetCachedRows(changes)
+    /// Merges what a batch has done to rows of an entity into this context and those that merge what others save.
+    ///
+    /// A store does not say which other rows lead to those rows or derive values from them: all objects in use of the entities that are
+    /// related to the entity are read anew.
+    private func publishBatch(_ changes: SavedObjectIDs, of layout: EntityLayout) {
+        let layouts = layout.model.layouts
+        var roots: Set<Int> = []
+        for member in layout.familyIndexes.map({ layouts[$0] }) {
+            for slot in member.relationshipSlots where member.slots[slot].destinationIndex >= 0 {
+                roots.insert(layouts[member.slots[slot].destinationIndex].rootIndex)
+            }
+        }
         // Inserted objects are nobody's yet here.
-        merge(SavedObjectIDs(updated: changes.updated, deleted: changes.deleted))
-        tellOthers { changes }
+        let published = SavedObjectIDs(updated: changes.updated, deleted: changes.deleted, rereadRoots: roots)
+        merge(published)
+        tellOthers { SavedObjectIDs(inserted: changes.inserted, updated: changes.updated, deleted: changes.deleted, rereadRoots: roots) }
+    }
+
+    /// The changes of a batch, with the objects in use that it may have changed as well.
+    func withRereadObjects(_ changes: SavedObjectIDs, of roots: Set<Int>) -> SavedObjectIDs {
+        var changes = changes
+        if !roots.isEmpty {
+            let named = Set(changes.updated.map(\.identity)).union(changes.deleted.map(\.identity))
+            for object in registry.allObjects() where roots.contains(object.layout.rootIndex) && object.storeNumber >= 0 {
+                if !object.flags.contains(.fault), !named.contains(object.objectID.identity) { changes.updated.append(object.objectID) }
+            }
+        }
+        forgetCachedRows(changes)
+        return changes
     }
 }
