@@ -9,7 +9,9 @@ import Synchronization
 /// the contexts that it has, to others who wait for them, and goes on when it can have all of them again at once.
 ///
 /// It keeps a context in the middle of whose own work it is, while it waits for the parent of that, and those below that context: they
-/// would need it. Who waits for what another thread keeps waits for something above what it keeps itself, so that nobody waits for ever.
+/// would need it. Where blocks are nested within one branch of a tree, up or down, whoever waits for what another thread keeps waits for
+/// something above what it keeps itself, so that nobody waits for ever. Blocks of contexts in different branches that are nested in each
+/// other have no such order, as two queues have none.
 ///
 /// Blocks for the main queue run on the main thread: while that waits, it carries them out itself.
 final class ContextGate: @unchecked Sendable {

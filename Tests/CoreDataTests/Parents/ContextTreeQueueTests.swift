@@ -4,13 +4,15 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A tree of contexts whose blocks wait for each other in all directions.
+/// A tree of contexts whose blocks wait for each other, up and down its branches.
 @Suite struct ContextTreeQueueTests {
     /// Contexts by their place in a tree, and what was done in them.
     final class Tree: @unchecked Sendable {
         // Sendable: each counter is used in blocks of its context only.
         let library: Library
         let contexts: [NSManagedObjectContext]
+        /// For each context those above and below it, and itself.
+        let branches: [Set<Int>]
         var counters: [Int]
         let expected: Mutex<[Int]>
 
@@ -24,13 +26,19 @@ import Testing
                 contexts.append(context)
             }
             self.contexts = contexts
+            func above(_ index: Int) -> Set<Int> { parents[index].map { above($0).union([index]) } ?? [index] }
+            branches = parents.indices.map { index in
+                Set(parents.indices.filter { above(index).contains($0) || above($0).contains(index) })
+            }
             counters = parents.map { _ in 0 }
             expected = Mutex(parents.map { _ in 0 })
         }
 
         /// Something in a context, within which there may be something in another one.
-        func work(_ random: inout SeededGenerator, depth: Int) {
-            let index = Int.random(in: contexts.indices, using: &random)
+        ///
+        /// - Parameter branch: the contexts that are above or below all those whose blocks it is in.
+        func work(_ random: inout SeededGenerator, depth: Int, within branch: Set<Int>) {
+            let index = branch.sorted().randomElement(using: &random) ?? 0
             let context = contexts[index]
             let kind = Int.random(in: 0..<6, using: &random)
             expected.withLock { $0[index] += 1 }
@@ -45,7 +53,7 @@ import Testing
                 case 3: context.refreshAllObjects()
                 default: break
                 }
-                if depth > 0 { work(&inner, depth: depth - 1) }
+                if depth > 0 { work(&inner, depth: depth - 1, within: branch.intersection(branches[index])) }
             }
         }
 
@@ -59,7 +67,7 @@ import Testing
             context.perform { [self] in
                 counters[index] += 1
                 var random = SeededGenerator(seed: seed)
-                work(&random, depth: 1)
+                work(&random, depth: 1, within: branches[index])
                 group.leave()
             }
         }
@@ -75,7 +83,11 @@ import Testing
             Thread.detachNewThread {
                 var random = SeededGenerator(seed: UInt64(seed * 100 + number))
                 for _ in 0..<count {
-                    if Bool.random(using: &random) { tree.enqueue(&random, group) } else { tree.work(&random, depth: 3) }
+                    if Bool.random(using: &random) {
+                        tree.enqueue(&random, group)
+                    } else {
+                        tree.work(&random, depth: 3, within: Set(tree.contexts.indices))
+                    }
                 }
                 group.leave()
             }
