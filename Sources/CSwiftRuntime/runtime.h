@@ -31,4 +31,15 @@ static inline int opencoredata_makesObjectForContext(const void *_Nonnull entity
     return 1;
 }
 
+/// Whether a context of the main queue was ever made. Read and written by the functions below only.
+extern _Bool opencoredata_hasMainContexts;
+
+static inline _Bool opencoredata_mainContextsExist(void) {
+    return __atomic_load_n(&opencoredata_hasMainContexts, __ATOMIC_RELAXED);
+}
+
+static inline void opencoredata_mainContextWasMade(void) {
+    __atomic_store_n(&opencoredata_hasMainContexts, 1, __ATOMIC_RELAXED);
+}
+
 #endif

@@ -1,15 +1,15 @@
+import CSwiftRuntime
 import Synchronization
 
 /// Reads of live objects that `withObservationTracking` may be waiting for. For `SafeCoreData`.
 public enum _ReadObservation {
-    /// Whether a context of the main queue was ever made: nothing else can be observed.
-    @usableFromInline static let hasMainContexts = Atomic<Bool>(false)
-
-    /// Whether a read may have to be noted. What every read of a view asks.
+    /// Whether a read may have to be noted: whether a context of the main queue was ever made, as nothing else can be observed.
+    ///
+    /// What every read of a view asks: a byte in memory, where a global of Swift would be a call in another module.
     @inlinable @inline(__always)
-    public static var isPossible: Bool { hasMainContexts.load(ordering: .relaxed) }
+    public static var isPossible: Bool { opencoredata_mainContextsExist() }
 
-    static func mainContextWasMade() { hasMainContexts.store(true, ordering: .relaxed) }
+    static func mainContextWasMade() { opencoredata_mainContextWasMade() }
 
     /// The slots that were read while the reads of an object are noted; nil when no object's are. Guards them.
     private static let noted = Mutex<(object: ObjectIdentifier, slots: [Int])?>(nil)
