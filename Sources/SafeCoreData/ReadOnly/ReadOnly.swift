@@ -52,9 +52,9 @@ public struct ReadOnly<Object: NSManagedObject> {
     /// Reads a property of the object, and notes it where `withObservationTracking` waits for its changes.
     @inlinable @inline(__always)
     func read<Value>(_ keyPath: KeyPath<Object, Value>) -> Value {
-        let isObserved = _ReadObservation.isPossible && _ReadObservation.begin(object)
+        let isObserved = _ReadObservation.isPossible && _ReadObservation.beginRead(object)
         let value = object[keyPath: keyPath]
-        if isObserved { _ReadObservation.end(object) }
+        if isObserved { _ReadObservation.endRead(object) }
         return value
     }
 

@@ -8,7 +8,7 @@ extension _ReadObservation {
     ///
     /// - Returns: whether the read has to be ended.
     @inline(never)
-    public static func begin(_ object: NSManagedObject) -> Bool {
+    public static func beginRead(_ object: NSManagedObject) -> Bool {
         guard let registry = object.registry, registry.isOnMainQueue, isTracking else { return false }
         object.fireFaultIfNeeded()
         guard beginNoting(object) else { return false }
@@ -18,7 +18,7 @@ extension _ReadObservation {
 
     /// Ends the read of a property, and has a change of what was read reported.
     @inline(never)
-    public static func end(_ object: NSManagedObject) {
+    public static func endRead(_ object: NSManagedObject) {
         object.endNotingReads()
         let slots = Set(endNoting())
         guard let context = object.managedObjectContext else { return }
