@@ -145,8 +145,7 @@ final class ContextGate: @unchecked Sendable {
 
     /// Gives up what a thread has, and lines it up.
     private func begin(_ thread: WaitingThread) {
-        var begun: [(ContextGate, @Sendable () -> Void)] = []
-        Self.waiting.withLock { waiting in
+        let block = Self.waiting.withLock { waiting in
             thread.number = waiting.nextNumber()
             for gate in thread.givenUp {
                 gate.isTaken = false
@@ -154,10 +153,10 @@ final class ContextGate: @unchecked Sendable {
             }
             waiting.threads.append(thread)
             // Others may have waited for what is given up, and the gate may have become free.
-            if let block = giveOn(&waiting) { begun.append((self, block)) }
+            return giveOn(&waiting)
         }
         thread.work.suspended += thread.givenUp
-        for (gate, block) in begun { gate.execute(block) }
+        if let block { execute(block) }
     }
 
     /// Waits until a thread can go on, which then has all its gates.
@@ -207,12 +206,12 @@ final class ContextGate: @unchecked Sendable {
             }
             guard let request else { return }
             ThreadWork.current.carryOut(request)
-            let begun = waiting.withLock { waiting -> (@Sendable () -> Void)? in
+            waiting.withLock { waiting in
                 thread?.isPaused = false
                 request.thread?.isPaused = false
-                return main.giveOn(&waiting)
+                // Blocks of the main queue wait there, and none begins here.
+                _ = main.giveOn(&waiting)
             }
-            begun?()
         }
     }
 

@@ -9,7 +9,9 @@ extension _ReadObservation {
     /// - Returns: whether the read has to be ended.
     @inline(never)
     public static func beginRead(_ object: NSManagedObject) -> Bool {
-        guard let registry = object.registry, registry.isOnMainQueue, isTracking else { return false }
+        // Without counting references: every read of a main queue's object comes here.
+        let isOnMainQueue = object.heldRegistry?._withUnsafeGuaranteedRef { $0.isOnMainQueue } ?? false
+        guard isOnMainQueue, isTracking else { return false }
         object.fireFaultIfNeeded()
         guard beginNoting(object) else { return false }
         object.beginNotingReads()
