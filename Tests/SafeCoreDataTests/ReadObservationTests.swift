@@ -66,6 +66,27 @@ import Testing
         #expect(changes.value == 0)
     }
 
+    /// An object notes its reads until one that is not tracked: whatever happens to it meanwhile must show in what it reads.
+    @Test func observedObjectsReadTheirPresentValues() async throws {
+        let view = try await view(nut)
+        _ = tracking { _ = (view.stockCount, view.vendor?.name) }
+        try await write(nut) { ($0.stockCount, $0.note) = (5, "new") }
+        #expect(view.stockCount == 5)
+        #expect(view.note == "new")
+        let changes = tracking { #expect(view.stockCount == 5) }
+        try await write(nut) { $0.stockCount = 6 }
+        #expect(changes.value == 1)
+        let second = tracking { #expect(view.stockCount == 6) }
+        _ = view.name
+        try await write(nut) { $0.note = nil }
+        #expect(second.value == 0)
+        #expect((view.stockCount, view.note) == (6, nil))
+        _ = tracking { _ = view.name }
+        let nut = nut
+        try await stack.write { $0.delete(try $0.object(with: nut, as: Article.self)) }
+        #expect(try await stack.read { try $0.count(Article.self) } == 1)
+    }
+
     @Test func aReportComesOnceForEachTracking() async throws {
         let view = try await view(nut)
         let first = tracking { _ = view.stockCount }

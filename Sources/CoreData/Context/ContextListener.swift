@@ -13,9 +13,12 @@ protocol ContextListener: AnyObject {
     func contextDidMerge(_ context: NSManagedObjectContext)
     /// The context let go of all its objects.
     func contextForgotObjects(_ context: NSManagedObjectContext)
+    /// A property of an object that notes its reads is about to be read, in a context of the main queue.
+    func willRead(_ slot: Int, of object: NSManagedObject)
 }
 
 extension ContextListener {
+    func willRead(_ slot: Int, of object: NSManagedObject) {}
     func context(_ context: NSManagedObjectContext, willChange object: NSManagedObject) {}
     func context(_ context: NSManagedObjectContext, didSave saved: [ContiguousArray<NSManagedObject>]) {}
     func contextDidMerge(_ context: NSManagedObjectContext) {}

@@ -71,7 +71,7 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
     }
 
     override func checkQueue(of object: NSManagedObject, slot: Int) {
-        if isOnMainQueue { _ReadObservation.note(slot, of: object) }
+        if isOnMainQueue { context?.tellListeners { $0.willRead(slot, of: object) } }
         if ConcurrencyDebug.isOn { ConcurrencyDebug.check(object, slot: slot) }
     }
 }

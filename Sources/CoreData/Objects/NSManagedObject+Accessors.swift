@@ -6,7 +6,8 @@ import Foundation
 extension NSManagedObject {
     // MARK: Integers
 
-    @inlinable
+    // Always inlined: a function that reads many properties, through views above all, would soon be too large for the optimizer.
+    @inlinable @inline(__always)
     public final func _managedValue(forSlotNamed name: StaticString) -> Int64 {
         if let row {
             let known = accessorTable.first(name)

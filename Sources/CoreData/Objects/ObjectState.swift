@@ -319,7 +319,7 @@ extension NSManagedObject {
     @inline(__always)
     final func readThroughPending() { state.row = nil }
 
-    /// Has each read ask the registry, as checked objects do, until `endNotingReads`.
+    /// Has each read tell the registry first, as checked objects do, until `endNotingReads`.
     final func beginNotingReads() {
         state.flags.insert(.checked)
         state.row = nil

@@ -1,5 +1,4 @@
 import CSwiftRuntime
-import Synchronization
 
 /// Reads of live objects that `withObservationTracking` may be waiting for. For `SafeCoreData`.
 public enum _ReadObservation {
@@ -10,30 +9,4 @@ public enum _ReadObservation {
     public static var isPossible: Bool { opencoredata_mainContextsExist() }
 
     static func mainContextWasMade() { opencoredata_mainContextWasMade() }
-
-    /// The slots that were read while the reads of an object are noted; nil when no object's are. Guards them.
-    private static let noted = Mutex<(object: ObjectIdentifier, slots: [Int])?>(nil)
-
-    /// Notes the reads of an object from now on.
-    ///
-    /// - Returns: false while those of another are noted.
-    static func beginNoting(_ object: AnyObject) -> Bool {
-        noted.withLock { noted in
-            if noted != nil { return false }
-            noted = (ObjectIdentifier(object), [])
-            return true
-        }
-    }
-
-    static func note(_ slot: Int, of object: AnyObject) {
-        noted.withLock { if $0?.object == ObjectIdentifier(object) { $0?.slots.append(slot) } }
-    }
-
-    /// The slots that were read since `beginNoting`.
-    static func endNoting() -> [Int] {
-        noted.withLock { noted in
-            defer { noted = nil }
-            return noted?.slots ?? []
-        }
-    }
 }

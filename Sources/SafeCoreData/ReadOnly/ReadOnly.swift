@@ -52,12 +52,8 @@ public struct ReadOnly<Object: NSManagedObject> {
     /// Reads a property of the object, and notes it where `withObservationTracking` waits for its changes.
     @inlinable @inline(__always)
     func read<Value>(_ keyPath: KeyPath<Object, Value>) -> Value {
-        // By itself: where the two ways meet again, the object would be retained and released for each read.
-        if !_ReadObservation.isPossible { return object[keyPath: keyPath] }
-        let isObserved = _ReadObservation.beginRead(object)
-        let value = object[keyPath: keyPath]
-        if isObserved { _ReadObservation.endRead(object) }
-        return value
+        if _slowPath(_ReadObservation.isPossible) { _ReadObservation.willRead(object) }
+        return object[keyPath: keyPath]
     }
 
     // MARK: Attributes

@@ -2,46 +2,30 @@ import Observation
 import Synchronization
 
 extension _ReadObservation {
-    /// Begins a read of an object's property, if `withObservationTracking` runs on this thread and the object belongs to the main queue.
+    /// Is told before a property of an object is read: has the object note its reads, if `withObservationTracking` runs on this thread
+    /// and the object belongs to the main queue.
     ///
-    /// What is read is found while it is read: a key path that has to be looked at costs more than the read of the property it stands for.
-    ///
-    /// - Returns: whether the read has to be ended.
+    /// The reads are found where the object makes them: a key path that has to be looked at costs more than the read of the property it
+    /// stands for. Nothing is told afterwards, as the object would then be retained and released for each read; an object notes its reads
+    /// until the first one that nobody tracks.
     @inline(never)
-    public static func beginRead(_ object: NSManagedObject) -> Bool {
+    public static func willRead(_ object: NSManagedObject) {
         // Without counting references: every read of a main queue's object comes here.
         let isOnMainQueue = object.heldRegistry?._withUnsafeGuaranteedRef { $0.isOnMainQueue } ?? false
-        guard isOnMainQueue, isTracking else { return false }
+        guard isOnMainQueue, isTracking else { return }
         object.fireFaultIfNeeded()
-        guard beginNoting(object) else { return false }
-        object.beginNotingReads()
-        return true
-    }
-
-    /// Ends the read of a property, and has a change of what was read reported.
-    @inline(never)
-    public static func endRead(_ object: NSManagedObject) {
-        object.endNotingReads()
-        let slots = Set(endNoting())
         guard let context = object.managedObjectContext else { return }
-        let observers = observers(of: context)
-        for slot in slots where slot >= 0 && slot < object.layout.slots.count {
-            // An element of a composite attribute changes with the attribute.
-            let name = object.layout.slots[slot].name
-            observers.note(object, String(name.prefix { $0 != "." }))
-        }
+        addObservers(to: context)
+        object.beginNotingReads()
     }
 
-    private static func observers(of context: NSManagedObjectContext) -> ReadObservers {
-        if let observers = context.listeners.owned(ReadObservers.self) { return observers }
-        let observers = ReadObservers()
-        context.listeners.own(observers)
-        return observers
+    private static func addObservers(to context: NSManagedObjectContext) {
+        if context.listeners.owned(ReadObservers.self) == nil { context.listeners.own(ReadObservers()) }
     }
 
     /// Whether `withObservationTracking` runs on this thread, which no function tells: it keeps key paths that are read, and hashes them
     /// for that.
-    private static var isTracking: Bool {
+    fileprivate static var isTracking: Bool {
         Probe.wasHashed.store(false, ordering: .relaxed)
         Probe.registrar.access(Probe.subject, keyPath: Probe.keyPath)
         return Probe.wasHashed.load(ordering: .relaxed)
@@ -86,7 +70,23 @@ private final class ReadObservers: ContextListener {
         subscript(property: Property) -> Int { 0 }
     }
 
-    func note(_ object: NSManagedObject, _ name: String) {
+    /// While the value of a property is read to be noted.
+    private var isNoting = false
+
+    func willRead(_ slot: Int, of object: NSManagedObject) {
+        guard slot >= 0, slot < object.layout.slots.count, !isNoting else { return }
+        if _ReadObservation.isTracking {
+            // An element of a composite attribute changes with the attribute.
+            let name = object.layout.slots[slot].name
+            note(object, String(name.prefix { $0 != "." }))
+        } else {
+            object.endNotingReads()
+        }
+    }
+
+    private func note(_ object: NSManagedObject, _ name: String) {
+        isNoting = true
+        defer { isNoting = false }
         let identity = ObjectIdentifier(object)
         if entries[identity]?.object.object !== object {
             if entries.count >= limit {
