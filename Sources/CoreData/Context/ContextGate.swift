@@ -9,9 +9,10 @@ import Synchronization
 /// the contexts that it has, to others who wait for them, and goes on when it can have all of them again at once.
 ///
 /// It keeps a context in the middle of whose own work it is, while it waits for the parent of that, and those below that context: they
-/// would need it. Where blocks are nested within one branch of a tree, up or down, whoever waits for what another thread keeps waits for
-/// something above what it keeps itself, so that nobody waits for ever. Blocks of contexts in different branches that are nested in each
-/// other have no such order, as two queues have none.
+/// would need it. Such a wait ends without those given up that others keep while they wait in the same way: two threads could otherwise
+/// wait for what each of them keeps. What is missing is taken back when the context's own work is done, where the thread can give up
+/// everything once more (`operation`). So nobody waits for ever, in whatever order blocks of a tree are nested: who keeps a
+/// context waits for one above it, and the root waits for none.
 ///
 /// Blocks for the main queue run on the main thread: while that waits, it carries them out itself.
 final class ContextGate: @unchecked Sendable {
@@ -19,6 +20,8 @@ final class ContextGate: @unchecked Sendable {
 
     /// Whether a thread works with the context, or a block is about to.
     private var isTaken = false
+    /// In how many waits the thread that works with the context keeps it.
+    private var waitingKeepers = 0
     /// How many blocks have begun whose threads have given the gate up meanwhile. No other block begins before they have ended.
     private var suspendedCount = 0
     private var blocks = FirstInFirstOut<(number: Int, run: @Sendable () -> Void)>()
@@ -57,6 +60,16 @@ final class ContextGate: @unchecked Sendable {
             lastNumber += 1
             return lastNumber
         }
+
+        /// Lets those go on that can, in the order in which they came.
+        mutating func letGoOn() {
+            if threads.isEmpty { return }
+            threads.removeAll { thread in
+                guard thread.canGoOn else { return false }
+                thread.goOn()
+                return true
+            }
+        }
     }
 
     private static let waiting = Mutex(Waiting())
@@ -72,13 +85,7 @@ final class ContextGate: @unchecked Sendable {
     ///
     /// - Returns: the block to begin with.
     private func giveOn(_ waiting: inout Waiting) -> (@Sendable () -> Void)? {
-        if !waiting.threads.isEmpty {
-            waiting.threads.removeAll { thread in
-                guard thread.canGoOn else { return false }
-                thread.goOn()
-                return true
-            }
-        }
+        waiting.letGoOn()
         guard !isTaken, suspendedCount == 0, let block = blocks.removeFirst() else { return nil }
         isTaken = true
         return block.run
@@ -105,26 +112,19 @@ final class ContextGate: @unchecked Sendable {
             let work = ThreadWork.current
             work.held.append(ThreadWork.Held(gate: self))
             block()
-            work.held.removeLast()
-            leave()
+            leave(work.held.removeLast())
         }
-    }
-
-    private func leave() {
-        let block = Self.waiting.withLock { waiting in
-            isTaken = false
-            return giveOn(&waiting)
-        }
-        if let block { execute(block) }
     }
 
     // MARK: - Now
 
     /// Runs a block when it is its turn, and waits for it. The thread gives up meanwhile what it need not keep.
-    func sync(_ body: () -> Void) {
+    ///
+    /// - Parameter isInOperation: whether the thread is in the middle of a context's own work, which needs this one.
+    func sync(isInOperation: Bool, _ body: () -> Void) {
         let work = ThreadWork.current
         if isMain {
-            withoutActuallyEscaping(body) { runOnMainQueue(MainRequest($0, by: work), work) }
+            withoutActuallyEscaping(body) { runOnMainQueue(MainRequest($0, by: work), work, isInOperation: isInOperation) }
             return
         }
         let isTakenNow = Self.waiting.withLock { _ in
@@ -132,35 +132,48 @@ final class ContextGate: @unchecked Sendable {
             isTaken = true
             return true
         }
-        if !isTakenNow {
-            let thread = WaitingThread(work, target: self)
-            begin(thread)
-            Self.wait(thread)
-        }
+        if !isTakenNow { Self.wait(WaitingThread(work, target: self, mayGoOnWithout: isInOperation)) }
         work.held.append(ThreadWork.Held(gate: self))
         body()
-        work.held.removeLast()
-        leave()
+        leave(work.held.removeLast())
+        if work.lacksAny { Self.takeBack(work, isInOperation: isInOperation) }
+    }
+
+    /// Waits for what a thread has given up and not got back.
+    ///
+    /// - Parameter isInOperation: whether it is in the middle of a context's own work, and goes on without what it cannot have.
+    fileprivate static func takeBack(_ work: ThreadWork, isInOperation: Bool) {
+        wait(WaitingThread(work, target: nil, mayGoOnWithout: isInOperation))
+    }
+
+    private func leave(_ held: ThreadWork.Held) {
+        let block = Self.waiting.withLock { waiting in
+            if held.isAway { suspendedCount -= 1 } else { isTaken = false }
+            return giveOn(&waiting)
+        }
+        if let block { execute(block) }
     }
 
     /// Gives up what a thread has, and lines it up.
-    private func begin(_ thread: WaitingThread) {
-        let block = Self.waiting.withLock { waiting in
+    private static func begin(_ thread: WaitingThread) {
+        let block = waiting.withLock { waiting in
             thread.number = waiting.nextNumber()
-            for gate in thread.givenUp {
-                gate.isTaken = false
-                gate.suspendedCount += 1
-            }
+            thread.giveUp()
             waiting.threads.append(thread)
-            // Others may have waited for what is given up, and the gate may have become free.
-            return giveOn(&waiting)
+            // Others may have waited for what is given up, or is kept from now on, and what this one needs may be free.
+            waiting.letGoOn()
+            return thread.target?.giveOn(&waiting)
         }
-        thread.work.suspended += thread.givenUp
-        if let block { execute(block) }
+        if let block { thread.target?.execute(block) }
     }
 
     /// Waits until a thread can go on, which then has all its gates.
     private static func wait(_ thread: WaitingThread) {
+        begin(thread)
+        waitFurther(thread)
+    }
+
+    private static func waitFurther(_ thread: WaitingThread) {
         let work = thread.work
         let isMain = MainQueue.isCurrent && !work.isBusyOnMainQueue
         let former = isMain ? waiting.withLock { waiting in swap(&waiting.mainThread, work) } : nil
@@ -170,7 +183,6 @@ final class ContextGate: @unchecked Sendable {
             work.wait()
         }
         if isMain { _ = waiting.withLock { waiting in swap(&waiting.mainThread, former) } }
-        work.suspended.removeLast(thread.givenUp.count)
     }
 
     private static func swap(_ place: inout ThreadWork?, _ new: ThreadWork?) -> ThreadWork? {
@@ -180,16 +192,17 @@ final class ContextGate: @unchecked Sendable {
 
     // MARK: - The main queue
 
-    private func runOnMainQueue(_ request: MainRequest, _ work: ThreadWork) {
-        let thread = WaitingThread(work, target: nil)
+    private func runOnMainQueue(_ request: MainRequest, _ work: ThreadWork, isInOperation: Bool) {
+        let thread = WaitingThread(work, target: nil, mayGoOnWithout: isInOperation)
+        thread.isPaused = true
         request.thread = thread
-        begin(thread)
+        Self.begin(thread)
         Self.waiting.withLock { waiting in
             waiting.mainRequests.append(request)
             waiting.mainThread?.wake()
         }
         queue.async { Self.carryOutMainRequests(whileWaiting: nil) }
-        Self.wait(thread)
+        Self.waitFurther(thread)
     }
 
     /// Runs the blocks of other threads on the main one.
@@ -215,47 +228,69 @@ final class ContextGate: @unchecked Sendable {
         }
     }
 
-    /// Whether a thread works with the context of the gate, not only in blocks that it has given up to wait.
-    func isGivenUp(by work: ThreadWork) -> Bool {
-        work.suspended.contains { $0 === self } && !work.held.suffix(1).contains { $0.gate === self }
-    }
+    /// Whether a thread works with the context of the gate only in blocks that have given it up.
+    func isGivenUp(by work: ThreadWork) -> Bool { work.held.last { $0.gate === self }?.isAway ?? false }
 
     // MARK: - Waiting threads
 
-    /// A thread that waits for a gate, or for a block on the main queue.
+    /// A thread that waits for a gate, for a block on the main queue, or for what it has given up.
     fileprivate final class WaitingThread: @unchecked Sendable {
-        // Sendable: all variables are guarded by the lock of `Waiting`, but for the atomic one.
+        // Sendable: all variables are guarded by the lock of `Waiting`, but for the atomic one. The thread's own places are changed by
+        // others under that lock, while it waits.
 
         let work: ThreadWork
         let target: ContextGate?
-        /// What it has given up, and needs to go on.
-        let givenUp: [ContextGate]
+        /// What it needs to go on, and has to give up until then, with its places.
+        let needed: [(place: Int, gate: ContextGate)]
+        /// What it keeps meanwhile.
+        private let kept: [ContextGate]
+        /// Whether it can do without what others keep while they wait.
+        let mayGoOnWithout: Bool
         var number = 0
         /// Whether it cannot go on yet although it could have its gates.
-        var isPaused: Bool
+        var isPaused = false
         private let mayGoOn = Atomic<Bool>(false)
 
-        init(_ work: ThreadWork, target: ContextGate?) {
+        init(_ work: ThreadWork, target: ContextGate?, mayGoOnWithout: Bool) {
             self.work = work
             self.target = target
-            givenUp = work.held.compactMap { $0.isKept ? nil : $0.gate }
-            isPaused = target == nil
+            self.mayGoOnWithout = mayGoOnWithout
+            needed = work.held.indices.compactMap { place in
+                let gate = work.held[place].gate
+                // Of blocks of one context the innermost has it first.
+                let isOuter = gate === target || work.held[(place + 1)...].contains { $0.gate === gate }
+                return work.held[place].isKept || isOuter ? nil : (place, gate)
+            }
+            kept = work.held.compactMap { $0.isKept && !$0.isAway ? $0.gate : nil }
         }
 
         var goesOn: Bool { mayGoOn.load(ordering: .acquiring) }
 
         /// Under the lock.
         var canGoOn: Bool {
-            !isPaused && target?.isFree(for: number) != false && givenUp.allSatisfy { !$0.isTaken }
+            if isPaused || target?.isFree(for: number) == false { return false }
+            return needed.allSatisfy { !$0.gate.isTaken || mayGoOnWithout && $0.gate.waitingKeepers > 0 }
         }
 
-        /// Takes everything it needs. Under the lock.
+        /// Under the lock.
+        func giveUp() {
+            for gate in kept { gate.waitingKeepers += 1 }
+            for place in work.held.indices where !work.held[place].isKept && !work.held[place].isAway {
+                work.held[place].isAway = true
+                work.held[place].gate.isTaken = false
+                work.held[place].gate.suspendedCount += 1
+            }
+        }
+
+        /// Takes what it needs. Under the lock.
         func goOn() {
             target?.isTaken = true
-            for gate in givenUp {
+            for (place, gate) in needed where !gate.isTaken {
                 gate.isTaken = true
                 gate.suspendedCount -= 1
+                work.held[place].isAway = false
             }
+            for gate in kept { gate.waitingKeepers -= 1 }
             mayGoOn.store(true, ordering: .releasing)
             work.wake()
         }
@@ -314,18 +349,23 @@ final class ThreadWork: @unchecked Sendable {
 
     /// The contexts whose blocks the thread is running, innermost last.
     fileprivate(set) var contexts: [NSManagedObjectContext] = []
-    /// A gate that the thread has, or has given up to wait.
+    /// A gate of a block that the thread runs.
     fileprivate struct Held {
         let gate: ContextGate
-        /// Whether the thread is in the middle of the context's own work, or has given the gate up already.
-        var isKept = false
+        /// In how many waits the thread keeps it: it is in the middle of the context's own work.
+        var keepers = 0
+        /// Whether the thread has given it up.
+        var isAway = false
+
+        var isKept: Bool { keepers > 0 }
     }
 
+    /// Innermost last.
     fileprivate var held: [Held] = []
     /// Whether the thread is in the middle of the own work of a context of the main queue.
     fileprivate var isBusyOnMainQueue = false
-    /// Those that it has given up.
-    fileprivate var suspended: [ContextGate] = []
+    /// In how many nested operations of contexts the thread is.
+    private var operations = 0
     private let semaphore = DispatchSemaphore(value: 0)
 
     private static let key: pthread_key_t = {
@@ -348,30 +388,42 @@ final class ThreadWork: @unchecked Sendable {
 
     fileprivate func wait() { semaphore.wait() }
 
+    /// Whether there is something that the thread has given up and should have again.
+    fileprivate var lacksAny: Bool { held.contains { $0.isAway && !$0.isKept } }
+
     /// Runs a block while a context, in the middle of whose own work the thread is, waits for its parent.
     func keeping<Value>(_ child: NSManagedObjectContext?, _ body: () throws -> Value) rethrows -> Value {
         guard let child else { return try body() }
-        let former = held
         let wasBusyOnMainQueue = isBusyOnMainQueue
         if child.gate.isMain { isBusyOnMainQueue = true }
-        for place in held.indices where held[place].gate === child.gate || held[place].gate.context?.isBelow(child) == true {
-            held[place].isKept = true
-        }
+        let kept = held.indices.filter { held[$0].gate === child.gate || held[$0].gate.context?.isBelow(child) == true }
+        for place in kept { held[place].keepers += 1 }
         defer {
-            held = former
+            for place in kept { held[place].keepers -= 1 }
             isBusyOnMainQueue = wasBusyOnMainQueue
+        }
+        return try body()
+    }
+
+    /// Runs a context's own work that may need the parent. After the outermost the thread has all contexts again whose blocks it is in.
+    func operation<Value>(_ body: () throws -> Value) rethrows -> Value {
+        operations += 1
+        defer {
+            operations -= 1
+            if operations == 0, lacksAny { ContextGate.takeBack(self, isInOperation: false) }
         }
         return try body()
     }
 
     /// Does what another thread asks for, in its name.
     fileprivate func carryOut(_ request: MainRequest) {
-        let (ownContexts, ownHeld) = (contexts, held)
+        let ownContexts = contexts
         contexts += request.contexts
         // What the thread has given up is not its own here, and cannot be given up again.
-        for place in held.indices { held[place].isKept = true }
+        for place in held.indices { held[place].keepers += 1 }
         request.run()
-        (contexts, held) = (ownContexts, ownHeld)
+        for place in held.indices { held[place].keepers -= 1 }
+        contexts = ownContexts
     }
 
     /// Runs a block as one of a context's.

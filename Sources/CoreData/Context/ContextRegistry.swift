@@ -40,22 +40,23 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
 
     override func fulfillFault(_ object: NSManagedObject, triggeredBy slot: Int) -> Bool {
         guard let context else { return false }
-        context.fulfillFault(object, triggeredBy: slot)
+        context.asOperation { context.fulfillFault(object, triggeredBy: slot) }
         return true
     }
 
     override func object(for reference: RowReference, near source: NSManagedObject) -> NSManagedObject? {
-        context?.object(for: reference, near: source)
+        guard let context else { return nil }
+        return context.asOperation { context.object(for: reference, near: source) }
     }
 
     override func relatedObjects(to object: NSManagedObject, slot: Int) -> RelatedObjects {
         guard let context else { return .noContext }
-        guard let objects = context.relatedObjects(to: object, slot: slot) else { return .unknown }
+        guard let objects = context.asOperation({ context.relatedObjects(to: object, slot: slot) }) else { return .unknown }
         return .objects(objects, mayBeDeleted: context.hasUnsavedDeletions)
     }
 
     override func fetchedPropertyValue(of object: NSManagedObject, _ slot: Int) -> Any? {
-        context.flatMap { object.fetchedPropertyValue(slot, in: $0) }
+        context.flatMap { context in context.asOperation { object.fetchedPropertyValue(slot, in: context) } }
     }
 
     override func noteChanged(_ object: NSManagedObject) { context?.noteChanged(object) }

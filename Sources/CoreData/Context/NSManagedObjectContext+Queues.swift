@@ -24,13 +24,15 @@ extension NSManagedObjectContext {
         try ThreadWork.current.keeping(child) {
             // A block of the main thread that another one waits for may come back to a context that the main thread has given up.
             if isOnQueue, !gate.isGivenUp(by: .current) { return try CurrentContext.run(in: self, block) }
-            return try wait(block) { throw $0 }
+            return try wait(isInOperation: child != nil, block) { throw $0 }
         }
     }
 
-    private func wait<Value>(_ block: () throws -> Value, rethrowing: (any Error) throws -> Value) rethrows -> Value {
+    private func wait<Value>(
+        isInOperation: Bool, _ block: () throws -> Value, rethrowing: (any Error) throws -> Value
+    ) rethrows -> Value {
         var result: Result<Value, any Error>?
-        gate.sync {
+        gate.sync(isInOperation: isInOperation) {
             result = Result { try CurrentContext.run(in: self, block) }
         }
         switch result {
@@ -38,6 +40,12 @@ extension NSManagedObjectContext {
         case .failure(let error): return try rethrowing(error)
         case nil: preconditionFailure("A context's queue did not run a block.")
         }
+    }
+
+    /// Runs work of the context's own, which may need the parent more than once.
+    @inline(__always)
+    func asOperation<Value>(_ work: () throws -> Value) rethrows -> Value {
+        parentContext == nil ? try work() : try ThreadWork.current.operation(work)
     }
 
     /// Whether another context is above this one.

@@ -280,7 +280,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///
     /// - Throws: validation errors (1550 to 1680, several as 1560), conflicts (133020, 133021), and errors of the store.
     // In the class and not in an extension, so that subclasses can override it.
-    open func save() throws { try saveChanges() }
+    open func save() throws { try asOperation { try saveChanges() } }
 
     // MARK: - Finding objects
 
@@ -301,7 +301,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The object with an ID, loaded.
     ///
     /// - Throws: code 133000 when there is no such row.
-    open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject { try loadedObject(with: objectID) }
+    open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject { try asOperation { try loadedObject(with: objectID) } }
 
     // MARK: - Forgetting
 
@@ -324,7 +324,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Fetches what the request describes.
     ///
     /// - Throws: errors that name the entity, the part of the predicate or the statement at fault.
-    open func fetch<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] { try FetchExecutor(request, in: self).results() }
+    open func fetch<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] { try asOperation { try FetchExecutor(request, in: self).results() } }
 
     /// Fetches what the request describes, as `Any`.
     open func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
@@ -332,11 +332,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     /// The number of objects that the request would give.
-    open func count<Result>(for request: NSFetchRequest<Result>) throws -> Int { try FetchExecutor(request, in: self).count() }
+    open func count<Result>(for request: NSFetchRequest<Result>) throws -> Int { try asOperation { try FetchExecutor(request, in: self).count() } }
 
     /// The number of objects that the request would give, for a request whose result type is nowhere written.
     @_disfavoredOverload
-    open func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int { try FetchExecutor(request, in: self).count() }
+    open func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int { try asOperation { try FetchExecutor(request, in: self).count() } }
 
     /// Executes a request against the stores.
     ///
@@ -345,7 +345,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// - Throws: code 134091 for save requests and for classes of requests that the framework does not know; what the
     ///   request itself throws.
     @discardableResult
-    open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult { try request.execute(in: self) }
+    open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult { try asOperation { try request.execute(in: self) } }
 
     /// Runs a block later on the context's queue; pending changes are processed at its end.
     ///
@@ -360,19 +360,19 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Applies delete rules to newly deleted objects and posts what changed since the last time. Called by `perform` at the
     /// end of its block, by `save()`, and for a main-queue context that is changed on the main thread outside of a block when
     /// the main queue comes to its next turn.
-    open func processPendingChanges() { processChanges() }
+    open func processPendingChanges() { asOperation { processChanges() } }
 
     /// Turns an object into a fault, discarding its changes, or with `mergeChanges` reloads its row under its changes.
     ///
     /// A new object that is turned into a fault stays inserted; its values are the defaults again. Changes of a row that others
     /// deleted have nothing to be merged with: the object becomes a fault that finds no row.
-    open func refresh(_ object: NSManagedObject, mergeChanges: Bool) { readAgain(object, mergeChanges: mergeChanges) }
+    open func refresh(_ object: NSManagedObject, mergeChanges: Bool) { asOperation { readAgain(object, mergeChanges: mergeChanges) } }
 
     /// Turns all unchanged objects into faults and reloads the rows of changed ones under their changes.
-    open func refreshAllObjects() { readAllAgain() }
+    open func refreshAllObjects() { asOperation { readAllAgain() } }
 
     /// Discards all unsaved changes: insertions, deletions and changed values. Nothing is read from the store.
-    open func rollback() { rollBack() }
+    open func rollback() { asOperation { rollBack() } }
 
     /// Takes over what another context of the same coordinator saved: refreshes changed objects, faults in inserted ones,
     /// deletes deleted ones. Pending changes of this context survive.
@@ -381,20 +381,20 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// save writes nothing for them.
     ///
     /// - Parameter notification: a `didSaveObjectsNotification` or `didSaveObjectIDsNotification`.
-    open func mergeChanges(fromContextDidSave notification: Notification) { mergeSave(notification) }
+    open func mergeChanges(fromContextDidSave notification: Notification) { asOperation { mergeSave(notification) } }
 
     /// Gives new objects permanent IDs before they are saved; objects that have one are left alone.
     ///
     /// Of a context with a parent these may also be objects that were saved to the parent only.
     ///
     /// - Throws: errors of the store that hands out the keys.
-    open func obtainPermanentIDs(for objects: [NSManagedObject]) throws { try obtainKeys(for: objects) }
+    open func obtainPermanentIDs(for objects: [NSManagedObject]) throws { try asOperation { try obtainKeys(for: objects) } }
 
     /// Takes back the last group of the undo manager; does nothing without one. Pending changes are processed first, and belong to it.
-    open func undo() { undoGroup() }
+    open func undo() { asOperation { undoGroup() } }
 
     /// Does again what `undo()` took back last; does nothing without an undo manager.
-    open func redo() { redoGroup() }
+    open func redo() { asOperation { redoGroup() } }
 
     /// Merges changes known only by object IDs or their URIs into several contexts.
     ///

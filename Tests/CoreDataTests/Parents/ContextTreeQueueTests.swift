@@ -4,17 +4,25 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A tree of contexts whose blocks wait for each other, up and down its branches.
+/// A tree of contexts whose blocks wait for each other.
 @Suite struct ContextTreeQueueTests {
     /// Contexts by their place in a tree, and what was done in them.
     final class Tree: @unchecked Sendable {
         // Sendable: each counter is used in blocks of its context only.
         let library: Library
         let contexts: [NSManagedObjectContext]
-        /// For each context those above and below it, and itself.
-        let branches: [Set<Int>]
         var counters: [Int]
         let expected: Mutex<[Int]>
+        /// Whether a thread uses a context.
+        private let users: [Flag]
+        private var usage: [Int]
+        let collisions = Mutex(0)
+
+        final class Flag: Sendable {
+            private let value = Atomic(false)
+
+            func exchange(_ new: Bool) -> Bool { value.exchange(new, ordering: .relaxed) }
+        }
 
         init(_ parents: [Int?]) throws {
             library = try Library(.inMemory)
@@ -26,25 +34,25 @@ import Testing
                 contexts.append(context)
             }
             self.contexts = contexts
-            func above(_ index: Int) -> Set<Int> { parents[index].map { above($0).union([index]) } ?? [index] }
-            branches = parents.indices.map { index in
-                Set(parents.indices.filter { above(index).contains($0) || above($0).contains(index) })
-            }
             counters = parents.map { _ in 0 }
+            usage = counters
+            users = parents.map { _ in Flag() }
             expected = Mutex(parents.map { _ in 0 })
         }
 
-        /// Something in a context, within which there may be something in another one.
+        /// Something in a context, within which there may be something in another one, wherever that is in the tree.
         ///
-        /// - Parameter branch: the contexts that are above or below all those whose blocks it is in.
-        func work(_ random: inout SeededGenerator, depth: Int, within branch: Set<Int>) {
-            let index = branch.sorted().randomElement(using: &random) ?? 0
+        /// - Parameter outer: the contexts whose blocks it is in.
+        func work(_ random: inout SeededGenerator, depth: Int, in outer: Set<Int> = []) {
+            let index = Int.random(in: contexts.indices, using: &random)
             let context = contexts[index]
             let kind = Int.random(in: 0..<6, using: &random)
             expected.withLock { $0[index] += 1 }
             var inner = random
             random = SeededGenerator(seed: random.next())
             context.performAndWait {
+                let own = outer.union([index])
+                useAlone(own)
                 counters[index] += 1
                 switch kind {
                 case 0: _ = try? context.names()
@@ -53,8 +61,17 @@ import Testing
                 case 3: context.refreshAllObjects()
                 default: break
                 }
-                if depth > 0 { work(&inner, depth: depth - 1, within: branch.intersection(branches[index])) }
+                useAlone(own)
+                if depth > 0 { work(&inner, depth: depth - 1, in: own) }
+                useAlone(own)
             }
+        }
+
+        /// Notices whether another thread, too, is in blocks of contexts without waiting.
+        private func useAlone(_ indices: Set<Int>) {
+            for index in indices where users[index].exchange(true) { collisions.withLock { $0 += 1 } }
+            for _ in 0..<20 { for index in indices { usage[index] &+= 1 } }
+            for index in indices { _ = users[index].exchange(false) }
         }
 
         /// The same without waiting for it.
@@ -67,7 +84,7 @@ import Testing
             context.perform { [self] in
                 counters[index] += 1
                 var random = SeededGenerator(seed: seed)
-                work(&random, depth: 1, within: branches[index])
+                work(&random, depth: 1)
                 group.leave()
             }
         }
@@ -86,7 +103,7 @@ import Testing
                     if Bool.random(using: &random) {
                         tree.enqueue(&random, group)
                     } else {
-                        tree.work(&random, depth: 3, within: Set(tree.contexts.indices))
+                        tree.work(&random, depth: 3)
                     }
                 }
                 group.leave()
@@ -95,6 +112,7 @@ import Testing
         let hasEnded = group.wait(timeout: .now() + (LongTests.areEnabled ? 1800 : 120)) == .success
         #expect(hasEnded, "Blocks wait for each other for ever.")
         guard hasEnded else { return }
+        #expect(tree.collisions.withLock { $0 } == 0)
         for (index, context) in tree.contexts.enumerated() {
             context.performAndWait { #expect(tree.counters[index] == tree.expected.withLock { $0[index] }) }
         }
