@@ -42,6 +42,7 @@ extension NSManagedObjectContext {
     /// - Parameter keepingDeletions: whether deleted objects stay until the next save, or leave the context at once.
     func merge(_ changes: SavedObjectIDs, keepingDeletions: Bool = false) {
         if journal != nil { processPendingChanges() }
+        advanceGeneration()
         let changes = changes.rereadRoots.map { withRereadObjects(changes, of: $0) } ?? changes
         var refreshedIDs: [NSManagedObjectID] = []
         for objectID in changes.inserted where objectID.persistentStore != nil || objectID.serial(in: registry.identities) != nil {

@@ -4,7 +4,10 @@ extension NSManagedObjectContext {
     /// The rows of a store that the context works with; nil once it was removed.
     func rows(ofStore number: Int) -> (any RowSource)? {
         guard let store = registry.store(number: number) else { return nil }
-        guard let parent = parentContext else { return store.snapshotStore }
+        guard let parent = parentContext else {
+            if let generation { return generation.rows(of: store) }
+            return store.snapshotStore
+        }
         if let rows = parentRows[number] { return rows }
         let rows = ParentRows(of: parent, for: self, store: number)
         parentRows[number] = rows

@@ -133,8 +133,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
     @exclusivity(unchecked) private(set) var parentContext: NSManagedObjectContext?
 
+    /// The state of the stores that the context is pinned to.
+    @exclusivity(unchecked) var generation: QueryGeneration?
+
     private func attach(to coordinator: NSPersistentStoreCoordinator?) {
         self.coordinator = coordinator
+        generation = nil
         coordinator?.clients.add(self)
         parentContext?.children.add(self)
         parentRows.removeAll()
@@ -301,7 +305,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The object with an ID, loaded.
     ///
     /// - Throws: code 133000 when there is no such row.
-    open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject { try asOperation { try loadedObject(with: objectID) } }
+    open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        try asOperation { try loadedObject(with: objectID) }
+    }
 
     // MARK: - Forgetting
 
@@ -312,6 +318,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         let objects = registeredObjects
         let objectIDs = ContextNotification.didChange.isWanted(forObjects: objects.count) ? objects.map(\.objectID) : nil
         releaseObjects()
+        advanceGeneration()
         guard let objectIDs else { return }
         NotificationCenter.default.post(
             name: ContextNotification.didChange.name, object: self, userInfo: [NSInvalidatedAllObjectsKey: objectIDs])
@@ -324,7 +331,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Fetches what the request describes.
     ///
     /// - Throws: errors that name the entity, the part of the predicate or the statement at fault.
-    open func fetch<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] { try asOperation { try FetchExecutor(request, in: self).results() } }
+    open func fetch<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] {
+        try asOperation { try FetchExecutor(request, in: self).results() }
+    }
 
     /// Fetches what the request describes, as `Any`.
     open func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
@@ -332,11 +341,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     /// The number of objects that the request would give.
-    open func count<Result>(for request: NSFetchRequest<Result>) throws -> Int { try asOperation { try FetchExecutor(request, in: self).count() } }
+    open func count<Result>(for request: NSFetchRequest<Result>) throws -> Int {
+        try asOperation { try FetchExecutor(request, in: self).count() }
+    }
 
     /// The number of objects that the request would give, for a request whose result type is nowhere written.
     @_disfavoredOverload
-    open func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int { try asOperation { try FetchExecutor(request, in: self).count() } }
+    open func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int {
+        try asOperation { try FetchExecutor(request, in: self).count() }
+    }
 
     /// Executes a request against the stores.
     ///
@@ -345,7 +358,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// - Throws: code 134091 for save requests and for classes of requests that the framework does not know; what the
     ///   request itself throws.
     @discardableResult
-    open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult { try asOperation { try request.execute(in: self) } }
+    open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+        try asOperation { try request.execute(in: self) }
+    }
 
     /// Runs a block later on the context's queue; pending changes are processed at its end.
     ///

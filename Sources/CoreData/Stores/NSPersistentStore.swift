@@ -198,6 +198,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The interface through which contexts reach the rows; set before the store is used.
     var snapshotStore: (any SnapshotStore)? { nil }
 
+    /// The rows as they are now, whatever is saved later; nil where the store cannot keep them.
+    func pinRows() -> (any RowSource)? { nil }
+
     /// Answers a batch request of a store whose class is the program's own; opaque here, as is the context that it comes from.
     ///
     /// - Throws: code 134091 unless the class executes requests by itself.

@@ -59,6 +59,7 @@ import Testing
                 case 1: context.author("Ada")
                 case 2: try? context.save()
                 case 3: context.refreshAllObjects()
+                case 4: for author in (try? context.authors()) ?? [] { context.delete(author) }
                 default: break
                 }
                 useAlone(own)

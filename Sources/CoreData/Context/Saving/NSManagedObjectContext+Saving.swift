@@ -23,7 +23,7 @@ extension NSManagedObjectContext {
         try callWillSave()
         let objects = pendingObjects()
         try validate(objects)
-        let outcome = try write(objects, coordinator)
+        let outcome = try unpinned { try write(objects, coordinator) }
         SaveCompletion(self).finish(outcome)
     }
 
@@ -61,7 +61,8 @@ extension NSManagedObjectContext {
             return objects
         }
         conflictChecks.formUnion(request.lockedObjects ?? [])
-        SaveCompletion(self).finish(try write(objects(), coordinator, remaining: objects))
+        let written = try objects()
+        SaveCompletion(self).finish(try unpinned { try write(written, coordinator, remaining: objects) })
     }
     /// All pending changes.
     private func pendingObjects() -> SavedObjects {

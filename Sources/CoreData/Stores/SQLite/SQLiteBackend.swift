@@ -33,6 +33,13 @@ final class SQLiteBackend: Sendable {
         plans = Mutex(Array(repeating: [nil, nil], count: mapping.layouts.layouts.count))
     }
 
+    /// The same store as a connection sees it that stays where it is, with caches of its own.
+    func pinned() throws -> SQLiteBackend {
+        SQLiteBackend(
+            pool: try SQLiteConnectionPool(pinning: pool), mapping: mapping, columns: columns, tracksHistory: tracksHistory,
+            rowCaches: rowCaches.map { _ in RowCache() })
+    }
+
     /// Nil for a store in memory.
     var externalFiles: ExternalFiles? { pool.supersededFiles?.files }
 

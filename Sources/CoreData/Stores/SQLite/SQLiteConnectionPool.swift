@@ -89,6 +89,25 @@ final class SQLiteConnectionPool: Sendable {
         writer = Mutex(connection)
     }
 
+    /// A single connection that reads what is committed now, whatever is committed later.
+    init(pinning pool: SQLiteConnectionPool) throws {
+        var configuration = pool.configuration
+        configuration.isReadOnly = true
+        self.configuration = configuration
+        let connection = try pool.openReader()
+        do {
+            try connection.execute("BEGIN")
+            // The state is that of the first read.
+            _ = try connection.integer("SELECT count(*) FROM sqlite_master")
+        } catch let error as SQLiteError { throw error.cocoaError }
+        supersededFiles = pool.supersededFiles
+        openedFiles = nil
+        sharesConnection = true
+        readerMode = pool.readerMode
+        freeReaders = nil
+        writer = Mutex(connection)
+    }
+
     /// Opens a file that must not be written.
     ///
     /// A WAL store on read-only media cannot have its shared memory file. Without a journal to read it is then taken as
@@ -177,7 +196,10 @@ final class SQLiteConnectionPool: Sendable {
     }
 
     private func takeReader() throws -> SQLiteConnection {
-        if let idle = idleReaders.withLock({ $0.popLast() }) { return idle }
+        try idleReaders.withLock { $0.popLast() } ?? openReader()
+    }
+
+    private func openReader() throws -> SQLiteConnection {
         do {
             let connection = try SQLiteConnection(
                 path: configuration.path, mode: readerMode, timeout: configuration.timeout)

@@ -1,10 +1,21 @@
 import CSQLite
 import Foundation
 
-// Fetches and reads of rows.
+// Fetches and reads of rows, as they are now or, with the backend of a pinned generation, as they were.
 extension SQLiteStore {
-    func fetch(_ plan: StoreFetch) throws -> StoreFetchResult {
-        let backend = try backend()
+    func fetch(_ plan: StoreFetch) throws -> StoreFetchResult { try fetch(plan, in: backend()) }
+
+    func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows { try readRows(keys, of: entity, in: backend()) }
+
+    func relatedRows(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) throws -> FetchedRows {
+        try relatedRows(to: key, through: slot, of: entity, in: backend())
+    }
+
+    func relatedRows(toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout) throws -> RelatedRows {
+        try relatedRows(toAll: keys, through: slot, of: entity, in: backend())
+    }
+
+    func fetch(_ plan: StoreFetch, in backend: SQLiteBackend) throws -> StoreFetchResult {
         if plan.shape == .dictionaries { return .dictionaries(try fetchDictionaries(plan, backend)) }
         let generator = SQLGenerator(mapping: backend.mapping, store: self)
         if let (statement, arguments) = backend.fetchStatements.statement(for: plan, generator) {
@@ -71,9 +82,8 @@ extension SQLiteStore {
         }
     }
 
-    func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows {
+    func readRows(_ keys: [Int64], of entity: EntityLayout, in backend: SQLiteBackend) throws -> FetchedRows {
         if keys.isEmpty { return FetchedRows() }
-        let backend = try backend()
         let select = backend.selectPlan(try backend.entity(entity), includesSubentities: true)
         if keys.count == 1 {
             let sql = select.columns.statement(for: .one)
@@ -88,8 +98,9 @@ extension SQLiteStore {
 
     // MARK: - Relationships
 
-    func relatedRows(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) throws -> FetchedRows {
-        let backend = try backend()
+    func relatedRows(
+        to key: Int64, through slot: PropertySlot, of entity: EntityLayout, in backend: SQLiteBackend
+    ) throws -> FetchedRows {
         let plan = try backend.relatedRowsPlan(slot, of: entity, .one)
         let cache = backend.rowCache(of: plan.select.columns.entity.layout)
         let generation = cache.generation
@@ -104,9 +115,10 @@ extension SQLiteStore {
         }
     }
 
-    func relatedRows(toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout) throws -> RelatedRows {
+    func relatedRows(
+        toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout, in backend: SQLiteBackend
+    ) throws -> RelatedRows {
         if keys.isEmpty { return RelatedRows() }
-        let backend = try backend()
         let keys = SQLKeys(keys, backend.mapping.dialect)
         let plan = try backend.relatedRowsPlan(slot, of: entity, keys.form)
         let cache = backend.rowCache(of: plan.select.columns.entity.layout)

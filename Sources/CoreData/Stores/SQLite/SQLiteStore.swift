@@ -36,6 +36,12 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         var wouldLeaveGap = false
         /// What the metadata in the file lack, which the coordinator then makes up for.
         var missingMetadata = MissingMetadata()
+        /// States that contexts are pinned to.
+        var pinnedRows: [WeakPinnedRows] = []
+    }
+
+    private struct WeakPinnedRows {
+        weak var rows: PinnedSQLiteRows?
     }
 
     private struct MissingMetadata {
@@ -255,11 +261,23 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         return ["-wal", "-journal"].contains { FileManager.default.fileExists(atPath: path + $0) }
     }
 
-    private func close() {
-        let pool = opening.withLock { opening in
-            defer { opening = Opening() }
-            return opening.pool
+    /// A state that is pinned can only be that of a log, which other connections than the writer read.
+    override func pinRows() -> (any RowSource)? {
+        guard let pool = openPool, !pool.sharesConnection else { return nil }
+        let rows = PinnedSQLiteRows(self)
+        opening.withLock { opening in
+            opening.pinnedRows.removeAll { $0.rows == nil }
+            opening.pinnedRows.append(WeakPinnedRows(rows: rows))
         }
+        return rows
+    }
+
+    private func close() {
+        let (pool, pinnedRows) = opening.withLock { opening in
+            defer { opening = Opening() }
+            return (opening.pool, opening.pinnedRows)
+        }
+        for pinned in pinnedRows { pinned.rows?.close() }
         pool?.checkpoint()
     }
 

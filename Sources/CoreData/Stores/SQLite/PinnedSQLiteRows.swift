@@ -1,0 +1,55 @@
+import Synchronization
+
+/// The rows of a SQLite store as they were at one moment: a connection that keeps reading that state, with row caches of its own.
+///
+/// Changes go to the store, whose rows of today they meet. As long as the moment is pinned the store's log cannot be emptied beyond it.
+final class PinnedSQLiteRows: RowSource {
+    private let store: SQLiteStore
+    /// Guards the connection: nil once it was closed.
+    private let pinned: Mutex<Result<SQLiteBackend, any Error>?>
+
+    /// Pins what is committed now. Where that fails, reading throws why.
+    init(_ store: SQLiteStore) {
+        self.store = store
+        pinned = Mutex(Result { try store.backend().pinned() })
+    }
+
+    private func backend() throws -> SQLiteBackend {
+        if let backend = try pinned.withLock({ try $0?.get() }) { return backend }
+        throw CoreDataErrors.make(
+            .persistentStoreOperation,
+            "The generation of the store at \(store.url?.path ?? "") that the context was pinned to is gone: the store was removed.",
+            recovery: "Pin the context to the current generation with setQueryGenerationFrom(_:), or unpin it.")
+    }
+
+    /// Lets go of the state, before the store is closed.
+    func close() { pinned.withLock { $0 = nil } }
+
+    var readsRowsInBatches: Bool { store.readsRowsInBatches }
+
+    var batchRows: (any BatchRows)? { store.batchRows }
+
+    func cachedRow(_ key: Int64, of entity: EntityLayout) -> Snapshot? {
+        (try? pinned.withLock { try $0?.get() })?.rowCaches[entity.rootIndex].snapshot(for: key)
+    }
+
+    func forgetCachedRow(_ key: Int64, of entity: EntityLayout) { store.forgetCachedRow(key, of: entity) }
+
+    func fetch(_ plan: StoreFetch) throws -> StoreFetchResult { try store.fetch(plan, in: backend()) }
+
+    func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows { try store.readRows(keys, of: entity, in: backend()) }
+
+    func relatedRows(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) throws -> FetchedRows {
+        try store.relatedRows(to: key, through: slot, of: entity, in: backend())
+    }
+
+    func relatedRows(toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout) throws -> RelatedRows {
+        try store.relatedRows(toAll: keys, through: slot, of: entity, in: backend())
+    }
+
+    func reserveKeys(_ count: Int, for entity: EntityLayout) throws -> Int64 { try store.reserveKeys(count, for: entity) }
+
+    func save(_ batch: SaveBatch) throws -> SaveOutcome { try store.save(batch) }
+
+    func saveMetadata() throws { try store.saveMetadata() }
+}
