@@ -51,10 +51,12 @@ final class ContextGate: @unchecked Sendable {
         var lastNumber = 0
         /// In the order in which they came.
         var threads: [WaitingThread] = []
-        /// Blocks for the main queue.
-        var mainRequests = FirstInFirstOut<MainRequest>()
+        /// Blocks for the main queue, in the order in which they came.
+        var mainRequests: [MainRequest] = []
         /// The main thread, while it waits.
         var mainThread: ThreadWork?
+        /// Whether the main queue was asked to look at the blocks for it.
+        var mainQueueWasAsked = false
 
         mutating func nextNumber() -> Int {
             lastNumber += 1
@@ -63,12 +65,27 @@ final class ContextGate: @unchecked Sendable {
 
         /// Lets those go on that can, in the order in which they came.
         mutating func letGoOn() {
-            if threads.isEmpty { return }
-            threads.removeAll { thread in
-                guard thread.canGoOn else { return false }
-                thread.goOn()
-                return true
+            if !threads.isEmpty {
+                threads.removeAll { thread in
+                    guard thread.canGoOn else { return false }
+                    thread.takeNeeded()
+                    thread.goOn()
+                    return true
+                }
             }
+            guard !mainRequests.isEmpty, mainRequests.contains(where: { $0.thread.canGoOn }) else { return }
+            mainThread?.wake()
+            if mainQueueWasAsked { return }
+            mainQueueWasAsked = true
+            ContextGate.main.queue.async { ContextGate.carryOutMainRequests(whileWaiting: nil) }
+        }
+
+        /// Takes the first block for the main queue that can have what its thread needs.
+        mutating func takeMainRequest() -> MainRequest? {
+            guard let place = mainRequests.firstIndex(where: { $0.thread.canGoOn }) else { return nil }
+            let request = mainRequests.remove(at: place)
+            request.thread.takeNeeded()
+            return request
         }
     }
 
@@ -124,7 +141,11 @@ final class ContextGate: @unchecked Sendable {
     func sync(isInOperation: Bool, _ body: () -> Void) {
         let work = ThreadWork.current
         if isMain {
-            withoutActuallyEscaping(body) { runOnMainQueue(MainRequest($0, by: work), work, isInOperation: isInOperation) }
+            withoutActuallyEscaping(body) {
+                let thread = WaitingThread(work, target: nil, mayGoOnWithout: isInOperation)
+                Self.runOnMainQueue(MainRequest($0, by: thread))
+            }
+            if work.lacksAny { Self.takeBack(work, isInOperation: isInOperation) }
             return
         }
         let isTakenNow = Self.waiting.withLock { _ in
@@ -192,38 +213,37 @@ final class ContextGate: @unchecked Sendable {
 
     // MARK: - The main queue
 
-    private func runOnMainQueue(_ request: MainRequest, _ work: ThreadWork, isInOperation: Bool) {
-        let thread = WaitingThread(work, target: nil, mayGoOnWithout: isInOperation)
-        thread.isPaused = true
-        request.thread = thread
-        Self.begin(thread)
-        Self.waiting.withLock { waiting in
+    private static func runOnMainQueue(_ request: MainRequest) {
+        waiting.withLock { waiting in
+            request.thread.giveUp()
             waiting.mainRequests.append(request)
-            waiting.mainThread?.wake()
+            waiting.letGoOn()
         }
-        queue.async { Self.carryOutMainRequests(whileWaiting: nil) }
-        Self.waitFurther(thread)
+        waitFurther(request.thread)
     }
 
-    /// Runs the blocks of other threads on the main one.
+    /// Runs the blocks of other threads on the main one. Meanwhile it has what they have.
     ///
     /// - Parameter thread: the main thread, where it waits: its turn must not come while it runs them, as nobody else could then work
     ///   with what it has been given.
     private static func carryOutMainRequests(whileWaiting thread: WaitingThread?) {
         while true {
             let request = waiting.withLock { waiting -> MainRequest? in
+                if thread == nil { waiting.mainQueueWasAsked = false }
                 if thread?.goesOn == true { return nil }
-                let request = waiting.mainRequests.removeFirst()
+                let request = waiting.takeMainRequest()
                 if request != nil { thread?.isPaused = true }
                 return request
             }
             guard let request else { return }
-            ThreadWork.current.carryOut(request)
+            let work = ThreadWork.current
+            let lent = work.begin(request)
+            request.run()
             waiting.withLock { waiting in
+                work.end(request, lent)
+                request.thread.goOn()
                 thread?.isPaused = false
-                request.thread?.isPaused = false
-                // Blocks of the main queue wait there, and none begins here.
-                _ = main.giveOn(&waiting)
+                waiting.letGoOn()
             }
         }
     }
@@ -282,8 +302,8 @@ final class ContextGate: @unchecked Sendable {
             }
         }
 
-        /// Takes what it needs. Under the lock.
-        func goOn() {
+        /// Takes what it needs and can have. Under the lock.
+        func takeNeeded() {
             target?.isTaken = true
             for (place, gate) in needed where !gate.isTaken {
                 gate.isTaken = true
@@ -291,6 +311,10 @@ final class ContextGate: @unchecked Sendable {
                 work.held[place].isAway = false
             }
             for gate in kept { gate.waitingKeepers -= 1 }
+        }
+
+        /// Ends the wait. Under the lock.
+        func goOn() {
             mayGoOn.store(true, ordering: .releasing)
             work.wake()
         }
@@ -302,13 +326,12 @@ private final class MainRequest: @unchecked Sendable {
     // Sendable: `body` is used once, by the main thread, while the one that made it waits.
 
     private var body: (() -> Void)?
-    /// The contexts whose blocks the waiting thread is running.
-    let contexts: [NSManagedObjectContext]
-    var thread: ContextGate.WaitingThread?
+    /// The one that waits.
+    let thread: ContextGate.WaitingThread
 
-    init(_ body: @escaping () -> Void, by work: ThreadWork) {
+    init(_ body: @escaping () -> Void, by thread: ContextGate.WaitingThread) {
         self.body = body
-        contexts = work.contexts
+        self.thread = thread
     }
 
     /// Nothing refers to the block any more when the other thread goes on: it lives on that thread's stack.
@@ -415,15 +438,24 @@ final class ThreadWork: @unchecked Sendable {
         return try body()
     }
 
-    /// Does what another thread asks for, in its name.
-    fileprivate func carryOut(_ request: MainRequest) {
-        let ownContexts = contexts
-        contexts += request.contexts
+    /// Begins to do what another thread asks for, in its name: in its contexts, which this thread may give up where that one might.
+    ///
+    /// - Returns: where the contexts and gates of the other thread begin.
+    fileprivate func begin(_ request: MainRequest) -> (contexts: Int, held: Int) {
         // What the thread has given up is not its own here, and cannot be given up again.
         for place in held.indices { held[place].keepers += 1 }
-        request.run()
+        let lent = (contexts.count, held.count)
+        contexts += request.thread.work.contexts
+        held += request.thread.work.held
+        return lent
+    }
+
+    /// Under the lock.
+    fileprivate func end(_ request: MainRequest, _ lent: (contexts: Int, held: Int)) {
+        for place in held.indices.dropFirst(lent.held) { request.thread.work.held[place - lent.held].isAway = held[place].isAway }
+        held.removeLast(held.count - lent.held)
+        contexts.removeLast(contexts.count - lent.contexts)
         for place in held.indices { held[place].keepers -= 1 }
-        contexts = ownContexts
     }
 
     /// Runs a block as one of a context's.

@@ -24,11 +24,12 @@ import Testing
             func exchange(_ new: Bool) -> Bool { value.exchange(new, ordering: .relaxed) }
         }
 
-        init(_ parents: [Int?]) throws {
+        /// - Parameter mainIndex: the place of a context of the main queue.
+        init(_ parents: [Int?], main mainIndex: Int? = nil) throws {
             library = try Library(.inMemory)
             var contexts: [NSManagedObjectContext] = []
-            for parent in parents {
-                let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            for (index, parent) in parents.enumerated() {
+                let context = NSManagedObjectContext(index == mainIndex ? .mainQueue : .privateQueue)
                 context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
                 if let parent { context.parent = contexts[parent] } else { context.persistentStoreCoordinator = library.coordinator }
                 contexts.append(context)
@@ -117,6 +118,31 @@ import Testing
         for (index, context) in tree.contexts.enumerated() {
             context.performAndWait { #expect(tree.counters[index] == tree.expected.withLock { $0[index] }) }
         }
+    }
+
+    /// As above, with the main thread among those that wait.
+    @Test(arguments: 0..<3) @MainActor
+    func blocksOfTheMainQueueEndToo(place: Int) async throws {
+        let tree = try Tree([nil, 0, 0, 1, 1], main: place)
+        let group = DispatchGroup()
+        for number in 0..<3 {
+            group.enter()
+            Thread.detachNewThread { @Sendable in
+                var random = SeededGenerator(seed: UInt64(place * 100 + number))
+                for _ in 0..<(LongTests.areEnabled ? 3000 : 60) { tree.work(&random, depth: 3) }
+                group.leave()
+            }
+        }
+        let hasEnded = Mutex(false)
+        group.notify(queue: .global()) { @Sendable in hasEnded.withLock { $0 = true } }
+        let end = Date() + (LongTests.areEnabled ? 1800 : 120)
+        var random = SeededGenerator(seed: UInt64(place))
+        while !hasEnded.withLock({ $0 }), Date() < end {
+            tree.work(&random, depth: 3)
+            await Task.yield()
+        }
+        #expect(hasEnded.withLock { $0 }, "Blocks wait for each other for ever.")
+        #expect(tree.collisions.withLock { $0 } == 0)
     }
 
     @Test func aParentsBlockWaitsForAChildThatNeedsTheParent() throws {
