@@ -218,7 +218,11 @@ struct MemoryTables: Sendable {
         }
         for destination in change.added where hidden == nil || row(destination) != nil {
             if let hidden { claim(destination, for: owner.key, hidden) }
-            self.change(slot, of: owner) { $0.insert(destination) }
+            self.change(slot, of: owner) { destinations in
+                // The destination's own row may have put it there already, but after rows that come later here.
+                if case .list = destinations { destinations.remove(destination) }
+                destinations.insert(destination)
+            }
             changeInverse(of: slot, at: destination) { $0.insert(owner) }
         }
         if var order = change.order {
