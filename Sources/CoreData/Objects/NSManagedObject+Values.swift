@@ -317,7 +317,9 @@ extension NSManagedObject {
             guard let attribute = slot.attribute,
                 let bytes = try? Transformation.data(from: custom.value, attribute: attribute)
             else { return false }
-            return bytes == data
+            if bytes == data { return true }
+            // One value may be archived in several ways.
+            return (custom.value as? NSObject)?.isEqual(Transformation.value(from: data, attribute: attribute)) ?? false
         default: return false
         }
     }

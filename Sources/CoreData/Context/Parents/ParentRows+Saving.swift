@@ -42,13 +42,28 @@ extension ParentRows {
             case .toOne:
                 let (first, second) = (base.reference(slot), current.reference(slot))
                 if first.key != second.key, parent.latestKey(first.key) != parent.latestKey(second.key) { return false }
-            case .string, .uri, .data, .transformable, .decimal, .uuid:
+            case .transformable:
+                if !isSameTransformed(base, current, slot) { return false }
+            case .string, .uri, .data, .decimal, .uuid:
                 if !base.page.bytes(base.row, slot).elementsEqual(current.page.bytes(current.row, slot)) { return false }
             default:
                 if base.row[slot] != current.row[slot] { return false }
             }
         }
         return true
+    }
+
+    /// Whether a transformable attribute has the same value in two rows. One value may be archived in several ways: dictionaries have no
+    /// order.
+    private func isSameTransformed(_ base: Snapshot, _ current: Snapshot, _ slot: Int) -> Bool {
+        if base.page.bytes(base.row, slot).elementsEqual(current.page.bytes(current.row, slot)) { return true }
+        guard let attribute = base.layout.slots[slot].attribute else { return false }
+        func value(_ row: Snapshot) -> NSObject? {
+            guard case .data(let data) = row.value(slot) else { return nil }
+            return Transformation.value(from: data, attribute: attribute) as? NSObject
+        }
+        guard let first = value(base), let second = value(current) else { return false }
+        return first.isEqual(second)
     }
 }
 
@@ -193,13 +208,28 @@ private struct ChildChanges {
         for reference in change.added {
             if let member = object(reference), !parent.isGone(member) { owner.addRelated(member, slot: change.slot) }
         }
-        guard let order = change.order else { return }
         let members = owner.toManyMembers(change.slot).objects
+        guard let order = change.order else {
+            if change.layout.slots[change.slot].kind == .orderedToMany { moveToEnd(change.added, of: owner, change.slot, members) }
+            return
+        }
         let known = Set(members)
         let ordered = order.compactMap(object).filter(known.contains)
         let placed = Set(ordered)
         // What others have added meanwhile stays, at the end.
         owner.reorder(to: ContiguousArray(ordered) + members.filter { !placed.contains($0) }, slot: change.slot)
+    }
+
+    /// What was added comes last, in its order: the members' own values may have added them in another one before.
+    private func moveToEnd(
+        _ added: [RowReference], of owner: NSManagedObject, _ slot: Int, _ members: ContiguousArray<NSManagedObject>
+    ) {
+        if added.count < 2 { return }
+        let known = Set(members)
+        let last = added.compactMap(object).filter(known.contains)
+        if members.suffix(last.count).elementsEqual(last, by: ===) { return }
+        let placed = Set(last)
+        owner.reorder(to: members.filter { !placed.contains($0) } + last, slot: slot)
     }
 
     // MARK: - What the child goes on with
