@@ -261,7 +261,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             "\(object.layout.name) \(object.descriptionOfIdentity) does not belong to this context and cannot be deleted by it.")
         if object.flags.contains(.checked) { ConcurrencyDebug.check(self, "delete an object") }
         if !object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) { return }
-        continueAsUpdate(object)
+        if object.extras?.isRevived != true { continueAsUpdate(object) }
         object.prepareForDeletion()
         changes.delete(object)
     }

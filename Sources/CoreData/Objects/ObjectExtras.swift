@@ -13,6 +13,8 @@ final class ObjectExtras {
     var probe: KeyPathProbe?
     /// The row that another writer deleted, of an object that is to be saved as a new row with the same key.
     var deletedRow: Snapshot?
+    /// Whether that was the object's own deletion, which was saved and then undone: deleting it again leaves nothing to be written.
+    var isRevived = false
 
     @exclusivity(unchecked) private var toManyStates: [(slot: Int, state: ToManyState)]?
     @exclusivity(unchecked) private var toOneObjects: [(slot: Int, object: NSManagedObject)]?

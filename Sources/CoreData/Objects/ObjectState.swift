@@ -273,6 +273,7 @@ extension NSManagedObject {
         withExtras { [row = state.committedRow] in $0.deletedRow = row.map(Snapshot.init(retaining:)) }
         if state.flags.contains(.deletionSaved) {
             // Its deletion is undone.
+            extras?.isRevived = true
             state.flags.remove([.deletionSaved, .propagated])
             state.flags.insert([.inEvent, .insertedInEvent, .changedInSave])
         }
@@ -290,6 +291,7 @@ extension NSManagedObject {
         state.flags.remove(.inserted)
         state.flags.insert(.updated)
         extras?.deletedRow = nil
+        extras?.isRevived = false
         state.key = row.rowKey
         state.commit(row)
         state.row = nil

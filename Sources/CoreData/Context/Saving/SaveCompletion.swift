@@ -74,7 +74,7 @@ struct SaveCompletion {
         if object.pendingReference != nil, !object.layout.convertedSlots.isEmpty { keepObjects(of: object) }
         object.adoptSavedRow(row)
         object.extrasReference?._withUnsafeGuaranteedRef { extras in
-            if extras.deletedRow != nil { extras.deletedRow = nil }
+            if extras.deletedRow != nil { (extras.deletedRow, extras.isRevived) = (nil, false) }
             guard extras.hasToMany else { return }
             for (_, state) in extras.allToMany { state.changesWereSaved() }
         }

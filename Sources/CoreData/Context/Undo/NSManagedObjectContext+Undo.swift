@@ -81,7 +81,7 @@ extension NSManagedObjectContext {
         if change.wasPresent == change.isPresent { return }
         if !change.wasPresent {
             guard object.registry === registry, object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) else { return }
-            continueAsUpdate(object)
+            if object.extras?.isRevived != true { continueAsUpdate(object) }
             changes.delete(object, propagating: false)
         } else if object.flags.contains(.deletionSaved) {
             guard object.registry === registry else { return }
