@@ -86,7 +86,9 @@ extension WriteContext {
                 return (name, .ofObject(object))
             }
         }
-        return try updateRows(of: entity.name ?? "", where: try predicate.map { try NSPredicate.translating($0) }, values)
+        let count = try updateRows(of: entity.name ?? "", where: try predicate.map { try NSPredicate.translating($0) }, values)
+        noteBatch()
+        return count
     }
 
     /// Deletes all objects that match a predicate, in one transaction and without reading them.
@@ -104,7 +106,9 @@ extension WriteContext {
     public func deleteAll<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws -> Int {
         try requireNoChanges()
         let entity = try NSEntityDescription.entity(of: type, in: self)
-        return try deleteRows(of: entity.name ?? "", where: try predicate.map { try NSPredicate.translating($0) })
+        let count = try deleteRows(of: entity.name ?? "", where: try predicate.map { try NSPredicate.translating($0) })
+        noteBatch()
+        return count
     }
 
     // MARK: Within
@@ -118,6 +122,7 @@ extension WriteContext {
         let drafts = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         drafts.persistentStoreCoordinator = persistentStoreCoordinator
         drafts.name = "Drafts of a batch"
+        defer { noteBatch() }
         return try drafts.performAndWait {
             defer { drafts.reset() }
             var remaining = rows.makeIterator()

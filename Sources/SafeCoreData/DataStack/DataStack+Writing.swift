@@ -18,23 +18,40 @@ extension DataStack {
     /// Cancelling the task before the block's turn, or while it runs, makes the call throw `CancellationError` and leaves nothing of
     /// the write; a block that takes long asks `context.checkCancellation()`. Once the save has begun, cancelling has no effect.
     ///
+    /// What others (another program, another stack on the same file) change or delete between the block's reading and the save is a
+    /// conflict, where the stack's merge policy does not settle it. With `retries` the block is then run again, on a context that has read
+    /// nothing yet:
+    ///
+    /// ```swift
+    /// try await stack.write(retries: 3) { context in
+    ///     let counter = try context.object(with: counterID, as: Counter.self)
+    ///     counter.value += 1
+    /// }
+    /// ```
+    ///
+    /// Nothing of the attempts that failed is left, and the result is that of the last one; what the block does outside of its context
+    /// happens each time. A block that has saved its context itself, or changed many rows at once, is not run again: its conflict is
+    /// thrown.
+    ///
+    /// - Parameter retries: how many times the block is run again after a conflict (code 133020); 0 unless said otherwise. Other errors
+    ///   are thrown at once, also values that are not unique (133021).
     /// - Throws: why the store could not be opened, ``DataStackError/closed``, `CancellationError`, what the block throws, or what
     ///   `save()` throws: validation errors, conflicts, errors of the store.
     @discardableResult
     nonisolated(nonsending) public func write<Output: Sendable>(
-        _ body: @escaping @Sendable (WriteContext) throws -> Output
+        retries: Int = 0, _ body: @escaping @Sendable (WriteContext) throws -> Output
     ) async throws -> Output {
         let cancellation = WriteCancellation()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                enqueue(body, cancellation) { continuation.resume(with: $0) }
+                enqueue(body, retries, cancellation) { continuation.resume(with: $0) }
             }
         } onCancel: {
             cancellation.cancel()
         }
     }
 
-    /// Writes to the object behind a view, in the background; otherwise as `write(_:)`.
+    /// Writes to the object behind a view, in the background; otherwise as `write(retries:_:)`.
     ///
     /// ```swift
     /// try await stack.write(to: item) { context, item in item.stockCount -= 1 }
@@ -43,10 +60,10 @@ extension DataStack {
     /// - Throws: also code 133000 when the object's row is gone.
     @discardableResult
     nonisolated(nonsending) public func write<Object: NSManagedObject, Output: Sendable>(
-        to view: ReadOnly<Object>, _ body: @escaping @Sendable (WriteContext, Object) throws -> Output
+        to view: ReadOnly<Object>, retries: Int = 0, _ body: @escaping @Sendable (WriteContext, Object) throws -> Output
     ) async throws -> Output {
         let objectID = view.objectID
-        return try await write { context in try body(context, context.object(with: objectID, as: Object.self)) }
+        return try await write(retries: retries) { context in try body(context, context.object(with: objectID, as: Object.self)) }
     }
 
     /// Writes in the background and calls back; otherwise as the `async` form.
@@ -54,21 +71,31 @@ extension DataStack {
     /// - Parameter completion: called once, on a queue of the stack's own or on the main queue, with what the block returned or the
     ///   error.
     public func write<Output: Sendable>(
-        _ body: @escaping @Sendable (WriteContext) throws -> Output,
+        retries: Int = 0, _ body: @escaping @Sendable (WriteContext) throws -> Output,
         completion: @escaping @Sendable (Result<Output, any Error>) -> Void
     ) {
-        enqueue(body, WriteCancellation(), completion)
+        enqueue(body, retries, WriteCancellation(), completion)
     }
 
     private func enqueue<Output: Sendable>(
-        _ body: @escaping @Sendable (WriteContext) throws -> Output, _ cancellation: WriteCancellation,
+        _ body: @escaping @Sendable (WriteContext) throws -> Output, _ retries: Int, _ cancellation: WriteCancellation,
         _ completion: @escaping @Sendable (Result<Output, any Error>) -> Void
+    ) {
+        precondition(retries >= 0, "A write cannot be repeated \(retries) times: retries is 0 or more.")
+        inTurn(completion) { store in
+            try cancellation.check()
+            return try self.perform(body, retries, on: store, cancellation)
+        }
+    }
+
+    /// Runs work that saves in its turn among the writes, and calls back when the main context has merged what was saved.
+    func inTurn<Output: Sendable>(
+        _ completion: @escaping @Sendable (Result<Output, any Error>) -> Void, _ body: @escaping @Sendable (OpenStore) throws -> Output
     ) {
         work.async {
             do {
                 let store = try self.openedStore()
-                try cancellation.check()
-                let output = try self.perform(body, on: store, cancellation)
+                let output = try body(store)
                 // The main context merges on the main queue, where the save has put that already.
                 guard let main = store.mainContext else { return completion(.success(output)) }
                 main.perform { completion(.success(output)) }
@@ -79,11 +106,34 @@ extension DataStack {
     }
 
     private func perform<Output>(
-        _ body: (WriteContext) throws -> Output, on store: OpenStore, _ cancellation: WriteCancellation
+        _ body: (WriteContext) throws -> Output, _ retries: Int, on store: OpenStore, _ cancellation: WriteCancellation
     ) throws -> Output {
-        let context = WriteContext(
-            coordinator: store.coordinator, mergePolicy: options.mergePolicy, cancellation: cancellation)
-        return try context.performAndWait {
+        var retries = retries
+        while true {
+            let context = WriteContext(
+                coordinator: store.coordinator, mergePolicy: options.mergePolicy, cancellation: cancellation)
+            do {
+                return try attempt(body, in: context, cancellation)
+            } catch {
+                guard retries > 0, !context.hasWritten, Self.isConflict(error) else { throw error }
+                retries -= 1
+                try cancellation.check()
+                // Others have written: what the next attempt reads must be what is in the store.
+                store.coordinator.forgetCachedRows()
+            }
+        }
+    }
+
+    /// Whether an error is that of a save which found rows changed or deleted by others.
+    private static func isConflict(_ error: any Error) -> Bool {
+        let error = error as NSError
+        return error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectMergeError
+    }
+
+    private func attempt<Output>(
+        _ body: (WriteContext) throws -> Output, in context: WriteContext, _ cancellation: WriteCancellation
+    ) throws -> Output {
+        try context.performAndWait {
             // Whatever the block kept of the context is of no use any more.
             defer { context.reset() }
             let output = try body(context)

@@ -8,6 +8,8 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     // Sendable: as its superclass; what is added is constant or guards itself.
 
     private let cancellation: WriteCancellation
+    /// Whether anything of this context is in a store already. Changed on the context's queue; read when its block has returned.
+    private(set) var hasWritten = false
 
     init(coordinator: NSPersistentStoreCoordinator, mergePolicy: NSMergePolicy, cancellation: WriteCancellation) {
         self.cancellation = cancellation
@@ -17,6 +19,22 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
         handsOutPermanentIDs = true
         name = "DataStack write context"
     }
+
+    public override func save() throws {
+        let hadChanges = hasChanges
+        try super.save()
+        if hadChanges { hasWritten = true }
+    }
+
+    public override func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+        if request.requestType == .fetchRequestType { return try super.execute(request) }
+        let result = try super.execute(request)
+        hasWritten = true
+        return result
+    }
+
+    /// Notes that rows were changed without objects.
+    func noteBatch() { hasWritten = true }
 
     /// Whether the task that waits for the write was cancelled: a long block may stop early.
     public var isCancelled: Bool { cancellation.isCancelled }
