@@ -138,6 +138,7 @@ extension WriteContext {
     }
 
     private func requireNoChanges() throws {
+        try requireNoDraft()
         guard hasChanges else { return }
         throw BatchProblem.unsavedChanges
     }

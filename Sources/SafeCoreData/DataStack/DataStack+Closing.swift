@@ -85,6 +85,7 @@ extension DataStack {
         }
         guard let store else { return }
         store.endResults()
+        store.endDrafts()
         if let main = store.mainContext { main.performAndWait { main.reset() } }
         for persistentStore in store.coordinator.persistentStores { try store.coordinator.remove(persistentStore) }
     }

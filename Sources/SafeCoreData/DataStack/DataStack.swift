@@ -119,6 +119,12 @@ final class OpenStore: Sendable {
     private let main = Mutex<MainContext?>(nil)
     /// Guards the context of sequences of results, which is made for the first of them.
     private let following = Mutex<NSManagedObjectContext?>(nil)
+    private struct OpenDraft {
+        weak var context: WriteContext?
+    }
+
+    /// Guards the contexts of drafts, which it does not keep.
+    private let drafts = Mutex<[OpenDraft]>([])
 
     init(coordinator: NSPersistentStoreCoordinator) {
         self.coordinator = coordinator
@@ -126,6 +132,9 @@ final class OpenStore: Sendable {
 
     /// The main context, if anybody has read yet.
     var mainContext: MainContext? { main.withLock { $0 } }
+
+    /// The context of sequences of results, if there was any.
+    var resultsContext: NSManagedObjectContext? { following.withLock { $0 } }
 
     /// The context whose objects sequences of results follow, on a queue of its own.
     func makeResultsContext() -> NSManagedObjectContext {
@@ -142,8 +151,24 @@ final class OpenStore: Sendable {
 
     /// Ends all sequences of results, soon.
     func endResults() {
-        guard let context = following.withLock({ $0 }) else { return }
+        guard let context = resultsContext else { return }
         context.perform { context.reset() }
+    }
+
+    func addDraft(_ context: WriteContext) {
+        drafts.withLock { drafts in
+            drafts.removeAll { $0.context == nil }
+            drafts.append(OpenDraft(context: context))
+        }
+    }
+
+    /// Ends all drafts: they let go of their objects, when the blocks that are running have ended.
+    func endDrafts() {
+        let contexts = drafts.withLock { drafts in
+            defer { drafts = [] }
+            return drafts.compactMap(\.context)
+        }
+        for context in contexts { context.performAndWait { context.reset() } }
     }
 
     @MainActor func makeMainContext() -> MainContext {

@@ -11,6 +11,8 @@ public enum DataStackError: Error, Hashable, Sendable {
     case savedWhileReading
     /// A store in memory has no file that could be replaced.
     case noFile
+    /// The draft was applied or discarded before: begin another.
+    case draftEnded
 }
 
 extension DataStackError: LocalizedError, CustomStringConvertible {
@@ -23,6 +25,7 @@ extension DataStackError: LocalizedError, CustomStringConvertible {
                 + ". The changes were rolled back; make them in a write block."
         case .savedWhileReading: "The main context only reads and cannot be saved; make changes in a write block."
         case .noFile: "A store in memory has no file that could be replaced."
+        case .draftEnded: "The draft was applied or discarded already: begin another one to change anything."
         }
     }
 

@@ -1,13 +1,15 @@
 import Synchronization
 
-/// The context of one write block of a ``DataStack``: a background context that is saved when the block returns.
+/// The context of one write block of a ``DataStack``: a background context that is saved when the block returns. Or the context of a
+/// ``Draft``, which is saved when that is applied.
 ///
 /// It makes, changes and deletes objects like every context, except that new objects have permanent IDs, by which they are found
 /// after the block. It and its objects are of no use then.
 public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     // Sendable: as its superclass; what is added is constant or guards itself.
 
-    private let cancellation: WriteCancellation
+    /// That of the task which waits for the block. Changed on the context's queue, before a block begins.
+    var cancellation: WriteCancellation
     /// Whether anything of this context is in a store already. Changed on the context's queue; read when its block has returned.
     private(set) var hasWritten = false
 
@@ -20,6 +22,16 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
         name = "DataStack write context"
     }
 
+    /// The context of a draft, whose changes go to another write context.
+    init(draftOf base: WriteContext) {
+        cancellation = WriteCancellation()
+        super.init(concurrencyType: .privateQueueConcurrencyType)
+        parent = base
+        handsOutPermanentIDs = true
+        retainsRegisteredObjects = true
+        name = "DataStack draft context"
+    }
+
     public override func save() throws {
         let hadChanges = hasChanges
         try super.save()
@@ -28,9 +40,21 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
 
     public override func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         if request.requestType == .fetchRequestType { return try super.execute(request) }
+        try requireNoDraft()
         let result = try super.execute(request)
         hasWritten = true
         return result
+    }
+
+    /// Refuses for a draft what takes effect at once, and could not be discarded.
+    func requireNoDraft() throws {
+        if parent == nil { return }
+        throw CocoaError(
+            .coreData,
+            userInfo: [
+                NSLocalizedDescriptionKey: "A draft cannot change many rows in the store: that could not be discarded.",
+                NSLocalizedRecoverySuggestionErrorKey: "Change the objects, or make this change in a write of its own.",
+            ])
     }
 
     /// Notes that rows were changed without objects.
