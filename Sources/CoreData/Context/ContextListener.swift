@@ -13,11 +13,17 @@ protocol ContextListener: AnyObject {
     func contextDidMerge(_ context: NSManagedObjectContext)
     /// The context let go of all its objects.
     func contextForgotObjects(_ context: NSManagedObjectContext)
+    /// Others may have written to the stores, and nobody knows what: which objects a fetch gives now that results do not have, and which
+    /// results it does not give, or not in their places.
+    func objectsOutOfPlace(in context: NSManagedObjectContext) -> (missing: [NSManagedObjectID], misplaced: [NSManagedObjectID])
     /// A property of an object that notes its reads is about to be read, in a context of the main queue.
     func willRead(_ slot: Int, of object: NSManagedObject)
 }
 
 extension ContextListener {
+    func objectsOutOfPlace(in context: NSManagedObjectContext) -> (missing: [NSManagedObjectID], misplaced: [NSManagedObjectID]) {
+        ([], [])
+    }
     func willRead(_ slot: Int, of object: NSManagedObject) {}
     func context(_ context: NSManagedObjectContext, willChange object: NSManagedObject) {}
     func context(_ context: NSManagedObjectContext, didSave saved: [ContiguousArray<NSManagedObject>]) {}

@@ -166,6 +166,16 @@ extension FetchedResults: ContextListener {
         follower?.resultsDidReachStore(self)
     }
 
+    func objectsOutOfPlace(in context: NSManagedObjectContext) -> (missing: [NSManagedObjectID], misplaced: [NSManagedObjectID]) {
+        guard let query, let contents, follower?.isListening == true, let next = fetchedAgain(query) else { return ([], []) }
+        let former = contents.objects.compactMap { $0 as? NSManagedObject }
+        let present = next.objects.compactMap { $0 as? NSManagedObject }
+        let (formerSet, presentSet) = (Set(former), Set(present))
+        let (stayed, staying) = (former.filter(presentSet.contains), present.filter(formerSet.contains))
+        let misplaced = former.filter { !presentSet.contains($0) } + zip(stayed, staying).filter { $0 !== $1 }.map(\.0)
+        return (present.filter { !formerSet.contains($0) }.map(\.objectID), misplaced.map(\.objectID))
+    }
+
     func contextDidMerge(_ context: NSManagedObjectContext) { follower?.resultsDidReachStore(self) }
 
     func contextForgotObjects(_ context: NSManagedObjectContext) {

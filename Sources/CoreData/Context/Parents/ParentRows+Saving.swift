@@ -33,30 +33,16 @@ extension ParentRows {
 
     /// Whether two states of a row have the same values.
     private func isSame(_ base: Snapshot, _ current: Snapshot) -> Bool {
-        if base.row == current.row { return true }
-        guard base.layout === current.layout else { return false }
-        for slot in 0..<base.layout.storedCount {
-            if base.isNull(slot) != current.isNull(slot) { return false }
-            if base.isNull(slot) { continue }
-            switch base.layout.slots[slot].kind {
-            case .toOne:
-                let (first, second) = (base.reference(slot), current.reference(slot))
-                if first.key != second.key, parent.latestKey(first.key) != parent.latestKey(second.key) { return false }
-            case .transformable:
-                if !isSameTransformed(base, current, slot) { return false }
-            case .string, .uri, .data, .decimal, .uuid:
-                if !base.page.bytes(base.row, slot).elementsEqual(current.page.bytes(current.row, slot)) { return false }
-            default:
-                if base.row[slot] != current.row[slot] { return false }
-            }
+        base.hasSameValues(as: current) {
+            $0 == $1 || parent.latestKey($0) == parent.latestKey($1)
+        } sameArchived: {
+            isSameArchived(base, current, $0)
         }
-        return true
     }
 
     /// Whether a transformable attribute has the same value in two rows. One value may be archived in several ways: dictionaries have no
     /// order.
-    private func isSameTransformed(_ base: Snapshot, _ current: Snapshot, _ slot: Int) -> Bool {
-        if base.page.bytes(base.row, slot).elementsEqual(current.page.bytes(current.row, slot)) { return true }
+    private func isSameArchived(_ base: Snapshot, _ current: Snapshot, _ slot: Int) -> Bool {
         guard let attribute = base.layout.slots[slot].attribute else { return false }
         func value(_ row: Snapshot) -> NSObject? {
             guard case .data(let data) = row.value(slot) else { return nil }

@@ -1,0 +1,161 @@
+/// What a context has read of the rows of its stores, to be compared with what is in the stores now.
+///
+/// The context is asked on its queue, and the stores anywhere else, so that a context of the main queue is not held up by reading.
+package struct HeldRows: @unchecked Sendable {
+    // Sendable: snapshots are immutable and keep their pages, layouts and stores' row sources are shared by all threads.
+
+    private struct Row {
+        let key: Int64
+        let layout: EntityLayout
+        let snapshot: Snapshot
+    }
+
+    /// A to-many relationship that was read.
+    private struct Members {
+        let owner: Int64
+        let layout: EntityLayout
+        let slot: Int
+        /// In order, where the relationship has one.
+        let keys: [Int64]
+    }
+
+    /// What was read of one table of one store.
+    private struct Group {
+        let rows: any RowSource
+        let store: NSPersistentStore
+        let root: EntityLayout
+        var held: [Row] = []
+        var members: [Members] = []
+    }
+
+    private var groups: [Group] = []
+
+    /// How the stores differ from what a context has.
+    package struct Differences: Sendable {
+        fileprivate(set) var changes = SavedObjectIDs()
+        /// Keep rows that were read in the stores' caches, where the context finds them.
+        fileprivate var rows: [FetchedRows] = []
+
+        package var isEmpty: Bool { changes.updated.isEmpty && changes.deleted.isEmpty }
+    }
+
+    fileprivate init(of context: NSManagedObjectContext) {
+        var places: [Int: [Int: Int]] = [:]
+        for object in context.registry.allObjects() {
+            let number = Int(object.storeNumber)
+            guard number >= 0, object.key > 0, object.flags.isDisjoint(with: [.inserted, .deletionSaved]), let row = object.committedRow,
+                let store = context.registry.store(number: number), let rows = context.rows(ofStore: number)
+            else { continue }
+            let layout = object.layout
+            let place: Int
+            if let known = places[number]?[layout.rootIndex] {
+                place = known
+            } else {
+                place = groups.count
+                places[number, default: [:]][layout.rootIndex] = place
+                groups.append(Group(rows: rows, store: store, root: layout.model.layouts[layout.rootIndex]))
+            }
+            groups[place].held.append(Row(key: object.key, layout: layout, snapshot: Snapshot(retaining: row)))
+            for (slot, state) in object.extras?.allToMany ?? [] where state.isLoaded && !layout.slots[slot].isTransient {
+                let members = state.committedOrder ?? Self.committedMembers(state)
+                groups[place].members.append(Members(owner: object.key, layout: layout, slot: slot, keys: members.map(\.key)))
+            }
+        }
+    }
+
+    private static func committedMembers(_ state: ToManyState) -> [NSManagedObject] {
+        var members: [NSManagedObject] = []
+        for member in state.members.objects where !state.added.contains(member) { members.append(member) }
+        return members + state.removed.objects
+    }
+
+    /// How many rows are read at once.
+    private static let chunk = 1000
+
+    /// Reads the rows again and compares them. O(number of rows that are held), and a statement for a thousand of them.
+    ///
+    /// - Throws: errors of the stores.
+    package func differences() throws -> Differences {
+        var result = Differences()
+        for group in groups {
+            var changed: Set<Int64> = []
+            for start in stride(from: 0, to: group.held.count, by: Self.chunk) {
+                try compare(group.held[start..<min(start + Self.chunk, group.held.count)], of: group, &changed, into: &result)
+            }
+            try compareMembers(of: group, &changed, into: &result)
+        }
+        return result
+    }
+
+    private func compare(
+        _ held: ArraySlice<Row>, of group: Group, _ changed: inout Set<Int64>, into result: inout Differences
+    ) throws {
+        let read = try group.rows.readRows(held.map(\.key), of: group.root)
+        defer { withExtendedLifetime(read) {} }
+        var current: [Int64: Snapshot] = [:]
+        for row in read.rows { current[row.rowKey] = Snapshot(retaining: row) }
+        var isSame = true
+        for row in held {
+            guard let now = current[row.key] else {
+                result.changes.deleted.append(NSManagedObjectID(key: row.key, layout: row.layout, store: group.store))
+                changed.insert(row.key)
+                continue
+            }
+            if now.version == row.snapshot.version, now.hasSameValues(as: row.snapshot) { continue }
+            isSame = false
+            changed.insert(row.key)
+            result.changes.updated.append(NSManagedObjectID(key: row.key, layout: row.layout, store: group.store))
+        }
+        if !isSame { result.rows.append(read) }
+    }
+
+    private func compareMembers(of group: Group, _ changed: inout Set<Int64>, into result: inout Differences) throws {
+        struct Relationship: Hashable {
+            let layout: Int
+            let slot: Int
+        }
+        let unchanged = group.members.filter { !changed.contains($0.owner) }
+        for (relationship, members) in Dictionary(grouping: unchanged, by: { Relationship(layout: $0.layout.index, slot: $0.slot) }) {
+            let layout = members[0].layout
+            let slot = layout.slots[relationship.slot]
+            for start in stride(from: 0, to: members.count, by: Self.chunk) {
+                let part = members[start..<min(start + Self.chunk, members.count)]
+                let read = try group.rows.relatedRows(toAll: part.map(\.owner), through: slot, of: layout)
+                var current: [Int64: [Int64]] = [:]
+                for (owner, row) in zip(read.ownerKeys, read.rows.rows) { current[owner, default: []].append(row.rowKey) }
+                withExtendedLifetime(read) {}
+                for member in part {
+                    let now = current[member.owner] ?? []
+                    let isSame = slot.kind == .orderedToMany ? now == member.keys : Set(now) == Set(member.keys)
+                    if isSame || !changed.insert(member.owner).inserted { continue }
+                    result.changes.updated.append(NSManagedObjectID(key: member.owner, layout: layout, store: group.store))
+                }
+            }
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// What the context has read of its stores. On its queue.
+    package final var heldRows: HeldRows { HeldRows(of: self) }
+
+    /// Takes over what was found to be different, and has those that follow results look for rows that are new in them. On the context's
+    /// queue.
+    package final func takeOver(_ differences: HeldRows.Differences) {
+        var changes = differences.changes
+        if !listeners.isEmpty {
+            var inserted: Set<NSManagedObjectID> = []
+            var updated = Set(changes.updated)
+            tellListeners { listener in
+                let moved = listener.objectsOutOfPlace(in: self)
+                inserted.formUnion(moved.missing)
+                updated.formUnion(moved.misplaced)
+            }
+            changes.inserted = Array(inserted)
+            changes.updated = Array(updated.subtracting(changes.deleted).subtracting(inserted))
+        }
+        if changes.inserted.isEmpty, changes.updated.isEmpty, changes.deleted.isEmpty { return }
+        merge(changes)
+        withExtendedLifetime(differences) {}
+    }
+}

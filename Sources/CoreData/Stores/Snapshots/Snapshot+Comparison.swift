@@ -1,0 +1,28 @@
+extension Snapshot {
+    /// Whether two states of a row have the same values, whatever their versions.
+    ///
+    /// - Parameters:
+    ///   - isSame: whether two keys stand for one row.
+    ///   - isSameArchived: whether two transformable values whose archives differ, in a slot of both rows, are one all the same.
+    func hasSameValues(
+        as other: Snapshot, sameKey isSame: (Int64, Int64) -> Bool = { $0 == $1 },
+        sameArchived isSameArchived: (Int) -> Bool = { _ in false }
+    ) -> Bool {
+        if row == other.row { return true }
+        guard layout === other.layout else { return false }
+        for slot in 0..<layout.storedCount {
+            if isNull(slot) != other.isNull(slot) { return false }
+            if isNull(slot) { continue }
+            switch layout.slots[slot].kind {
+            case .toOne:
+                if !isSame(reference(slot).key, other.reference(slot).key) { return false }
+            case .string, .uri, .data, .transformable, .decimal, .uuid:
+                if page.bytes(row, slot).elementsEqual(other.page.bytes(other.row, slot)) { continue }
+                if layout.slots[slot].kind != .transformable || !isSameArchived(slot) { return false }
+            default:
+                if row[slot] != other.row[slot] { return false }
+            }
+        }
+        return true
+    }
+}
