@@ -82,4 +82,29 @@ struct HouseRuleTests {
         #expect(places.count > 150)
         for (name, paths) in places where paths.count > 1 { Issue.record("\(name): \(paths.joined(separator: ", "))") }
     }
+
+    /// Files that name code 134060: where its names are declared, and one for each module where the error is made.
+    private static let filesOfTheGeneralCode = [
+        "CoreData/Errors/CocoaError+CoreDataCodes.swift", "CoreData/Errors/CocoaErrorCode+CoreData.swift",
+        "CoreData/Errors/CocoaErrorCode+EarlierNames.swift", "CoreData/Errors/ErrorCodes.swift", "CoreData/Errors/RequestErrors.swift",
+        "SafeCoreData/SafeCoreDataErrors.swift",
+    ]
+
+    @Test func theGeneralErrorCodeIsUsedOnlyWhereASituationHasNoCodeOfItsOwn() throws {
+        let files = try SourceFolder("Sources").files
+        let code = try NSRegularExpression(pattern: "\\.coreData(?:Error)?\\b|\\b134060\\b|\\bNSCoreDataError\\b|\\bmisuse\\(")
+        var found = Set<String>()
+        for file in files {
+            for (place, line) in file.lines.enumerated() where !line.drop(while: { $0 == " " }).hasPrefix("//") {
+                guard code.firstMatch(in: String(line), range: NSRange(line.startIndex..., in: line)) != nil else { continue }
+                found.insert(file.path)
+                // Factories for situations of one layer stand in a file of that layer.
+                let isFactory = line.contains("misuse(") && file.path.hasSuffix("Errors.swift")
+                #expect(
+                    isFactory || Self.filesOfTheGeneralCode.contains(file.path),
+                    "Sources/\(file.path):\(place + 1): name the situation: its code, or a factory in \(file.target)'s files of errors")
+            }
+        }
+        #expect(found.isSuperset(of: Self.filesOfTheGeneralCode))
+    }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The Swift files of the tests of this package.
+/// The Swift files of this package's tests, or of its sources.
 struct SourceFolder {
     /// The package's folder.
     static let package = Manifest.file.deletingLastPathComponent()
@@ -14,8 +14,8 @@ struct SourceFolder {
 
     let files: [File]
 
-    init() throws {
-        let folder = Self.package.appendingPathComponent("Tests")
+    init(_ name: String = "Tests") throws {
+        let folder = Self.package.appendingPathComponent(name)
         let paths = (FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []).sorted()
         files = try paths.filter { $0.hasSuffix(".swift") }.map { path in
             let text = try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)

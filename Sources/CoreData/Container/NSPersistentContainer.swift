@@ -94,7 +94,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         guard let url = NSManagedObjectModel.locate(named: name, in: [bundle]) else {
             let files = ["momd", "mom", "xcdatamodeld", "xcdatamodel"].map { "\(name).\($0)" }
             throw CoreDataErrors.make(
-                .coreData,
+                .fileReadNoSuchFile,
                 "There is no model named '\(name)': neither \(files.dropLast().joined(separator: ", ")) nor "
                     + "\(files[files.count - 1]) is among the resources of \(bundle.bundlePath), beside the executable, or in "
                     + "the resource bundles there.",

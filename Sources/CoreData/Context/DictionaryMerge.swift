@@ -107,10 +107,7 @@ struct DictionaryMerge {
     }
 
     private func refusal(_ part: String) -> NSError {
-        CoreDataErrors.make(
-            .coreData,
-            "The fetch of \(fetch.entity.name) goes to several stores, whose results cannot be put together: \(part).",
-            recovery: "Fetch from one store (affectedStores), or compute it from the results.")
+        CoreDataErrors.columnsOfSeveralStores(part, of: fetch.entity.name)
     }
 
     // MARK: - Conditions and orders

@@ -12,11 +12,7 @@ enum DictionaryResults {
                 NSExpression(forKeyPath: path).groupFunction(of: entity) == nil
             else { continue }
             let grouped = Set(columns.groupBy.compactMap(StoreFetch.DictionaryColumns.name))
-            throw CoreDataErrors.make(
-                .coreData,
-                "The fetch of \(entity.name) is grouped by \(grouped.sorted().joined(separator: ", ")), so it cannot select \"\(path)\", "
-                    + "which may differ within a group.",
-                recovery: "Add it to propertiesToGroupBy, or select an aggregate of it.")
+            throw CoreDataErrors.ungroupedColumn(path, of: entity.name, groupedBy: grouped.sorted())
         }
     }
 

@@ -32,13 +32,7 @@ extension NSEntityDescription {
         let model = coordinator.modelLayout
         let candidates = model.layoutsByClass[ObjectIdentifier(objectClass)] ?? []
         if candidates.count == 1 { return model.layouts[candidates[0]].entity }
-        let names = (candidates.isEmpty ? Array(model.layouts.indices) : candidates).map { model.layouts[$0].name }
-            .joined(separator: ", ")
-        throw CoreDataErrors.make(
-            .coreData,
-            candidates.isEmpty
-                ? "No entity of the context's model has the class \(objectClass). Its entities are \(names)."
-                : "The class \(objectClass) stands for several entities: \(names).",
-            recovery: "Fetch by the entity's name: NSFetchRequest(entityName:).")
+        throw CoreDataErrors.noSingleEntity(
+            of: objectClass, candidates: candidates.map { model.layouts[$0].name }, all: model.layouts.map(\.name))
     }
 }

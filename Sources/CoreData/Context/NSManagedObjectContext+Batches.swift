@@ -38,8 +38,7 @@ extension NSManagedObjectContext {
         for keyPath in keyPaths {
             let name = keyPath.prefix { $0 != "." }
             if let slot = entity.slotByName[String(name)], entity.slots[slot].relationship != nil { continue }
-            throw CoreDataErrors.make(
-                .coreData, "The entity \(entity.name) has no relationship named \"\(name)\" to prefetch.")
+            throw CoreDataErrors.noRelationshipToPrefetch(String(name), of: entity.name)
         }
     }
 

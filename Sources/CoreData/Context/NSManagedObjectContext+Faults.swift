@@ -42,11 +42,7 @@ extension NSManagedObjectContext {
         if object.flags.contains(.invalid) { return false }
         guard object.storeNumber >= 0 else { return false }
         guard let rows = rows(near: object) else {
-            throw CoreDataErrors.make(
-                .coreData,
-                "\(object.layout.name) p\(object.key) was used after its store had been removed from the coordinator.",
-                recovery: "Add the store again and fetch the object anew.",
-                userInfo: [NSAffectedObjectsErrorKey: [object.objectID]])
+            throw CoreDataErrors.storeIsGone(of: object)
         }
         if let cached = rows.cachedRow(object.key, of: object.layout), isGood(cached.page) {
             object.keep(cached.row)

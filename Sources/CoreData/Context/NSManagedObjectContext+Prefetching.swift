@@ -11,8 +11,7 @@ extension NSManagedObjectContext {
         for group in groups.values {
             let layout = group[0].layout
             guard let index = layout.slotByName[name], layout.slots[index].relationship != nil else {
-                throw CoreDataErrors.make(
-                    .coreData, "The entity \(layout.name) has no relationship named \"\(name)\" to prefetch.")
+                throw CoreDataErrors.noRelationshipToPrefetch(name, of: layout.name)
             }
             let store = Int(group[0].storeNumber)
             guard let rows = rows(ofStore: store) else { continue }

@@ -11,9 +11,7 @@ extension NSPersistentStoreCoordinator {
     @discardableResult
     public func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
         guard context.persistentStoreCoordinator === self else {
-            throw CoreDataErrors.make(
-                .coreData, "The context\(context.nameInMessages) does not work on the coordinator that shall execute its request.",
-                recovery: "Call execute(_:with:) of the context's own persistentStoreCoordinator.")
+            throw CoreDataErrors.otherCoordinator(context)
         }
         return try request.answer(for: context)
     }

@@ -176,11 +176,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         ConcurrencyDebug.check(self, action)
         if parentContext != nil { followParent() }
         guard let coordinator = persistentStoreCoordinator else {
-            throw CoreDataErrors.make(
-                .coreData, "The context\(nameInMessages) has no persistent store coordinator and cannot \(action).",
-                recovery: parentContext == nil
-                    ? "Set persistentStoreCoordinator first."
-                    : "Set persistentStoreCoordinator of the context that is its parent, or above that.")
+            throw CoreDataErrors.noCoordinator(self, action, hasParent: parentContext != nil)
         }
         return coordinator
     }

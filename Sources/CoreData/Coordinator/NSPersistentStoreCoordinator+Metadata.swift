@@ -84,15 +84,19 @@ extension NSPersistentStoreCoordinator {
 
     /// The metadata of the store at a URL, whatever its type: the first registered class that can read it gives them.
     ///
-    /// - Throws: `CocoaError.persistentStoreInvalidType` when no class can read the store.
+    /// - Throws: `CocoaError.persistentStoreInvalidType` (134000) when no class can read the store; `NSDetailedErrorsKey` holds what each
+    ///   says.
     public class func metadataForPersistentStore(with url: URL) throws -> [AnyHashable: Any] {
+        var failures: [any Error] = []
         for (_, storeClass) in StoreTypeRegistry.classesByType.sorted(by: { $0.key < $1.key }) {
-            if let metadata = try? storeClass.metadataForPersistentStore(with: url) { return metadata }
+            do { return try storeClass.metadataForPersistentStore(with: url) } catch { failures.append(error) }
         }
+        var userInfo = StoreOpeningErrors.userInfo(type: nil, url: url)
+        userInfo[NSDetailedErrorsKey] = failures
         throw CoreDataErrors.make(
             .persistentStoreInvalidType,
             "The file \(StoreName.path(url)) is not a store of any known type, or cannot be read.",
-            userInfo: StoreOpeningErrors.userInfo(type: nil, url: url))
+            recovery: "Each detailed error says why the stores of one type do not take it.", userInfo: userInfo)
     }
 
     /// Replaces the metadata of the store at a URL at once. The store must not be open.

@@ -5,34 +5,19 @@ extension NSPersistentStoreCoordinator {
     /// The store that a new object of an entity goes to: the assigned one, or the first writable store that holds the
     /// entity.
     ///
-    /// - Throws: `CocoaError.coreData` when no store can take the object.
+    /// - Throws: `CocoaError.persistentStoreSave` (134030) when no store can take the object, `persistentStoreIncompatibleSchema` (134020)
+    ///   when the configuration of the store it is assigned to lacks its entity.
     func store(for entity: EntityLayout, assigned: NSPersistentStore?) throws -> NSPersistentStore {
         let stores = addedStores
         if let assigned {
             guard let added = stores.first(where: { $0.store === assigned }) else {
-                throw CoreDataErrors.make(
-                    .coreData,
-                    "An object of the entity '\(entity.name)' is assigned to the store \(describe(assigned)), which is not "
-                        + "among the coordinator's stores: \(describe(stores)).",
-                    recovery: "Assign the object to a store of its context's coordinator.",
-                    userInfo: [NSAffectedStoresErrorKey: [assigned]])
+                throw CoreDataErrors.assignedStoreIsNotAdded(assigned, to: entity.name, named: describe(assigned), others: describe(stores))
             }
             guard added.holds[entity.index] else {
-                throw CoreDataErrors.make(
-                    .coreData,
-                    "An object of the entity '\(entity.name)' is assigned to the store \(describe(assigned)), whose "
-                        + "configuration '\(assigned.configurationName)' does not have that entity.",
-                    recovery: "Assign the object to a store of another configuration, or add the entity to the "
-                        + "configuration in the model.",
-                    userInfo: [NSAffectedStoresErrorKey: [assigned]])
+                throw CoreDataErrors.assignedStoreLacksEntity(assigned, entity.name, named: describe(assigned))
             }
             guard !assigned.isReadOnly else {
-                throw CoreDataErrors.make(
-                    .coreData,
-                    "An object of the entity '\(entity.name)' is assigned to the store \(describe(assigned)), which is "
-                        + "read-only.",
-                    recovery: assigned.readOnlyReason.recovery + " Or assign the object to another store.",
-                    userInfo: [NSAffectedStoresErrorKey: [assigned]])
+                throw CoreDataErrors.assignedStoreIsReadOnly(assigned, entity.name, named: describe(assigned))
             }
             return assigned
         }
@@ -47,11 +32,8 @@ extension NSPersistentStoreCoordinator {
                 "No store's configuration has the entity: \(describe(stores))."
             }
         let untracked = stores.first { $0.holds[entity.index] && $0.store.readOnlyReason == .untrackedHistory }
-        throw CoreDataErrors.make(
-            .coreData, "No store can take an object of the entity '\(entity.name)'. \(reason)",
-            recovery: untracked?.store.readOnlyReason.recovery
-                ?? "Add a writable store whose configuration has the entity before saving.",
-            userInfo: [NSAffectedStoresErrorKey: stores.map(\.store)])
+        throw CoreDataErrors.noStoreForNewObject(
+            entity.name, reason, recovery: untracked?.store.readOnlyReason.recovery, stores: stores.map(\.store))
     }
 
     /// The stores that a request for an entity goes to: those that hold it or one of its subentities, among `affected`

@@ -82,10 +82,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     static func requireConsistency(of model: NSManagedObjectModel, checksAllClasses: Bool = false) throws {
         let problems = model.objectProblems(checksAllClasses: checksAllClasses)
         guard !problems.isEmpty else { return }
-        throw CoreDataErrors.make(
-            .coreData, message(for: problems),
-            recovery: "Correct the model; each problem is one of the detailed errors.",
-            userInfo: [NSDetailedErrorsKey: problems.map { CoreDataErrors.make(.coreData, $0) }])
+        throw CoreDataErrors.inconsistentModel(message(for: problems), problems)
     }
 
     private static func layout(freezing model: NSManagedObjectModel) -> ModelLayout {

@@ -10,28 +10,18 @@ struct StoreCompatibility {
 
     /// The entities that the store shall hold.
     ///
-    /// - Throws: `CocoaError.coreData` when the model has no such configuration.
+    /// - Throws: `CocoaError.persistentStoreOpen` (134080) when the model has no such configuration.
     func entities() throws -> [NSEntityDescription] {
         if let entities = model.entities(forConfigurationName: configuration) { return entities }
         let known = model.configurations.map { "'\($0)'" }.joined(separator: ", ")
-        throw CoreDataErrors.make(
-            .coreData,
-            "The store \(StoreName.text(type: type, url: url)) cannot be added: the model has no configuration "
-                + "'\(configuration ?? "")'. It has \(known.isEmpty ? "none" : known).",
-            recovery: "Name one of the model's configurations, or none for all entities.",
-            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+        throw CoreDataErrors.unknownConfiguration(configuration ?? "", among: model.configurations, type: type, url: url)
     }
 
     /// Refuses entities with features that the store class cannot keep.
     func checkFeatures(of entities: [NSEntityDescription], storeClass: NSPersistentStore.Type) throws {
         let problems = storeClass.unsupportedFeatures(of: entities)
         guard !problems.isEmpty else { return }
-        throw CoreDataErrors.make(
-            .coreData,
-            "The store \(StoreName.text(type: type, url: url)) cannot be added. Stores of this type do not support "
-                + problems.joined(separator: ", ") + ".",
-            recovery: "Use a SQLite store, or take these out of the model's configuration.",
-            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+        throw CoreDataErrors.unsupportedFeatures(problems, type: type, url: url)
     }
 
     /// Compares the store's version hashes with those of the entities.

@@ -8,17 +8,11 @@ enum UnsupportedOptions {
         NSBinaryStoreInsecureDecodingCompatibilityOption: "there are no binary stores",
     ]
 
-    /// - Throws: code 134060 for an option without which the store would not be what the program expects.
+    /// - Throws: `CocoaError.migration` (134110) for an option without which the store would not be what the program expects.
     static func check(_ options: [AnyHashable: Any]?, type: String, url: URL?) throws {
         guard let options, !options.isEmpty else { return }
         if options[NSPersistentStoreStagedMigrationManagerOptionKey] != nil {
-            throw CoreDataErrors.make(
-                .coreData,
-                "The store \(StoreName.text(type: type, url: url)) was added with NSPersistentStoreStagedMigrationManagerOptionKey, but "
-                    + "there are no staged migrations.",
-                recovery: "Leave the option out, and migrate with NSMigratePersistentStoresAutomaticallyOption and "
-                    + "NSInferMappingModelAutomaticallyOption.",
-                userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+            throw CoreDataErrors.stagedMigration(type: type, url: url)
         }
         for (option, reason) in harmless where NSPersistentStore.flag(options, option) || options[option] is [Any] {
             Warnings.sayOnce(about: "option \(option)") { "The option \(option) has no effect: \(reason)." }

@@ -31,3 +31,80 @@ enum StoreOpeningErrors {
         return entries
     }
 }
+
+// Why a store cannot be opened, or cannot do what it is asked to.
+extension CoreDataErrors {
+    static func unknownConfiguration(_ name: String, among names: [String], type: String, url: URL?) -> NSError {
+        let known = names.sorted().map { "'\($0)'" }.joined(separator: ", ")
+        return make(
+            .persistentStoreOpen,
+            "The store \(StoreName.text(type: type, url: url)) cannot be added: the model has no configuration '\(name)'. "
+                + "It has \(known.isEmpty ? "none" : known).",
+            recovery: "Name one of the model's configurations, or none for all entities.",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+
+    static func unsupportedFeatures(_ features: [String], type: String, url: URL?) -> NSError {
+        make(
+            .persistentStoreOpen,
+            "The store \(StoreName.text(type: type, url: url)) cannot be added. Stores of this type do not support "
+                + features.joined(separator: ", ") + ".",
+            recovery: "Use a SQLite store, or take these out of the model's configuration.",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+
+    static func stagedMigration(type: String, url: URL?) -> NSError {
+        make(
+            .migration,
+            "The store \(StoreName.text(type: type, url: url)) was added with NSPersistentStoreStagedMigrationManagerOptionKey, but "
+                + "there are no staged migrations.",
+            recovery: "Leave the option out, and migrate with NSMigratePersistentStoresAutomaticallyOption and "
+                + "NSInferMappingModelAutomaticallyOption.",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+
+    /// Two entities, or an entity and the store itself, would have the same table.
+    static func tableIsTaken(_ table: String, of entity: String, by other: String, store: String) -> NSError {
+        make(
+            .persistentStoreOpen,
+            "The entity '\(entity)' cannot be kept in a \(store) store: \(other) has the table \(table) already. "
+                + "Tables are named after entities, in upper case.", recovery: "Rename the entity.")
+    }
+
+    static func underivable(_ attribute: String, of entity: String, _ expression: String, _ reason: String, store: String) -> NSError {
+        make(
+            .persistentStoreOpen,
+            "The derived attribute '\(attribute)' of entity '\(entity)' cannot be kept by a \(store) store: "
+                + "\(reason) (\(expression)). Change its derivation expression.",
+            recovery: "Change the attribute's derivation expression in the model.")
+    }
+
+    /// The store has no table for an entity: its configuration lacks it.
+    static func entityIsNotKept(_ entity: String) -> NSError {
+        make(
+            .persistentStoreIncompatibleSchema,
+            "The entity '\(entity)' is not kept in this store. Check the store's configuration.",
+            recovery: "Add the entity to the configuration that the store is added with.")
+    }
+
+    static func destinationIsNotKept(_ relationship: String, of entity: String) -> NSError {
+        make(
+            .persistentStoreIncompatibleSchema,
+            "The destination of '\(relationship)' of entity '\(entity)' is not kept in this store.",
+            recovery: "Add the destination's entity to the configuration that the store is added with.")
+    }
+
+    static func noStoredRelationship(_ property: String, of entity: String) -> NSError {
+        make(
+            .persistentStoreIncompatibleSchema, "'\(property)' of entity '\(entity)' is no stored relationship.",
+            recovery: "Check that the store was added with the model that the context works with.")
+    }
+
+    static func metadataIsNoPropertyList(keys: [String], _ error: any Error) -> NSError {
+        make(
+            .persistentStoreSave,
+            "The store's metadata cannot be written: it holds a value that is no property list value "
+                + "(keys: \(keys.sorted().joined(separator: ", "))). Use strings, numbers, dates, data, arrays and dictionaries.",
+            recovery: "Set the metadata of the store again, with such values only.", userInfo: [NSUnderlyingErrorKey: error])
+    }
+}

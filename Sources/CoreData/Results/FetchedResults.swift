@@ -29,10 +29,7 @@ final class FetchedResults {
     ///   objects that are not in the order of their sections.
     func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, needsOrder: Bool = true) throws {
         if needsOrder, request.sortDescriptors?.isEmpty ?? true {
-            throw CoreDataErrors.make(
-                .coreData,
-                "The fetch request for \(request.entityName ?? "?") of a fetched results controller has no sort descriptors.",
-                recovery: "Set sortDescriptors: sections and index paths need an order.")
+            throw CoreDataErrors.resultsWithoutOrder(of: request.entityName)
         }
         let executor = try FetchExecutor(request, in: context)
         let fetched: [NSObject]
@@ -44,9 +41,7 @@ final class FetchedResults {
         case .dictionaries(let dictionaries): fetched = dictionaries
         case .objectIDs(let objectIDs): fetched = objectIDs
         case .count:
-            throw CoreDataErrors.make(
-                .coreData, "A fetched results controller cannot show a count (\(resultName(request))).",
-                recovery: "Use the result type of managed objects, or count(for:) of the context.")
+            throw CoreDataErrors.resultsAsCount(resultName(request))
         }
         contents = try inSections(fetched, request)
         self.query = query
@@ -56,20 +51,14 @@ final class FetchedResults {
     private func inSections(_ objects: [NSObject], _ request: NSFetchRequest<any NSFetchRequestResult>) throws -> ResultsContents {
         guard let sectionNameKeyPath else { return ResultsContents(objects, titles: titles) }
         if objects.first is NSManagedObjectID {
-            throw CoreDataErrors.make(
-                .coreData, "Object IDs cannot be put into sections by \"\(sectionNameKeyPath)\" (\(resultName(request))).",
-                recovery: "Use the result type of managed objects, or no section key path.")
+            throw CoreDataErrors.sectionsOfObjectIDs(resultName(request), by: sectionNameKeyPath)
         }
         let name = SectionName(keyPath: sectionNameKeyPath)
         do {
             return try ResultsContents(objects, titles: titles) { name.of($0) }
         } catch let problem as ResultsContents.SectionOutOfOrder {
             let first = request.sortDescriptors?.first?.key.map { "\"\($0)\"" } ?? "a block"
-            throw CoreDataErrors.make(
-                .coreData,
-                "The fetched object at index \(problem.place) is in the section \"\(problem.name)\", which had ended before it "
-                    + "(\(resultName(request)), section key path \"\(sectionNameKeyPath)\", first sort descriptor \(first)).",
-                recovery: "The first sort descriptor must have the key of the section key path, or another that gives the same order.")
+            throw CoreDataErrors.sectionOutOfOrder(problem, resultName(request), by: sectionNameKeyPath, first: first)
         }
     }
 

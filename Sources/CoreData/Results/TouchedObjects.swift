@@ -74,6 +74,7 @@ struct TouchedObjects {
                 }
             }
             if !read.rows.isEmpty { _ = context.objects(of: read, store: number, asFaults: true) }
+            // Where they cannot be read, each is when its values are asked for: that notes the failure.
             guard !missing.isEmpty,
                 let found = try? rows.readRows(missing, of: query.resolved.layout.model.layouts[group[0].layout.rootIndex])
             else { continue }

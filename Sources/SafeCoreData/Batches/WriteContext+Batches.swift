@@ -80,7 +80,7 @@ extension WriteContext {
                     forFunction: "add:to:", arguments: [NSExpression(forKeyPath: name), NSExpression(forConstantValue: summand)])
                 return (name, .expression(sum))
             case .assignment(let assign):
-                if entity.relationshipsByName[name] != nil { throw BatchProblem.relationship(name, of: entity) }
+                if entity.relationshipsByName[name] != nil { throw SafeCoreDataErrors.toManyRelationship(name, of: entity) }
                 let object = type.init(entity: entity, insertInto: nil)
                 assign(object)
                 return (name, .ofObject(object))
@@ -140,7 +140,7 @@ extension WriteContext {
     private func requireNoChanges() throws {
         try requireNoDraft()
         guard hasChanges else { return }
-        throw BatchProblem.unsavedChanges
+        throw SafeCoreDataErrors.unsavedChanges
     }
 
     private func name<Object: NSManagedObject>(of keyPath: PartialKeyPath<Object>) throws -> String {
@@ -155,25 +155,4 @@ public struct UpsertCount: Hashable, Sendable {
     public let inserted: Int
     /// How many were there already and have new values.
     public let updated: Int
-}
-
-private enum BatchProblem {
-    static var unsavedChanges: any Error {
-        CocoaError(
-            .coreData,
-            userInfo: [
-                NSLocalizedDescriptionKey: "The write context has unsaved changes, which a change of many rows by the store would not see.",
-                NSLocalizedRecoverySuggestionErrorKey: "Call save() on the context first, or make this change in a write of its own.",
-            ])
-    }
-
-    static func relationship(_ name: String, of entity: NSEntityDescription) -> any Error {
-        CocoaError(
-            .coreData,
-            userInfo: [
-                NSLocalizedDescriptionKey:
-                    "'\(name)' of '\(entity.name ?? "")' is a to-many relationship, which cannot be set for many rows at once.",
-                NSLocalizedRecoverySuggestionErrorKey: "Set its inverse if that is to-one, or change the objects.",
-            ])
-    }
 }

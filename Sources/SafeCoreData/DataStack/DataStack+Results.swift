@@ -61,7 +61,9 @@ extension DataStack {
                     context.perform {
                         do {
                             feed.follow(try request.request(in: context), in: context) { object in
-                                guard let object = object as? Object else { throw WrongClass.error(object.objectID, Object.self) }
+                                guard let object = object as? Object else {
+                                    throw SafeCoreDataErrors.wrongClass(object.objectID, Object.self)
+                                }
                                 return try value(object)
                             }
                         } catch {

@@ -36,7 +36,9 @@ public struct ReadContext {
     public func object<Object: NSManagedObject>(
         with objectID: NSManagedObjectID, as type: Object.Type
     ) throws -> ReadOnly<Object> {
-        guard let object = try context.existingObject(with: objectID) as? Object else { throw WrongClass.error(objectID, type) }
+        guard let object = try context.existingObject(with: objectID) as? Object else {
+            throw SafeCoreDataErrors.wrongClass(objectID, type)
+        }
         return ReadOnly(object)
     }
 }

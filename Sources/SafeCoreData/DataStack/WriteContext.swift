@@ -80,7 +80,7 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     /// - Throws: code 133000 when there is no such row, and `CocoaError.coreData` (134060) when it is of another class.
     public func object<Object: NSManagedObject>(with objectID: NSManagedObjectID, as type: Object.Type) throws -> Object {
         let object = try existingObject(with: objectID)
-        guard let object = object as? Object else { throw WrongClass.error(objectID, type) }
+        guard let object = object as? Object else { throw SafeCoreDataErrors.wrongClass(objectID, type) }
         return object
     }
 }
@@ -94,18 +94,4 @@ final class WriteCancellation: Sendable {
     func cancel() { flag.store(true, ordering: .releasing) }
 
     func check() throws { if isCancelled { throw CancellationError() } }
-}
-
-/// An ID whose object is of another class than the caller expects.
-enum WrongClass {
-    static func error(_ objectID: NSManagedObjectID, _ expected: NSManagedObject.Type) -> any Error {
-        CocoaError(
-            .coreData,
-            userInfo: [
-                NSLocalizedDescriptionKey:
-                    "\(objectID) is of the entity \(objectID.entity.name ?? "without name"), whose class is "
-                    + "\(objectID.entity.managedObjectClassName ?? "NSManagedObject"), not \(expected).",
-                NSAffectedObjectsErrorKey: [objectID],
-            ])
-    }
 }

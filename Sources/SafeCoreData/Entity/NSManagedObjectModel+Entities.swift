@@ -25,7 +25,7 @@ extension NSManagedObjectModel {
     convenience init(checking entityClasses: [any EntityObject.Type]) throws {
         let assembly = ModelAssembly(entityClasses)
         guard assembly.problems.isEmpty else {
-            throw CocoaError(.coreData, userInfo: [NSLocalizedDescriptionKey: assembly.problems.joined(separator: " ")])
+            throw SafeCoreDataErrors.inexpressible(assembly.problems)
         }
         self.init(assembly)
     }

@@ -161,7 +161,7 @@ final class CreationShared: NSManagedObject {
         NSEntityDescription.insertNewObject(forEntityName: "Circle", into: context).setValue(2.5, forKey: "radius")
         for attempt in [{ try context.save() }, { try context.obtainPermanentIDs(for: [wrong]) }] {
             let error = #expect(throws: (any Error).self) { try attempt() }
-            #expect((error as NSError?)?.code == NSCoreDataError)
+            #expect((error as NSError?)?.code == NSPersistentStoreSaveError)
             #expect((error as NSError?)?.localizedDescription.contains("its entity Shape is abstract") == true)
             #expect((error as NSError?)?.userInfo[NSAffectedObjectsErrorKey] as? [NSManagedObject] == [wrong])
         }

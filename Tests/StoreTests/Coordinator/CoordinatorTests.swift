@@ -55,7 +55,7 @@ struct CoordinatorTests {
                 try coordinator.addPersistentStore(
                     ofType: NSInMemoryStoreType, configurationName: "Nobody", at: nil)
             })
-        #expect(error.code == NSCoreDataError)
+        #expect(error.code == NSPersistentStoreOpenError)
         #expect(error.localizedDescription.contains("'People', 'Work'"))
     }
 

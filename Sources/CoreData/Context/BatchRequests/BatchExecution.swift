@@ -27,13 +27,10 @@ struct BatchExecution {
         self.context = context
         coordinator = try context.requireCoordinator("execute a batch request")
         guard let model = context.modelLayout, let name = target.name else {
-            throw CoreDataErrors.make(
-                .coreData, "The batch request (\(type(of: request))) has no entity.", recovery: "Make it with an entity or its name.")
+            throw CoreDataErrors.noEntity(of: "The batch request (\(type(of: request)))")
         }
         guard let layout = model.layoutByName[name] else {
-            throw CoreDataErrors.make(
-                .coreData, "The model has no entity named \"\(name)\".",
-                recovery: "Its entities are \(model.layouts.map(\.name).joined(separator: ", ")).")
+            throw CoreDataErrors.unknownEntity(name, among: model.layouts.map(\.name))
         }
         target.entity = layout.entity
         self.layout = layout
@@ -56,9 +53,7 @@ struct BatchExecution {
     /// The store that new rows go to: the first writable one that holds the entity, among the affected ones.
     func storeForNewRows() throws -> NSPersistentStore {
         if layout.isAbstract {
-            throw CoreDataErrors.make(
-                .coreData, "Objects of the entity '\(layout.name)' cannot be inserted: it is abstract.",
-                recovery: "Insert objects of one of its subentities.")
+            throw CoreDataErrors.insertionOfAbstract(layout.name)
         }
         guard let affected = request.affectedStores else { return try coordinator.store(for: layout, assigned: nil) }
         let holding = coordinator.addedStores.filter { added in
@@ -74,11 +69,7 @@ struct BatchExecution {
     func stores() throws -> [NSPersistentStore] {
         let stores = coordinator.snapshotStores(holding: layout, affected: request.affectedStores)
         if stores.isEmpty {
-            throw CoreDataErrors.make(
-                .coreData,
-                "No store of the coordinator holds the entity '\(layout.name)'"
-                    + (request.affectedStores == nil ? "." : ", among the affectedStores of the request."),
-                recovery: "Add a store whose configuration has the entity.")
+            throw CoreDataErrors.noStoreHolds(layout.name, isAmongAffected: request.affectedStores != nil)
         }
         if let store = stores.first(where: \.isReadOnly) {
             throw CoreDataErrors.make(

@@ -66,9 +66,7 @@ struct BatchValues {
         var result: [(slot: Int, value: RowUpdate.Assignment)] = []
         for (key, value) in properties {
             guard let name = key.base as? String ?? (key.base as? NSPropertyDescription)?.name else {
-                throw CoreDataErrors.make(
-                    .coreData, "A key of propertiesToUpdate is a \(type(of: key.base)): \(key.base).",
-                    recovery: "Use the names or the descriptions of properties.")
+                throw CoreDataErrors.noNameOfProperty(key.base)
             }
             guard let property = layout.slotByPath[name].map({ layout.slots[$0] }) else {
                 guard let composite = layout.composite(at: name.split(separator: ".").map(String.init)) else { throw unknown(name) }
@@ -178,14 +176,10 @@ struct BatchValues {
     }
 
     private func refused(_ property: PropertySlot, _ reason: String) -> NSError {
-        CoreDataErrors.make(
-            .coreData, "A batch request cannot set '\(property.name)' of entity '\(layout.name)': \(reason).",
-            recovery: "Leave it out, or change the objects in a context and save it.")
+        CoreDataErrors.unsettable(property.name, of: layout.name, reason)
     }
 
     private func unknown(_ name: String) -> NSError {
-        CoreDataErrors.make(
-            .coreData, "The entity '\(layout.name)' has no property '\(name)', which a batch request names.",
-            recovery: "Its properties are \(layout.propertySlots.map(\.name).sorted().joined(separator: ", ")).")
+        CoreDataErrors.unknownProperty(name, of: layout.name, among: layout.propertySlots.map(\.name))
     }
 }

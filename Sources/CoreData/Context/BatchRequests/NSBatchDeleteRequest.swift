@@ -111,16 +111,10 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         var keys: [Int: [Int64]] = [:]
         for objectID in objectIDs {
             guard objectID.layout === execution.layout || objectID.entity.name == execution.layout.name else {
-                throw CoreDataErrors.make(
-                    .coreData,
-                    "A batch deletion by object IDs is of one entity: it was given IDs of '\(execution.layout.name)' and of "
-                        + "'\(objectID.entity.name ?? "")'.",
-                    recovery: "Make a request for each entity.")
+                throw CoreDataErrors.deletionOfOther(objectID.entity.name ?? "", than: execution.layout.name)
             }
             guard let key = objectID.key, let store = objectID.persistentStore else {
-                throw CoreDataErrors.make(
-                    .coreData, "A batch deletion was given the ID \(objectID), which is of no row of an open store.",
-                    recovery: "Save the object first: temporary IDs are known to its context only.")
+                throw CoreDataErrors.deletionOfNoRow(objectID)
             }
             keys[store.number, default: []].append(key)
         }

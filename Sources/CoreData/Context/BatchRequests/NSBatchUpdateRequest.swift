@@ -94,9 +94,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
         fetch.includesSubentities = includesSubentities
         fetch.predicate = predicate
         guard let properties = propertiesToUpdate, !properties.isEmpty else {
-            throw CoreDataErrors.make(
-                .coreData, "The batch update of '\(execution.layout.name)' has no propertiesToUpdate.",
-                recovery: "Name at least one property and its new value.")
+            throw CoreDataErrors.nothingToUpdate(of: execution.layout.name)
         }
         let assignments = try BatchValues(execution.layout, store).assignments(properties)
         return RowUpdate(

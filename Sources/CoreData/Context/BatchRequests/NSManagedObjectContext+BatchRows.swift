@@ -26,9 +26,7 @@ extension NSManagedObjectContext {
             var insertion = RowInsertion(layout: layout) { row in
                 guard let object = try next() else { return false }
                 guard object.layout === layout else {
-                    throw CoreDataErrors.make(
-                        .coreData, "An object of '\(object.layout.name)' was made for the insertion of objects of '\(layout.name)'.",
-                        recovery: "Insert the objects of each entity by themselves.")
+                    throw CoreDataErrors.insertionOfOther(object.layout.name, than: layout.name)
                 }
                 try values.fill(row, from: object)
                 return true

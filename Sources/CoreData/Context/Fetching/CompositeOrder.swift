@@ -9,11 +9,8 @@ enum CompositeOrder {
             guard let key = descriptor.key, !isComputed(key, in: fetch), let composite = composite(at: key, of: fetch.entity) else {
                 continue
             }
-            let elements = composite.slots.map { composite.layout.slots[$0].name }.joined(separator: ", ")
-            throw CoreDataErrors.make(
-                .coreData,
-                "'\(fetch.entity.name)' cannot be fetched in the order of '\(key)': a composite attribute has no order.",
-                recovery: "Sort by its elements: \(elements).", userInfo: ["NSPredicateFormat": "sorting by \(key)"])
+            let elements = composite.slots.map { composite.layout.slots[$0].name }
+            throw CoreDataErrors.orderOfComposite(key, of: fetch.entity.name, elements: elements)
         }
     }
 

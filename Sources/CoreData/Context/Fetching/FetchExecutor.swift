@@ -172,10 +172,7 @@ struct FetchExecutor<Result> {
 
     private func typed<Element: NSObject>(_ values: [Element]) throws -> [Result] {
         if let same = values as? [Result] { return same }
-        throw CoreDataErrors.make(
-            .coreData,
-            "The fetch request for \(request.entityName ?? "?") gives \(Element.self) (its resultType), but is declared for \(Result.self)."
-        )
+        throw CoreDataErrors.otherResultType(Element.self, than: Result.self, of: request.entityName)
     }
 
     /// The objects as what the request is declared for.
@@ -193,11 +190,7 @@ struct FetchExecutor<Result> {
         result.reserveCapacity(objects.count)
         for object in objects {
             guard let element = object as? Result else {
-                throw CoreDataErrors.make(
-                    .coreData,
-                    "The fetch request for \(resolved.layout.name) is declared for \(Result.self), but an object is a \(Swift.type(of: object)).",
-                    recovery:
-                        "Check the class that the entity names in the model (\(object.layout.entity.managedObjectClassName ?? "none")).")
+                throw CoreDataErrors.otherClass(object, than: Result.self, of: resolved.layout.name)
             }
             result.append(element)
         }

@@ -130,9 +130,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// - Throws: what the fetch throws, and code 134060 outside of such a block.
     open func execute() throws -> [ResultType] {
         guard let context = CurrentContext.innermost else {
-            throw CoreDataErrors.make(
-                .coreData, "NSFetchRequest.execute() was called outside of a context's perform block.",
-                recovery: "Call context.fetch(request), or call execute() inside context.perform.")
+            throw CoreDataErrors.noCurrentContext()
         }
         return try context.fetch(self)
     }

@@ -55,6 +55,10 @@ private protocol ExecutableFetch {
 
 extension NSFetchRequest: ExecutableFetch {
     fileprivate func result(in context: NSManagedObjectContext, countOnly: Bool) -> Any? {
-        countOnly ? try? context.count(for: self) : try? context.fetch(self)
+        do { return countOnly ? try context.count(for: self) : try context.fetch(self) } catch {
+            // As for a fault that cannot be read: an expression cannot throw, so the next save does.
+            context.readFailure = error
+            return nil
+        }
     }
 }

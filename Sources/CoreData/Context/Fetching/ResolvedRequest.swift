@@ -12,16 +12,13 @@ extension NSManagedObjectContext {
     func resolve<Result>(_ request: NSFetchRequest<Result>) throws -> ResolvedRequest {
         let coordinator = try requireCoordinator("fetch")
         guard let modelLayout else {
-            throw CoreDataErrors.make(.coreData, "The context\(nameInMessages) has no model.")
+            throw CoreDataErrors.noModel(self)
         }
         guard let name = request.entityName else {
-            throw CoreDataErrors.make(
-                .coreData, "The fetch request has no entity.", recovery: "Set its entity, or use init(entityName:).")
+            throw CoreDataErrors.noEntity(of: "The fetch request")
         }
         guard let layout = modelLayout.layoutByName[name] else {
-            throw CoreDataErrors.make(
-                .coreData, "The model has no entity named \"\(name)\".",
-                recovery: "Its entities are \(modelLayout.layouts.map(\.name).joined(separator: ", ")).")
+            throw CoreDataErrors.unknownEntity(name, among: modelLayout.layouts.map(\.name))
         }
         request.noteEntity(layout.entity)
         var fetch = StoreFetch(entity: layout)
@@ -40,14 +37,12 @@ extension NSManagedObjectContext {
             columns.having = request.havingPredicate
             columns.isDistinct = request.returnsDistinctResults
             if columns.having != nil, columns.groupBy.isEmpty {
-                throw CoreDataErrors.make(
-                    .coreData, "A fetch request with a havingPredicate needs propertiesToGroupBy (entity \(name)).")
+                throw CoreDataErrors.havingWithoutGroups(name)
             }
             try DictionaryResults.checkGrouping(columns, of: layout)
             fetch.columns = columns
         } else if !(request.propertiesToGroupBy ?? []).isEmpty {
-            throw CoreDataErrors.make(
-                .coreData, "propertiesToGroupBy needs the dictionary result type (entity \(name)).")
+            throw CoreDataErrors.groupsWithoutDictionaries(name)
         }
         if layout.model.hasComposites { try CompositeOrder.check(fetch) }
         let stores = coordinator.snapshotStores(holding: layout, affected: request.affectedStores)

@@ -34,11 +34,7 @@ struct KeyAssignment {
             if !context.assignedStores.isEmpty || lastLayout != ObjectIdentifier(object.layout) {
                 let layout = object.layout
                 if layout.isAbstract {
-                    throw CoreDataErrors.make(
-                        .coreData,
-                        "The object \(object.descriptionOfIdentity) cannot be saved: its entity \(layout.name) is abstract.",
-                        recovery: "Make an object of one of its subentities, and delete this one.",
-                        userInfo: [NSAffectedObjectsErrorKey: [object]])
+                    throw CoreDataErrors.abstractObject(object)
                 }
                 let store = try coordinator.store(for: layout, assigned: context.assignedStores[ObjectIdentifier(object)])
                 let root = layout.model.layouts[layout.rootIndex]

@@ -8,9 +8,7 @@ extension NSManagedObjectContext {
 
     func saveChanges() throws {
         if isSaving {
-            throw CoreDataErrors.make(
-                .coreData, "The context\(nameInMessages) is being saved already.",
-                recovery: "Do not call save() from willSave, didSave or an observer of the save's notifications.")
+            throw CoreDataErrors.recursiveSave(self)
         }
         isSaving = true
         defer { isSaving = false }
@@ -37,7 +35,7 @@ extension NSManagedObjectContext {
     /// Writes exactly the changes that a request names, without hooks before it and without validation.
     func write(_ request: NSSaveChangesRequest) throws {
         if isSaving {
-            throw CoreDataErrors.make(.coreData, "The context\(nameInMessages) is being saved already.")
+            throw CoreDataErrors.recursiveSave(self)
         }
         isSaving = true
         defer { isSaving = false }
@@ -91,11 +89,7 @@ extension NSManagedObjectContext {
             if round > Self.maximumWillSaveRounds {
                 let culprit = (changes.inserted.objects + changes.updated.objects + changes.deleted.objects)
                     .first { $0.flags.contains(.changedInSave) }
-                throw CoreDataErrors.make(
-                    .coreData,
-                    "willSave of \(culprit?.layout.name ?? "an object") \(culprit?.descriptionOfIdentity ?? "") changes the object each "
-                        + "time it is called: the save cannot come to an end.",
-                    recovery: "Compare before you set a property in willSave, or use setPrimitiveValue(_:forKey:).")
+                throw CoreDataErrors.endlessWillSave(culprit)
             }
         }
     }

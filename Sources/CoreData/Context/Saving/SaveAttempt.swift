@@ -109,7 +109,7 @@ struct SaveAttempt {
         for number in order {
             guard let batch = batches[number] else { continue }
             guard let store = context.registry.store(number: number), let rows = context.rows(ofStore: number) else {
-                throw removedStore(batch)
+                throw CoreDataErrors.storeIsGone(ofChanged: Array(batch.inserted + batch.updated + batch.deleted))
             }
             if store.isReadOnly {
                 throw CoreDataErrors.make(
@@ -141,14 +141,6 @@ struct SaveAttempt {
             try context.rows(ofStore: added.store.number)?.saveMetadata()
         }
         return written
-    }
-
-    private func removedStore(_ batch: ObjectBatch) -> NSError {
-        let object = batch.inserted.first ?? batch.updated.first ?? batch.deleted.first
-        return CoreDataErrors.make(
-            .coreData,
-            "The store of \(object?.layout.name ?? "an object") p\(object?.key ?? 0) was removed from the coordinator: its changes cannot be saved.",
-            userInfo: [NSAffectedObjectsErrorKey: Array(batch.inserted + batch.updated + batch.deleted)])
     }
 
     /// Some stores have saved, one has not: what is saved is finished, the rest stays pending.

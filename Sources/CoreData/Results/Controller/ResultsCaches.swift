@@ -36,11 +36,6 @@ struct CachedRequest: Equatable {
     /// - Throws: code 134060 if a fetch would use a cache that was made for another request.
     func check(against former: CachedRequest, cache: String) throws {
         guard self != former, generation == former.generation else { return }
-        throw CoreDataErrors.make(
-            .coreData,
-            "The fetch request for \(entity ?? "?") of a fetched results controller has changed, but its cache \"\(cache)\" was made for the "
-                + "former one.",
-            recovery: "Call NSFetchedResultsController.deleteCache(withName:) before you change entity, predicate or sort descriptors, "
-                + "or make the controller without a cache.")
+        throw CoreDataErrors.cacheOfOtherRequest(cache, for: entity)
     }
 }

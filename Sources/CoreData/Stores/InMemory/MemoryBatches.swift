@@ -75,7 +75,7 @@ private struct MemoryInsertion {
         self.tables = tables
         guard let wanted = insertion.constraint else { return }
         guard tables.constraints.byLayout[layout.index].contains(where: { $0.names == layout.constrainedPaths(wanted) }) else {
-            throw RowInsertion.noConstraint(wanted, layout)
+            throw CoreDataErrors.noConstraint(on: wanted, of: layout.name)
         }
     }
 
@@ -218,10 +218,9 @@ private struct MemoryUpdate {
         } else if let converted = PropertyConversion.value(from: value, kind: property.kind) {
             return try PropertyConversion.storeValue(converted, slot: property)
         }
-        throw CoreDataErrors.make(
-            .coreData,
-            "The store cannot evaluate '\(property.name) = \(expression)': the expression does not give what the property takes.",
-            recovery: "Set a constant, or change the objects.")
+        throw CoreDataErrors.unanswerable(
+            "\(property.name) = \(expression)", by: "store in memory", "the expression does not give what the property takes",
+            advice: "Set a constant, or change the objects.")
     }
 }
 

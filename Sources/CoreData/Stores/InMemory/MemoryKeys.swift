@@ -73,11 +73,9 @@ struct MemoryKeys {
         case .evaluatedObject: return entity
         case .variable:
             guard let entity = variables[expression.variable] else {
-                throw CoreDataErrors.make(
-                    .coreData,
-                    "The store in memory cannot evaluate '\(context)': the variable $\(expression.variable) has no value. Give it one "
-                        + "with withSubstitutionVariables(_:).",
-                    userInfo: ["NSPredicateFormat": context])
+                throw CoreDataErrors.unanswerable(
+                    context, by: "store in memory", "the variable $\(expression.variable) has no value",
+                    advice: "Give it one with withSubstitutionVariables(_:).")
             }
             return entity
         case .keyPath:
@@ -103,9 +101,8 @@ struct MemoryKeys {
                 slot.kind.isToMany && !isCounted
                 ? "'\(name)' leads to several objects" : slot.kind == .transformable ? "transformable values have no order" : nil
             if let problem {
-                throw CoreDataErrors.make(
-                    .coreData, "The store in memory cannot evaluate 'sorting by \(keyPath)': \(problem). Sort the result in the program.",
-                    userInfo: ["NSPredicateFormat": "sorting by \(keyPath)"])
+                throw CoreDataErrors.unanswerable(
+                    "sorting by \(keyPath)", by: "store in memory", problem, advice: "Sort the result in the program.")
             }
             guard slot.destinationIndex >= 0, !isCounted else { return }
             entity = layouts.layouts[slot.destinationIndex]
@@ -122,11 +119,7 @@ struct MemoryKeys {
             if name.hasPrefix("@") || ["self", "SELF", "objectID"].contains(name) { continue }
             if name == "entity", entity.slotByName[name] == nil { return nil }
             guard let slot = slot(name, of: entity) else {
-                throw CoreDataErrors.make(
-                    .coreData,
-                    "The store in memory cannot evaluate '\(context)': the entity '\(entity.name)' has no property '\(name)'. "
-                        + "Change the request.",
-                    userInfo: ["NSPredicateFormat": context])
+                throw CoreDataErrors.unanswerable(context, by: "store in memory", "the entity '\(entity.name)' has no property '\(name)'")
             }
             if slot.composite != nil { return try checkElement(of: slot, keyPath, entity, context) }
             // What stands inside an attribute's value is its own affair.
@@ -146,11 +139,9 @@ struct MemoryKeys {
         if owner.composite(at: path) != nil || owner.slotByPath[path.joined(separator: ".")] != nil { return nil }
         // `city.length` is the length of a text.
         if path.last == "length", owner.slotByPath[path.dropLast().joined(separator: ".")] != nil { return nil }
-        throw CoreDataErrors.make(
-            .coreData,
-            "The store in memory cannot evaluate '\(context)': the composite attribute '\(slot.name)' of entity '\(entity.name)' "
-                + "has no element '\(path.dropFirst().joined(separator: "."))'. Change the request.",
-            userInfo: ["NSPredicateFormat": context])
+        throw CoreDataErrors.unanswerable(
+            context, by: "store in memory",
+            "the composite attribute '\(slot.name)' of entity '\(entity.name)' has no element '\(path.dropFirst().joined(separator: "."))'")
     }
 
     /// The entity or subentity that a slot is of.

@@ -54,18 +54,14 @@ extension SQLMapping {
                 sql: "SELECT \(select.sql), \(key) FROM \(dialect.identifier(join.name)) j JOIN \(table) "
                     + "ON \(link) = \(destinationKey) WHERE \(key) \(condition)\(order)", isInverse: false)
         case nil:
-            throw CoreDataErrors.make(
-                .coreData,
-                "'\(slot.name)' of entity '\(owner.layout.name)' is no stored relationship.")
+            throw CoreDataErrors.noStoredRelationship(slot.name, of: owner.layout.name)
         }
     }
 
     /// The mapping of a relationship's destination.
     func destination(of slot: PropertySlot, of entity: EntityLayout) throws -> SQLEntity {
         guard slot.destinationIndex >= 0, let destination = entities[slot.destinationIndex] else {
-            throw CoreDataErrors.make(
-                .coreData,
-                "The destination of '\(slot.name)' of entity '\(entity.name)' is not kept in this store.")
+            throw CoreDataErrors.destinationIsNotKept(slot.name, of: entity.name)
         }
         return destination
     }

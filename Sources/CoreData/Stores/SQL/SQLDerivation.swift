@@ -110,10 +110,7 @@ struct SQLDerivation {
     }
 
     private func unsupported(_ reason: String) -> NSError {
-        CoreDataErrors.make(
-            .coreData,
-            "The derived attribute '\(slot.name)' of entity '\(entity.layout.name)' cannot be kept by a \(dialect.storeName) store: "
-                + "\(reason) (\(expression)). Change its derivation expression.")
+        CoreDataErrors.underivable(slot.name, of: entity.layout.name, "\(expression)", reason, store: dialect.storeName)
     }
 
     // MARK: Values

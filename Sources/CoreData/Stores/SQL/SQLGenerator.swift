@@ -191,9 +191,7 @@ final class SQLGenerator {
     // MARK: Errors
 
     func refuse(_ part: String, _ reason: String) -> NSError {
-        CoreDataErrors.make(
-            .coreData,
-            "The \(dialect.storeName) store cannot evaluate '\(part)': \(reason). Change the request, or filter and sort in memory.",
-            userInfo: ["NSPredicateFormat": part])
+        CoreDataErrors.unanswerable(
+            part, by: "\(dialect.storeName) store", reason, advice: "Change the request, or filter and sort in memory.")
     }
 }

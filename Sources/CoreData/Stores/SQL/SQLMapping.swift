@@ -70,10 +70,7 @@ final class SQLMapping: @unchecked Sendable {
         var owners = naming.reservedTables
         for table in tables {
             if let other = owners.updateValue("the entity '\(table.root.name)'", forKey: table.name) {
-                throw CoreDataErrors.make(
-                    .coreData,
-                    "The entity '\(table.root.name)' cannot be kept in a \(dialect.storeName) store: \(other) has the table \(table.name) already. "
-                        + "Tables are named after entities, in upper case.", recovery: "Rename the entity.")
+                throw CoreDataErrors.tableIsTaken(table.name, of: table.root.name, by: other, store: dialect.storeName)
             }
         }
     }
@@ -86,9 +83,7 @@ final class SQLMapping: @unchecked Sendable {
     /// The mapping of an entity that the store must have.
     func requiredEntity(_ layout: EntityLayout) throws -> SQLEntity {
         guard let entity = entity(layout) else {
-            throw CoreDataErrors.make(
-                .coreData,
-                "The entity '\(layout.name)' is not kept in this store. Check the store's configuration.")
+            throw CoreDataErrors.entityIsNotKept(layout.name)
         }
         return entity
     }

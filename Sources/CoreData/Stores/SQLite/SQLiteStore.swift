@@ -102,9 +102,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         }
         let name = configurationName == Self.defaultConfigurationName ? nil : configurationName
         guard let entities = model.entities(forConfigurationName: name) else {
-            throw CoreDataErrors.make(
-                .coreData,
-                "The model has no configuration '\(configurationName)'; it has \(model.configurations.sorted()).")
+            throw CoreDataErrors.unknownConfiguration(configurationName, among: model.configurations, type: type, url: url)
         }
         return (model, entities)
     }

@@ -33,11 +33,7 @@ enum StoreMetadata {
         do {
             return try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
         } catch {
-            throw CoreDataErrors.make(
-                .coreData,
-                "The store's metadata cannot be written: it holds a value that is no property list value "
-                    + "(keys: \(list.keys.sorted().joined(separator: ", "))). Use strings, numbers, dates, data, arrays "
-                    + "and dictionaries.", userInfo: [NSUnderlyingErrorKey: error])
+            throw CoreDataErrors.metadataIsNoPropertyList(keys: Array(list.keys), error)
         }
     }
 

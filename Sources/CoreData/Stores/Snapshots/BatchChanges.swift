@@ -34,14 +34,6 @@ struct RowInsertion {
     let nextRow: (PendingValues) throws -> Bool
 }
 
-extension RowInsertion {
-    static func noConstraint(_ names: [String], _ layout: EntityLayout) -> NSError {
-        CoreDataErrors.make(
-            .coreData, "The entity '\(layout.name)' has no uniqueness constraint on \(names.joined(separator: ", ")).",
-            recovery: "Make it unique in the model: without that a store cannot find the rows that are there.")
-    }
-}
-
 /// New values for rows of one entity.
 struct RowUpdate {
     enum Assignment {

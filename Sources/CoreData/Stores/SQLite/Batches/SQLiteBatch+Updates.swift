@@ -54,10 +54,7 @@ extension SQLiteBatch {
         _ column: SQLColumn, _ value: RowUpdate.Assignment, _ entity: SQLEntity, _ rows: [RowReference]
     ) throws {
         guard case .constant(let constant) = value else {
-            throw CoreDataErrors.make(
-                .coreData,
-                "'\(column.propertyName)' of entity '\(entity.layout.name)' is kept in external files and takes a constant only.",
-                recovery: "Change the objects in a context and save it.")
+            throw CoreDataErrors.expressionForExternalData(column.propertyName, of: entity.layout.name)
         }
         let sql = statements.setValue(column, of: entity)
         for row in rows {

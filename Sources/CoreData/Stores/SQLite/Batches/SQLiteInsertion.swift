@@ -58,7 +58,7 @@ final class SQLiteInsertion {
         constraintColumns = try insertion.constraint.map { names in
             let columns = SQLSchema(mapping: batch.backend.mapping).columnNames(of: names, in: entity)
             guard let columns, batch.statements.constraints(of: entity).contains(columns) else {
-                throw RowInsertion.noConstraint(names, layout)
+                throw CoreDataErrors.noConstraint(on: names, of: layout.name)
             }
             return columns
         }

@@ -9,10 +9,7 @@ extension SaveSession {
                 if column.isHiddenKey { try writeHiddenKeys(change, column, destination) }
                 try writePositions(change, column, destination)
             case nil:
-                throw CoreDataErrors.make(
-                    .coreData,
-                    "'\(change.layout.slots[change.slot].name)' of entity '\(change.layout.name)' is no stored to-many "
-                        + "relationship.")
+                throw CoreDataErrors.noStoredRelationship(change.layout.slots[change.slot].name, of: change.layout.name)
             }
         }
     }

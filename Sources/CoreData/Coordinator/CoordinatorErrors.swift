@@ -1,0 +1,43 @@
+import Foundation
+
+// What coordinators throw.
+extension CoreDataErrors {
+    /// A model that contradicts itself: code 134060, which a Mac gives too where a model is not fit for its use. No store is asked, so
+    /// no store's code applies.
+    static func inconsistentModel(_ message: String, _ problems: [String]) -> NSError {
+        let recovery = "Correct the model; each problem is one of the detailed errors."
+        return misuse(
+            message, recovery: recovery,
+            userInfo: [NSDetailedErrorsKey: problems.map { misuse($0, recovery: recovery) }])
+    }
+
+    static func assignedStoreIsNotAdded(_ store: NSPersistentStore, to entity: String, named name: String, others: String) -> NSError {
+        make(
+            .persistentStoreSave,
+            "An object of the entity '\(entity)' is assigned to the store \(name), which is not among the coordinator's stores: \(others).",
+            recovery: "Assign the object to a store of its context's coordinator.", userInfo: [NSAffectedStoresErrorKey: [store]])
+    }
+
+    static func assignedStoreLacksEntity(_ store: NSPersistentStore, _ entity: String, named name: String) -> NSError {
+        make(
+            .persistentStoreIncompatibleSchema,
+            "An object of the entity '\(entity)' is assigned to the store \(name), whose configuration '\(store.configurationName)' does "
+                + "not have that entity.",
+            recovery: "Assign the object to a store of another configuration, or add the entity to the configuration in the model.",
+            userInfo: [NSAffectedStoresErrorKey: [store]])
+    }
+
+    static func assignedStoreIsReadOnly(_ store: NSPersistentStore, _ entity: String, named name: String) -> NSError {
+        make(
+            .persistentStoreSave, "An object of the entity '\(entity)' is assigned to the store \(name), which is read-only.",
+            recovery: store.readOnlyReason.recovery + " Or assign the object to another store.",
+            userInfo: [NSAffectedStoresErrorKey: [store]])
+    }
+
+    static func noStoreForNewObject(_ entity: String, _ reason: String, recovery: String?, stores: [NSPersistentStore]) -> NSError {
+        make(
+            .persistentStoreSave, "No store can take an object of the entity '\(entity)'. \(reason)",
+            recovery: recovery ?? "Add a writable store whose configuration has the entity before saving.",
+            userInfo: [NSAffectedStoresErrorKey: stores])
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+
+// What fetched results controllers throw: code 134060, as on a Mac for objects that are not in the order of their sections; what is an
+// exception there has the same code.
+extension CoreDataErrors {
+    static func resultsWithoutOrder(of entity: String?) -> NSError {
+        misuse(
+            "The fetch request for \(entity ?? "?") of a fetched results controller has no sort descriptors.",
+            recovery: "Set sortDescriptors: sections and index paths need an order.")
+    }
+
+    static func resultsAsCount(_ request: String) -> NSError {
+        misuse(
+            "A fetched results controller cannot show a count (\(request)).",
+            recovery: "Use the result type of managed objects, or count(for:) of the context.")
+    }
+
+    static func sectionsOfObjectIDs(_ request: String, by keyPath: String) -> NSError {
+        misuse(
+            "Object IDs cannot be put into sections by \"\(keyPath)\" (\(request)).",
+            recovery: "Use the result type of managed objects, or no section key path.")
+    }
+
+    static func sectionOutOfOrder(
+        _ problem: ResultsContents.SectionOutOfOrder, _ request: String, by keyPath: String, first: String
+    ) -> NSError {
+        let reason = "The fetched object at index \(problem.place) is in the section \"\(problem.name)\", which had ended before it"
+        return misuse(
+            reason + " (\(request), section key path \"\(keyPath)\", first sort descriptor \(first)).",
+            recovery: "The first sort descriptor must have the key of the section key path, or another that gives the same order.",
+            userInfo: ["reason": reason])
+    }
+
+    static func cacheOfOtherRequest(_ cache: String, for entity: String?) -> NSError {
+        misuse(
+            "The fetch request for \(entity ?? "?") of a fetched results controller has changed, but its cache \"\(cache)\" was made for the "
+                + "former one.",
+            recovery: "Call NSFetchedResultsController.deleteCache(withName:) before you change entity, predicate or sort descriptors, "
+                + "or make the controller without a cache.")
+    }
+}

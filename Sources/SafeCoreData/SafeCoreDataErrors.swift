@@ -1,0 +1,36 @@
+import Foundation
+
+/// What this module throws by itself: code 134060, since Core Data has no code for what it cannot ask.
+enum SafeCoreDataErrors {
+    private static func make(_ message: String, recovery: String, userInfo: [String: Any] = [:]) -> any Error {
+        CocoaError(
+            .coreData,
+            userInfo: [NSLocalizedDescriptionKey: message, NSLocalizedRecoverySuggestionErrorKey: recovery]
+                .merging(userInfo) { own, _ in own })
+    }
+
+    /// An ID whose object is of another class than the caller expects.
+    static func wrongClass(_ objectID: NSManagedObjectID, _ expected: NSManagedObject.Type) -> any Error {
+        let found = objectID.entity.managedObjectClassName ?? "NSManagedObject"
+        return make(
+            "\(objectID) is of the entity \(objectID.entity.name ?? "without name"), whose class is \(found), not \(expected).",
+            recovery: "Ask for it as \(found).", userInfo: [NSAffectedObjectsErrorKey: [objectID]])
+    }
+
+    static var unsavedChanges: any Error {
+        make(
+            "The write context has unsaved changes, which a change of many rows by the store would not see.",
+            recovery: "Call save() on the context first, or make this change in a write of its own.")
+    }
+
+    static func toManyRelationship(_ name: String, of entity: NSEntityDescription) -> any Error {
+        make(
+            "'\(name)' of '\(entity.name ?? "")' is a to-many relationship, which cannot be set for many rows at once.",
+            recovery: "Set its inverse if that is to-one, or change the objects.")
+    }
+
+    /// Options of attributes that no model can express.
+    static func inexpressible(_ problems: [String]) -> any Error {
+        make(problems.joined(separator: " "), recovery: "Correct the marks of these properties.")
+    }
+}
