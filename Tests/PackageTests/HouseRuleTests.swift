@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the tests of this package say about themselves.
+/// What the tests and the sources of this package say about themselves.
 struct HouseRuleTests {
     /// The behaviours that tests cite by number, with the names of their targets.
     private func citations() throws -> [Int: Set<String>] {
@@ -106,5 +106,16 @@ struct HouseRuleTests {
             }
         }
         #expect(found.isSuperset(of: Self.filesOfTheGeneralCode))
+    }
+
+    @Test func noFileOfTheEngineIsLongerThanFourHundredLines() throws {
+        let engine: Set = ["CoreData", "Predicates", "SafeCoreData"]
+        let files = try SourceFolder("Sources").files.filter { engine.contains($0.target) }
+        #expect(files.count > 400)
+        for file in files {
+            // What follows the last line feed is no line.
+            let count = file.lines.count - 1
+            #expect(count <= 400, "Sources/\(file.path) has \(count) lines: split it by subject")
+        }
     }
 }

@@ -32,28 +32,6 @@ struct ObjectState {
         self.flags = flags
     }
 
-    /// Lets go of what the object owns, in its deinit.
-    func releaseAll() {
-        heldRegistry?.release()
-        heldPage?.release()
-        pendingReference?.release()
-        extrasReference?.release()
-    }
-
-    /// What holds between any two transitions.
-    fileprivate var isConsistent: Bool {
-        let hasPendingValues = pendingReference?._withUnsafeGuaranteedRef { !$0.mask.isEmpty } ?? false
-        // A row that is read directly is the committed one, of a loaded object, with nothing unsaved above it.
-        if let row, row != committedRow || flags.contains(.fault) || hasPendingValues { return false }
-        if let committedRow {
-            // The page of a row is held, and what has a row is in a store.
-            guard heldPage?.toOpaque() == committedRow.rowPage.toOpaque(), key == committedRow.rowKey else { return false }
-        }
-        // Of the context's lists an object is in one at most.
-        if flags.contains(.updated), !flags.isDisjoint(with: [.inserted, .deleted]) { return false }
-        return !flags.contains(.insertedInEvent) || flags.contains(.inEvent)
-    }
-
     @inline(__always)
     fileprivate mutating func hold(_ page: Unmanaged<RowPage>?) {
         let former = heldPage
@@ -65,14 +43,6 @@ struct ObjectState {
     fileprivate mutating func commit(_ row: RowPointer?) {
         committedRow = row
         if let row { hold(row.rowPage) }
-    }
-}
-
-extension NSManagedObject {
-    /// Checks in debug builds what a transition has left.
-    @inline(__always)
-    private final func transitionEnded() {
-        assert(state.isConsistent, "The state of an object contradicts itself: \(state)")
     }
 }
 
