@@ -21,7 +21,8 @@ for module in "${modules[@]}"; do
         -I "$products/Modules" -I Sources/CSQLite -I Sources/CZlib -I Sources/CSwiftRuntime -output-dir "$folder/graphs/$module"
     "$docc" convert "Sources/$module/$module.docc" --additional-symbol-graph-dir "$folder/graphs/$module" \
         --fallback-display-name "$module" --fallback-bundle-identifier "$module" \
-        --output-path "$folder/$module.doccarchive"
+        --output-path "$folder/$module.doccarchive" --analyze --warnings-as-errors > "$folder/$module.log" 2>&1 ||
+        { grep -A4 -E '^(warning|error)' "$folder/$module.log"; exit 1; }
     archives+=("$folder/$module.doccarchive")
 done
 "$docc" merge "${archives[@]}" --synthesized-landing-page-name OpenCoreData --synthesized-landing-page-kind Package \

@@ -10,6 +10,12 @@ import Synchronization
 ///     }
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nspersistentcontainer>
+///
+/// ```swift
+/// let container = NSPersistentContainer(name: "Shop", managedObjectModel: model)
+/// container.loadPersistentStores { _, error in if let error { print(error.localizedDescription) } }
+/// let items = try container.viewContext.fetch(NSFetchRequest<Item>(entityName: "Item"))
+/// ```
 open class NSPersistentContainer: NSObject, @unchecked Sendable {
     // Sendable: everything but the descriptions is constant, and those lie behind the mutex.
 
@@ -66,7 +72,9 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// Makes a container with the model of that name, or throws when there is none.
     ///
-    /// - Parameter bundle: where to look first.
+    /// - Parameters:
+    ///   - name: the model's file name without its ending, and the name of the container.
+    ///   - bundle: where to look first.
     /// - Throws: an error that says where the model was looked for, or why it cannot be read or used.
     public convenience init(findingModelNamed name: String, in bundle: Bundle = .main) throws {
         let model = try Self.model(named: name, in: bundle)
@@ -137,6 +145,11 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     // MARK: - Contexts
 
     /// A new context with a queue of its own, connected to the coordinator.
+    ///
+    /// ```swift
+    /// let context = container.newBackgroundContext()
+    /// context.performAndWait { context.transactionAuthor = "import" }
+    /// ```
     open func newBackgroundContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = persistentStoreCoordinator

@@ -196,9 +196,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///
     /// Values set by primitive setters, and what was taken over from others, are not undone. Saving leaves the actions as they are;
     /// `rollback()` and `reset()` remove those of the context. What a block of `perform` on a private queue changes is one event.
-    open var undoManager: UndoManager? {
-        didSet { undoManagerChanged(from: oldValue) }
-    }
+    open var undoManager: UndoManager? { didSet { undoManagerChanged(from: oldValue) } }
     /// How conflicts with the store are resolved: an `NSMergePolicy`; the error policy by default.
     open var mergePolicy: Any = NSMergePolicy.error
     /// How long a row may be used after it was read, in seconds: negative for ever (the default), 0 never. A fault whose row
@@ -410,6 +408,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Merges changes known only by object IDs or their URIs into several contexts.
     ///
     /// - Parameter changeNotificationData: arrays or sets of IDs or URIs under `NSInsertedObjectsKey` and its siblings.
+    /// - Parameter contexts: those that take the changes over, each on its queue.
     open class func mergeChanges(fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext])
     { mergeRemoteSave(changeNotificationData, into: contexts) }
 }

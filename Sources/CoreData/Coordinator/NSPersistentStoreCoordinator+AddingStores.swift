@@ -10,11 +10,11 @@ extension NSPersistentStoreCoordinator {
     ///   - url: where the store is. A store in memory keeps nothing there.
     ///   - options: see `NSReadOnlyPersistentStoreOption` and its siblings.
     /// - Throws: a `CocoaError`: `.persistentStoreInvalidType` for an unknown type, `.persistentStoreTypeMismatch` when the
-    ///   store is of another type, `.persistentStoreOpen` when it cannot be opened,
+    ///   store is of another type, `.persistentStoreOpen` when it cannot be opened or the model has no such configuration,
     ///   `.persistentStoreIncompatibleVersionHash` when it was made with another version of the model,
     ///   `.migrationMissingSourceModel`, `.migrationMissingMappingModel`, `.inferredMappingModel`, `.migration`,
     ///   `.migrationManagerSourceStore` or code 134111 when it should be migrated and cannot be, code 134081 when it is added
-    ///   already, `.coreData` for an unknown configuration. A store that could not be migrated is as it was before.
+    ///   already. A store that could not be migrated is as it was before.
     @discardableResult
     public func addPersistentStore(
         type: NSPersistentStore.StoreType, configuration: String? = nil, at url: URL,
@@ -25,8 +25,12 @@ extension NSPersistentStoreCoordinator {
 
     /// Opens a store, making it when there is none, and adds it.
     ///
-    /// - Parameter storeURL: where the store is; may be nil for a store in memory or of a class of the program's own, which then
-    ///   get a URL that names no file.
+    /// - Parameters:
+    ///   - storeType: `NSSQLiteStoreType`, `NSInMemoryStoreType`, or the type of a registered class.
+    ///   - configuration: the configuration of the model whose entities the store holds; nil for all entities.
+    ///   - storeURL: where the store is; may be nil for a store in memory or of a class of the program's own, which then
+    ///     get a URL that names no file.
+    ///   - options: see `NSReadOnlyPersistentStoreOption` and its siblings.
     /// - Throws: see `addPersistentStore(type:configuration:at:options:)`.
     @discardableResult
     public func addPersistentStore(
@@ -38,8 +42,10 @@ extension NSPersistentStoreCoordinator {
 
     /// Adds the store that a description describes.
     ///
-    /// - Parameter block: called once with the description and the error, if any: before the method returns, or later on a
-    ///   background queue if the description asks for adding asynchronously.
+    /// - Parameters:
+    ///   - storeDescription: the store's type, place, configuration and options.
+    ///   - block: called once with the description and the error, if any: before the method returns, or later on a
+    ///     background queue if the description asks for adding asynchronously.
     public func addPersistentStore(
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void

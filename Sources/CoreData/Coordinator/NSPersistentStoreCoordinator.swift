@@ -7,6 +7,13 @@ import Synchronization
 /// where a store makes them. Adding and removing stores is serialised.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator>
+///
+/// ```swift
+/// let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+/// try coordinator.addPersistentStore(type: .sqlite, at: url)
+/// let context = NSManagedObjectContext(.privateQueue)
+/// context.persistentStoreCoordinator = coordinator
+/// ```
 open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable {
     // Sendable: the model is frozen, the layouts are constant, what changes lies behind the mutex and the locks.
 

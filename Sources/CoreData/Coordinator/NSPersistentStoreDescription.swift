@@ -6,6 +6,12 @@ import Foundation
 /// until told otherwise.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstoredescription>
+///
+/// ```swift
+/// let description = NSPersistentStoreDescription(url: url)
+/// description.isReadOnly = true
+/// container.persistentStoreDescriptions = [description]
+/// ```
 open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// The store's type, `NSSQLiteStoreType` by default.
     open var type = NSSQLiteStoreType

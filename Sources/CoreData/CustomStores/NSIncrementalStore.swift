@@ -33,9 +33,11 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     /// Answers a request.
     ///
-    /// - Parameter request: an `NSFetchRequest<NSFetchRequestResult>`, whatever result type the program's own request was
-    ///   declared for (a request of a subclass keeps its class), an `NSSaveChangesRequest` (one with nil sets asks only to write
-    ///   the metadata), or one of the three batch requests. What the class does not know it gives to `super`, which throws 134091.
+    /// - Parameters:
+    ///   - request: an `NSFetchRequest<NSFetchRequestResult>`, whatever result type the program's own request was
+    ///     declared for (a request of a subclass keeps its class), an `NSSaveChangesRequest` (one with nil sets asks only to write
+    ///     the metadata), or one of the three batch requests. What the class does not know it gives to `super`, which throws 134091.
+    ///   - context: who asks; nil where the coordinator does so by itself.
     /// - Returns: for a fetch an array of what its result type says (objects made with the context's `object(with:)`, object
     ///   IDs, dictionaries, or one number); for a save an empty array; for a batch what its result type says: a Bool, an array of
     ///   object IDs, or a number, by itself or in the request's kind of `NSPersistentStoreResult`.

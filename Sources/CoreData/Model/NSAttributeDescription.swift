@@ -3,6 +3,13 @@ import Foundation
 /// An attribute of an entity: a property that holds a value.
 ///
 /// (developer.apple.com/documentation/coredata/nsattributedescription)
+///
+/// ```swift
+/// let name = NSAttributeDescription()
+/// name.name = "name"
+/// name.attributeType = .stringAttributeType
+/// name.isOptional = false
+/// ```
 open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// Makes an optional attribute of undefined type.
     public required init() {

@@ -3,6 +3,11 @@ import Predicates
 /// An attribute whose value the store computes from other properties at each save.
 ///
 /// (developer.apple.com/documentation/coredata/nsderivedattributedescription)
+///
+/// ```swift
+/// itemCount.attributeType = .integer64AttributeType
+/// itemCount.derivationExpression = NSExpression(forKeyPath: "items.@count")
+/// ```
 open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
     /// Makes a derived attribute without an expression.
     public required init() {

@@ -5,6 +5,13 @@ import Foundation
 /// Build the hierarchy from the top by assigning `subentities`. An entity can be changed until its model is in use by a
 /// persistent store coordinator; a change of anything but `userInfo` after that stops the program. Two descriptions are equal only when they are
 /// the same object. (developer.apple.com/documentation/coredata/nsentitydescription)
+///
+/// ```swift
+/// let item = NSEntityDescription()
+/// item.name = "Item"
+/// item.managedObjectClassName = "Item"
+/// item.properties = [name, stockCount]
+/// ```
 open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     // Sendable: `tables` is set, under the model's lock, before the model is shared; from then on every setter but that of
     // `userInfo`, which has a lock, stops the program, so that all other stored values are constant. The link to the

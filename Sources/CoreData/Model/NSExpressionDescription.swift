@@ -3,6 +3,14 @@ import Predicates
 /// A column of a fetch's dictionary results, or an element of an index, that is computed by an expression.
 ///
 /// (developer.apple.com/documentation/coredata/nsexpressiondescription)
+///
+/// ```swift
+/// let total = NSExpressionDescription()
+/// total.name = "total"
+/// total.expression = NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "stockCount")])
+/// total.expressionResultType = .integer64AttributeType
+/// request.propertiesToFetch = ["supplier.name", total]
+/// ```
 open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
     /// Makes a description without an expression.
     public required init() {

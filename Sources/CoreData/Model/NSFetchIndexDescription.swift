@@ -3,6 +3,11 @@ import Predicates
 /// An index of an entity that a store keeps for faster fetches. Not part of the version hash.
 ///
 /// (developer.apple.com/documentation/coredata/nsfetchindexdescription)
+///
+/// ```swift
+/// let element = NSFetchIndexElementDescription(property: name, collationType: .binary)
+/// entity.indexes = [NSFetchIndexDescription(name: "byName", elements: [element])]
+/// ```
 open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
     // Sendable: as for NSPropertyDescription, everything is constant once `isFrozen` is set.
 

@@ -13,6 +13,7 @@ extension NSManagedObjectModel {
     /// Of a bundle with several versions the current one is read; `version` names another.
     ///
     /// - Parameters:
+    ///   - url: the file or bundle.
     ///   - version: the version of a bundle with several.
     ///   - module: the module whose classes are meant by names without a module, or with Xcode's "current product module", where the
     ///     program has several of a name; nil takes it from the resource bundle of a Swift package that the file lies in.

@@ -6,6 +6,11 @@ import Synchronization
 /// Read from a file (`init(contentsOf:)`, `init(reading:)`), merged from several, or built in code. A model and
 /// everything in it can be changed until it is in use by a persistent store coordinator; a change after that stops the
 /// program. A copy can be changed again. (developer.apple.com/documentation/coredata/nsmanagedobjectmodel)
+///
+/// ```swift
+/// let model = NSManagedObjectModel(contentsOf: url)       // .momd, .mom, .xcdatamodeld or .xcdatamodel; nil if unreadable
+/// let item = model?.entitiesByName["Item"]
+/// ```
 open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     // Sendable: `freeze()` computes `tables` under `freezing` before the model is shared; from then on every setter
     // stops the program, so that all stored values are constant.

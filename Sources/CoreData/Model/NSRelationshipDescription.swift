@@ -3,6 +3,14 @@ import Foundation
 /// A relationship of an entity to objects of another.
 ///
 /// (developer.apple.com/documentation/coredata/nsrelationshipdescription)
+///
+/// ```swift
+/// supplier.name = "supplier"
+/// supplier.destinationEntity = supplierEntity
+/// supplier.maxCount = 1                                   // 0 for to-many
+/// supplier.inverseRelationship = items
+/// supplier.deleteRule = .nullifyDeleteRule
+/// ```
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
     /// Makes an optional, unbounded, unordered to-many relationship with the nullify rule.
     public required init() {

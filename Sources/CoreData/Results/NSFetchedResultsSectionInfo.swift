@@ -1,6 +1,10 @@
 /// What a fetched results controller tells of a section.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsfetchedresultssectioninfo>
+///
+/// ```swift
+/// for section in controller.sections ?? [] { print(section.name, section.numberOfObjects) }
+/// ```
 public protocol NSFetchedResultsSectionInfo: AnyObject {
     /// The section's name: the value of the section key path of its objects, as text.
     var name: String { get }

@@ -6,6 +6,11 @@ import Foundation
 /// someone asks for them; the framework itself works with primary keys.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmanagedobjectid>
+///
+/// ```swift
+/// let text = item.objectID.uriRepresentation().absoluteString
+/// let objectID = coordinator.managedObjectID(forURIRepresentation: URL(string: text)!)
+/// ```
 public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     // Sendable: all properties are constants; the store is held weakly through a Sendable box.
 

@@ -9,6 +9,11 @@ import Foundation
 /// raises an exception; look at ``expressionType`` first.
 ///
 /// Source: Apple's reference of NSExpression.
+///
+/// ```swift
+/// let total = NSExpression(format: "price * stockCount")
+/// let value = total.expressionValue(with: item, context: nil)
+/// ```
 //
 // Unchecked Sendable: both stored properties are `let`, set before the initializer returns. Constants and blocks are
 // the caller's to keep unchanged, as with Apple's class.
@@ -65,7 +70,9 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
 
     /// A built-in function, by Apple's name: `sum:`, `count:`, `max:`, `now`, `uppercase:` ...
     ///
-    /// - Parameter arguments: Expressions; anything else becomes a constant. An unknown name ends the program.
+    /// - Parameters:
+    ///   - name: The function's name, with its colons. An unknown name ends the program.
+    ///   - parameters: Expressions; anything else becomes a constant.
     public convenience init(forFunction name: String, arguments parameters: [Any]) {
         guard let function = BuiltInFunction(name: name) else {
             preconditionFailure("There is no built-in function \"\(name)\".")
@@ -95,6 +102,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     /// The elements of a collection for which a predicate is true.
     ///
     /// - Parameters:
+    ///   - expression: Gives the collection.
     ///   - variable: The name, without `$`, that stands for the element in the predicate.
     ///   - predicate: An ``NSPredicate``; anything else ends the program.
     public convenience init(
@@ -130,7 +138,9 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
 
     /// The result of a closure. It can be evaluated in memory only: it has no text and no SQL.
     ///
-    /// - Parameter block: Takes the evaluated object, the arguments' values (`NSNull` for `nil`) and the context.
+    /// - Parameters:
+    ///   - block: Takes the evaluated object, the arguments' values (`NSNull` for `nil`) and the context.
+    ///   - arguments: What is evaluated for it first.
     public convenience init(
         block: @escaping (Any?, [Any], NSMutableDictionary?) -> Any, arguments: [NSExpression]?
     ) {

@@ -1,6 +1,12 @@
 import Foundation
 
 /// A comparison of two expressions: `price < 10`, `ANY tags.name ==[c] "new"`.
+///
+/// ```swift
+/// let predicate = NSComparisonPredicate(
+///     leftExpression: NSExpression(forKeyPath: "name"), rightExpression: NSExpression(forConstantValue: "bolt"),
+///     modifier: .direct, type: .beginsWith, options: .caseInsensitive)
+/// ```
 //
 // Unchecked Sendable: see NSPredicate; every stored property is a `let`.
 open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
@@ -24,7 +30,12 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
 
     /// Compares two expressions.
     ///
-    /// - Parameter options: Count for strings only.
+    /// - Parameters:
+    ///   - leftExpression: What is compared.
+    ///   - rightExpression: What it is compared with.
+    ///   - modifier: Whether a left value that is a collection is compared as a whole, or by all or any of its elements.
+    ///   - type: The comparison.
+    ///   - options: Count for strings only.
     public init(
         leftExpression: NSExpression, rightExpression: NSExpression, modifier: Modifier, type: Operator,
         options: Options = []

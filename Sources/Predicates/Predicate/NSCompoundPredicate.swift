@@ -1,6 +1,10 @@
 import Foundation
 
 /// Predicates joined by `AND` or `OR`, or one predicate negated by `NOT`.
+///
+/// ```swift
+/// let both = NSCompoundPredicate(andPredicateWithSubpredicates: [isCheap, isInStock])
+/// ```
 //
 // Unchecked Sendable: see NSPredicate; both stored properties are `let`.
 open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {

@@ -12,6 +12,11 @@ import Foundation
 /// `FALSEPREDICATE`; take it apart with `as?`.
 ///
 /// Source: Apple's Predicate Programming Guide and the reference of NSPredicate.
+///
+/// ```swift
+/// let predicate = NSPredicate(format: "name BEGINSWITH[c] %@ AND stockCount > %d", "bo", 3)
+/// let matches = predicate.evaluate(with: item)
+/// ```
 //
 // Unchecked Sendable: every stored property of the class and its subclasses in this module is a `let`, set before the
 // initializer returns. Values bound as constants, and blocks, are the caller's to keep unchanged, as with Apple's class.

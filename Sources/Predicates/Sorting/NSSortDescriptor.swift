@@ -7,6 +7,10 @@ import Foundation
 /// `nil` comes before every value, so last when descending.
 ///
 /// Source: Apple's reference of NSSortDescriptor.
+///
+/// ```swift
+/// request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+/// ```
 //
 // Unchecked Sendable: every stored property is a `let`, set before the initializer returns. A comparator closure is the
 // caller's to keep free of shared state, as with Apple's class.
@@ -39,15 +43,21 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
 
     /// Orders by the values at a key path.
     ///
-    /// - Parameter selector: `compare:`, `caseInsensitiveCompare:`, `localizedCompare:`,
-    ///   `localizedCaseInsensitiveCompare:` or `localizedStandardCompare:`. `nil` means `compare:`.
+    /// - Parameters:
+    ///   - key: The key path; `nil` compares the objects themselves.
+    ///   - ascending: Whether smaller values come first.
+    ///   - selector: `compare:`, `caseInsensitiveCompare:`, `localizedCompare:`,
+    ///     `localizedCaseInsensitiveCompare:` or `localizedStandardCompare:`. `nil` means `compare:`.
     public convenience init(key: String?, ascending: Bool, selector: Selector?) {
         self.init(key: key, ascending: ascending, selector: selector ?? .compare, keyPath: nil, custom: nil)
     }
 
     /// Orders by the values at a key path, compared by a closure. It works in memory only.
     ///
-    /// - Parameter cmptr: Takes two values, never `nil`.
+    /// - Parameters:
+    ///   - key: The key path; `nil` compares the objects themselves.
+    ///   - ascending: Whether smaller values come first.
+    ///   - cmptr: Takes two values, never `nil`.
     public convenience init(key: String?, ascending: Bool, comparator cmptr: @escaping Comparator) {
         self.init(key: key, ascending: ascending, selector: nil, keyPath: nil, custom: cmptr)
     }

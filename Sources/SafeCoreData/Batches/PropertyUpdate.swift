@@ -1,4 +1,8 @@
 /// A new value of one property in ``WriteContext/update(_:where:set:)``, which the compiler checks.
+///
+/// ```swift
+/// try context.update(Item.self, where: #Predicate { $0.isOnOffer }, set: .set(\.discount, to: 10), .increment(\.views, by: 1))
+/// ```
 public struct PropertyUpdate<Object: NSManagedObject> {
     enum Change {
         /// Set on an object that belongs to no context, whose values then become those of the rows.

@@ -15,8 +15,11 @@ extension WriteContext {
     /// object goes. Nothing is validated, and to-many relationships cannot be set. Where a unique value is taken, the stack's merge policy
     /// decides, as for `NSBatchInsertRequest`. Takes effect at once, also when the block throws later.
     ///
-    /// - Parameter makeObject: is given one of the values and the context for its object, which is never saved. It must not use this
-    ///   context.
+    /// - Parameters:
+    ///   - type: the class of the new objects.
+    ///   - rows: the values, one for each object; gone through once.
+    ///   - makeObject: is given one of the values and the context for its object, which is never saved. It must not use this
+    ///     context.
     /// - Returns: how many rows were inserted, or changed because of their unique values.
     /// - Throws: code 134060 when the context has unsaved changes; what the store throws, with nothing inserted.
     @discardableResult
@@ -39,7 +42,9 @@ extension WriteContext {
     /// Otherwise as `insertAll(_:_:_:)`.
     ///
     /// - Parameters:
+    ///   - type: the class of the objects.
     ///   - unique: the property by which objects are found, which must be unique by itself in the model.
+    ///   - rows: the values, one for each object; gone through once.
     ///   - properties: what changes in objects that are there already; nil for all properties.
     ///   - makeObject: as in `insertAll(_:_:_:)`.
     /// - Throws: code 134060 also when the property is not unique, 133021 when another unique value is taken.

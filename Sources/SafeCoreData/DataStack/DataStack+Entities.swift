@@ -10,6 +10,7 @@ extension DataStack {
     /// - Parameters:
     ///   - entities: the classes; their superclasses, and those that their relationships lead to, join them.
     ///   - store: in memory unless said otherwise.
+    ///   - options: how the store is opened and written.
     public convenience init(
         entities: any EntityObject.Type..., store: StoreLocation = .inMemory, options: DataStackOptions = DataStackOptions()
     ) {

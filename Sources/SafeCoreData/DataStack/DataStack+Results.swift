@@ -13,7 +13,11 @@ extension DataStack {
     /// Snapshots are made in the background, for those objects only that have changed. With a limit each save that concerns the entity
     /// executes the request again.
     ///
-    /// - Parameter limit: the greatest number of objects; nil for no limit.
+    /// - Parameters:
+    ///   - type: the class of the objects.
+    ///   - predicate: which of them; nil for all.
+    ///   - orderings: their order, the first deciding most.
+    ///   - limit: the greatest number of objects; nil for no limit.
     /// - Returns: a sequence that throws why the store could not be opened, ``DataStackError/closed``, what the fetch throws, and
     ///   `SnapshotError.losesProperties` for objects of subclasses with properties of their own: name their snapshot type.
     public func results<Object: EntityObject>(

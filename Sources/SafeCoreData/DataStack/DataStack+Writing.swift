@@ -68,8 +68,10 @@ extension DataStack {
 
     /// Writes in the background and calls back; otherwise as the `async` form.
     ///
-    /// - Parameter completion: called once, on a queue of the stack's own or on the main queue, with what the block returned or the
-    ///   error.
+    /// - Parameters:
+    ///   - body: makes the changes, on a queue of the stack's own.
+    ///   - completion: called once, on a queue of the stack's own or on the main queue, with what the block returned or the
+    ///     error.
     public func write<Output: Sendable>(
         retries: Int = 0, _ body: @escaping @Sendable (WriteContext) throws -> Output,
         completion: @escaping @Sendable (Result<Output, any Error>) -> Void

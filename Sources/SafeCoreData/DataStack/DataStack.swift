@@ -38,7 +38,10 @@ public final class DataStack: Sendable {
 
     /// A stack on a model that the program made or read.
     ///
-    /// - Parameter store: in memory unless said otherwise.
+    /// - Parameters:
+    ///   - model: is not changed any more.
+    ///   - store: in memory unless said otherwise.
+    ///   - options: how the store is opened and written.
     public convenience init(
         model: NSManagedObjectModel, store: StoreLocation = .inMemory, options: DataStackOptions = DataStackOptions()
     ) {
@@ -48,7 +51,10 @@ public final class DataStack: Sendable {
     /// A stack on the model in a file: `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`. The file is read in the background; if
     /// it cannot be read, every request gets the error.
     ///
-    /// - Parameter store: in memory unless said otherwise.
+    /// - Parameters:
+    ///   - modelURL: the file or bundle.
+    ///   - store: in memory unless said otherwise.
+    ///   - options: how the store is opened and written.
     public convenience init(
         modelAt modelURL: URL, store: StoreLocation = .inMemory, options: DataStackOptions = DataStackOptions()
     ) {

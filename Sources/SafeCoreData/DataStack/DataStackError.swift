@@ -1,4 +1,8 @@
 /// What a stack refuses. Errors of the store and of the model come as Core Data's own.
+///
+/// ```swift
+/// do { try stack.readNow { try show($0.fetch(Item.self)) } } catch DataStackError.notOpenYet { showProgress() }
+/// ```
 public enum DataStackError: Error, Hashable, Sendable {
     /// The store is not open yet, and the caller of `readNow(_:)` does not wait: `read(_:)` does.
     case notOpenYet

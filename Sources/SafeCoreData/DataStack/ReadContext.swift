@@ -1,6 +1,12 @@
 /// What can be done with a context by one who only reads: every result is a view, a number or an ID.
 ///
 /// It belongs to the queue of its context and is not `Sendable`.
+///
+/// ```swift
+/// let few = try await stack.read { context in             // a ReadContext
+///     try context.fetch(Item.self, where: #Predicate { $0.stockCount < 5 }).map(\.name)
+/// }
+/// ```
 public struct ReadContext {
     @usableFromInline let context: NSManagedObjectContext
 
@@ -31,7 +37,9 @@ public struct ReadContext {
 
     /// The object with an ID, loaded.
     ///
-    /// - Parameter type: the class it must have.
+    /// - Parameters:
+    ///   - objectID: of an object that was saved.
+    ///   - type: the class it must have.
     /// - Throws: code 133000 when there is no such row, and `CocoaError.coreData` (134060) when it is of another class.
     public func object<Object: NSManagedObject>(
         with objectID: NSManagedObjectID, as type: Object.Type

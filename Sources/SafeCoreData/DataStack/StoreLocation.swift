@@ -15,6 +15,12 @@ public enum StoreLocation: Hashable, Sendable {
 }
 
 /// How a stack opens its store.
+///
+/// ```swift
+/// var options = DataStackOptions()
+/// options.tracksHistory = true
+/// let stack = DataStack(entities: Item.self, store: .file(url), options: options)
+/// ```
 public struct DataStackOptions: Sendable {
     /// Whether a store made with another version of the model is migrated when it is opened, with a mapping that is inferred.
     ///

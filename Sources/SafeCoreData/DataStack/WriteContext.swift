@@ -5,6 +5,13 @@ import Synchronization
 ///
 /// It makes, changes and deletes objects like every context, except that new objects have permanent IDs, by which they are found
 /// after the block. It and its objects are of no use then.
+///
+/// ```swift
+/// try await stack.write { context in                      // a WriteContext: saved when the block returns
+///     let item = try context.object(with: itemID, as: Item.self)
+///     item.stockCount -= 1
+/// }
+/// ```
 public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     // Sendable: as its superclass; what is added is constant or guards itself.
 
@@ -64,6 +71,10 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     public var isCancelled: Bool { cancellation.isCancelled }
 
     /// Throws `CancellationError` when the task that waits for the write was cancelled.
+    ///
+    /// ```swift
+    /// for row in rows { try context.checkCancellation(); add(row) }
+    /// ```
     public func checkCancellation() throws { try cancellation.check() }
 
     /// The object behind a read-only view, writable, as this context has it.
@@ -76,7 +87,9 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
 
     /// The object with an ID, loaded and writable.
     ///
-    /// - Parameter type: the class it must have.
+    /// - Parameters:
+    ///   - objectID: of an object that was saved.
+    ///   - type: the class it must have.
     /// - Throws: code 133000 when there is no such row, and `CocoaError.coreData` (134060) when it is of another class.
     public func object<Object: NSManagedObject>(with objectID: NSManagedObjectID, as type: Object.Type) throws -> Object {
         let object = try existingObject(with: objectID)

@@ -90,8 +90,11 @@ public struct CompositeElement: Sendable {
     /// An element of a type that attributes have, required in a value that is there.
     ///
     /// - Parameters:
+    ///   - name: the element's name.
+    ///   - type: the type of its values.
     ///   - value: what the element of a new object is, unless the property has an initial value.
     ///   - originalName: the name in the first version of the model that had it, for migrations.
+    ///   - versionHashModifier: a text that makes the version hash differ.
     ///   - isPreservedOnDeletion: whether the history keeps the values of deleted objects.
     public init<Value: NativeAttributeValue>(
         _ name: String, _ type: Value.Type, default value: Value? = nil, originalName: String? = nil, versionHashModifier: String? = nil,

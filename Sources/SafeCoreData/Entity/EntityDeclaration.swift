@@ -62,8 +62,14 @@ public struct EntityDeclaration {
     /// Adds an attribute with options.
     ///
     /// - Parameters:
+    ///   - name: the attribute's name.
+    ///   - keyPath: the property of the class.
+    ///   - kind: how the property's type is stored.
     ///   - value: the model's default.
     ///   - initial: gives the value of objects that were stored before the attribute was there, once for a migration.
+    ///   - options: what `@Attribute` says of it.
+    ///   - originalName: the name in the first version of the model that had it, for migrations.
+    ///   - versionHashModifier: a text that makes the version hash differ.
     public mutating func addAttribute<Kind: AttributeKind>(
         _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, default value: Kind.Value? = nil,
         initial: (@Sendable () -> Kind.Value)? = nil, options: [AttributeOption] = [], originalName: String? = nil,

@@ -1,7 +1,12 @@
 extension ReadContext {
     /// Views of the objects of a class that match a predicate, in an order.
     ///
-    /// - Parameter limit: the greatest number of objects; nil for no limit.
+    /// - Parameters:
+    ///   - type: the class of the objects.
+    ///   - predicate: which of them; nil for all.
+    ///   - orderings: their order, the first deciding most.
+    ///   - limit: the greatest number of objects; nil for no limit.
+    ///   - offset: how many of the first to leave out.
     /// - Throws: `PredicateTranslationError` and ``QueryError`` for what no store can be asked, and what the fetch throws.
     public func fetch<Object: NSManagedObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy orderings: [Ordering<Object>] = [],

@@ -89,12 +89,20 @@ extension NSManagedObjectContext {
 
     /// The number of objects that match a predicate, which are not fetched.
     ///
+    /// ```swift
+    /// let empty = try context.count(Item.self, where: #Predicate { $0.stockCount == 0 })
+    /// ```
+    ///
     /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`.
     public func count<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws -> Int {
         try count(for: request(for: type, where: predicate))
     }
 
     /// Whether any object matches a predicate.
+    ///
+    /// ```swift
+    /// guard try !context.exists(Item.self, where: #Predicate { $0.name == name }) else { return }
+    /// ```
     ///
     /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`.
     public func exists<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws -> Bool {

@@ -1,6 +1,10 @@
 /// The objects of an ordered to-many relationship, to be read and not written.
 ///
 /// Views are made as they are asked for; the objects behind them stay faults until a property is read.
+///
+/// ```swift
+/// let names = view.orderedItems.map(\.name)               // views, in the relationship's order
+/// ```
 @frozen
 public struct ReadOnlyArray<Object: NSManagedObject>: RandomAccessCollection {
     @usableFromInline

@@ -3,6 +3,10 @@
 /// Views are made as they are asked for; the objects behind them stay faults until a property is read.
 ///
 /// Two sets are equal when they hold the same objects. `Set(set)` gives a set of views.
+///
+/// ```swift
+/// let novels = shelf.books.of(Novel.self).filter { $0.pages > 300 }
+/// ```
 @frozen
 public struct ReadOnlySet<Object: NSManagedObject>: Collection {
     @usableFromInline

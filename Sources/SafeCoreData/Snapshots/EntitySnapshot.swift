@@ -3,6 +3,11 @@
 /// It holds the attributes as values and the relationships as references. It crosses threads, is equal to a snapshot of
 /// the same object with the same values, and is encoded with one key for each property and `objectID` for the object.
 /// A snapshot may be partial: reading a property that it was made without stops the program; `has(_:)` tells.
+///
+/// ```swift
+/// let snapshot = item.snapshot()                          // Item.Snapshot: may go to any task
+/// let data = try JSONEncoder().encode(snapshot)
+/// ```
 public protocol EntitySnapshot: Hashable, Codable, Sendable, CustomStringConvertible {
     /// The class of the objects that it shows.
     associatedtype Object: EntityObject

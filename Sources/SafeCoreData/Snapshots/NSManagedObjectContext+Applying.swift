@@ -13,6 +13,12 @@ extension NSManagedObjectContext {
     /// What the snapshot has no value of is left alone, and in a new object has its initial value. Equal values are not set
     /// again: an object that has them all is not changed. Derived attributes are the store's. Nothing is saved.
     ///
+    /// ```swift
+    /// var snapshot = item.snapshot()
+    /// snapshot.stockCount = 12
+    /// try context.apply(snapshot)                             // the object of its ID has the values; save() writes them
+    /// ```
+    ///
     /// - Parameter danglingReferences: what to do about references to objects that do not exist.
     /// - Throws: `SnapshotError`, with nothing changed.
     @discardableResult

@@ -2,6 +2,11 @@
 ///
 /// It crosses threads and processes and is encoded as the object's URI. A reference to an object that was never saved
 /// holds in the context that made it until the save; `new(_:)` makes one for an object that does not exist yet.
+///
+/// ```swift
+/// var item = Item.Snapshot()
+/// item.supplier = supplier.objectID                       // to one that is stored, or to ObjectReference.new(Supplier.self)
+/// ```
 public struct ObjectReference: Hashable, Sendable {
     @usableFromInline
     enum Local: Hashable, Sendable {

@@ -2,6 +2,11 @@
 ///
 /// Each object is in it once, whatever way leads to it, so that circles are no matter. It is encoded as the snapshot and a
 /// list of the others, and applied as a whole.
+///
+/// ```swift
+/// let graph = item.snapshotGraph(depth: 1)                // the item and what it leads to
+/// let supplier = graph.root.supplier.flatMap { graph[$0, as: Supplier.Snapshot.self] }
+/// ```
 public struct SnapshotGraph<Root: EntitySnapshot>: Sendable {
     /// The snapshot that the graph was made for.
     public var root: Root

@@ -21,6 +21,12 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 /// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. Unlike on a Mac, stores in memory can be used too.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchdeleterequest>
+///
+/// ```swift
+/// let old = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
+/// old.predicate = NSPredicate(format: "stockCount == 0")
+/// try context.execute(NSBatchDeleteRequest(fetchRequest: old))
+/// ```
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     private var fetch = NSFetchRequest<any NSFetchRequestResult>()
     private var objectIDs: [NSManagedObjectID]?
@@ -135,6 +141,13 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 /// What a batch deletion gives.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchdeleteresult>
+///
+/// ```swift
+/// request.resultType = .resultTypeObjectIDs
+/// let result = try context.execute(request) as? NSBatchDeleteResult
+/// let objectIDs = result?.result as? [NSManagedObjectID] ?? []
+/// NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectIDsKey: objectIDs], into: [context])
+/// ```
 open class NSBatchDeleteResult: NSPersistentStoreResult {
     /// A `Bool`, `[NSManagedObjectID]` or `Int`, as the type says.
     public let result: Any?

@@ -26,6 +26,11 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 /// Handlers are called while the store is locked for writing: they must not save to it.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchinsertrequest>
+///
+/// ```swift
+/// let request = NSBatchInsertRequest(entityName: "Item", objects: [["name": "Bolt"], ["name": "Nut", "stockCount": 7]])
+/// try context.execute(request)
+/// ```
 open class NSBatchInsertRequest: NSPersistentStoreRequest {
     private var target = BatchEntity()
 
@@ -162,6 +167,13 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
 /// What a batch insertion gives.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchinsertresult>
+///
+/// ```swift
+/// request.resultType = .objectIDs
+/// let result = try context.execute(request) as? NSBatchInsertResult
+/// let objectIDs = result?.result as? [NSManagedObjectID] ?? []
+/// NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSInsertedObjectIDsKey: objectIDs], into: [context])
+/// ```
 open class NSBatchInsertResult: NSPersistentStoreResult {
     /// A `Bool`, `[NSManagedObjectID]` or `Int`, as the type says.
     public let result: Any?

@@ -19,6 +19,13 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
 /// A violated uniqueness constraint refuses the request, whatever the merge policy. Unlike on a Mac, stores in memory can be used too.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchupdaterequest>
+///
+/// ```swift
+/// let request = NSBatchUpdateRequest(entityName: "Item")
+/// request.predicate = NSPredicate(format: "stockCount < 0")
+/// request.propertiesToUpdate = ["stockCount": 0]
+/// try context.execute(request)
+/// ```
 open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     private var target = BatchEntity()
 
@@ -118,6 +125,13 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
 /// What a batch update gives.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchupdateresult>
+///
+/// ```swift
+/// request.resultType = .updatedObjectIDsResultType
+/// let result = try context.execute(request) as? NSBatchUpdateResult
+/// let objectIDs = result?.result as? [NSManagedObjectID] ?? []
+/// NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectIDsKey: objectIDs], into: [context])
+/// ```
 open class NSBatchUpdateResult: NSPersistentStoreResult {
     /// A `Bool`, `[NSManagedObjectID]` or `Int`, as the type says.
     public let result: Any?

@@ -26,6 +26,14 @@ public struct NSFetchRequestResultType: OptionSet, Sendable {
 /// A description of what to fetch: entity, predicate, order, range and form of the results.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsfetchrequest>
+///
+/// ```swift
+/// let request = NSFetchRequest<Item>(entityName: "Item")
+/// request.predicate = NSPredicate(format: "supplier.name == %@", "Smith")
+/// request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+/// request.fetchLimit = 20
+/// let items = try context.fetch(request)
+/// ```
 open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     // `ResultType` has no constraint, because off Apple's platforms `any NSFetchRequestResult` does not conform to its own
     // protocol, and `NSFetchRequest<NSFetchRequestResult>` must be a type.
@@ -126,6 +134,10 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     open var returnsDistinctResults = false
 
     /// Executes the request in the context whose `perform` block is running.
+    ///
+    /// ```swift
+    /// let names = try await context.perform { try NSFetchRequest<Item>(entityName: "Item").execute().map(\.name) }
+    /// ```
     ///
     /// - Throws: what the fetch throws, and code 134060 outside of such a block.
     open func execute() throws -> [ResultType] {

@@ -9,6 +9,11 @@ public let NSFetchRequestExpressionType = NSExpression.ExpressionType.fetchReque
 /// a SQL store, before the statement is made, and for each row by other stores. It cannot be archived.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsfetchrequestexpression>
+///
+/// ```swift
+/// let count = NSFetchRequestExpression.expression(
+///     forFetch: NSExpression(forConstantValue: request), context: NSExpression(forConstantValue: context), countOnly: true)
+/// ```
 open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
     // Sendable: the properties are constants; what the expressions hold is the caller's to use on its queue.
 

@@ -14,8 +14,10 @@ extension NSManagedObjectModel {
 
     /// A stored fetch request with every `$VARIABLE` of its predicate replaced, nil when there is none of that name.
     ///
-    /// - Parameter variables: the values by variable name without the dollar sign; `NSNull` stands for nil. A variable that is
-    ///   given no value stays in the predicate, and a fetch with the request throws an error that names it.
+    /// - Parameters:
+    ///   - name: the name of the stored request.
+    ///   - variables: the values by variable name without the dollar sign; `NSNull` stands for nil. A variable that is
+    ///     given no value stays in the predicate, and a fetch with the request throws an error that names it.
     public func fetchRequestFromTemplate(
         withName name: String, substitutionVariables variables: [String: Any]
     ) -> NSFetchRequest<any NSFetchRequestResult>? {

@@ -26,7 +26,9 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
 
     /// A request that fetches what another one describes.
     ///
-    /// - Parameter blk: called on the context's queue when the fetch has ended.
+    /// - Parameters:
+    ///   - request: what to fetch.
+    ///   - blk: called on the context's queue when the fetch has ended.
     public init(
         fetchRequest request: NSFetchRequest<ResultType>,
         completionBlock blk: ((NSAsynchronousFetchResult<ResultType>) -> Void)? = nil

@@ -6,6 +6,10 @@ import Foundation
 /// A request in which all sets are nil asks only to write the store's metadata.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nssavechangesrequest>
+///
+/// ```swift
+/// try coordinator.execute(NSSaveChangesRequest(inserted: [item], updated: nil, deleted: nil, locked: nil), with: context)
+/// ```
 open class NSSaveChangesRequest: NSPersistentStoreRequest {
     /// Objects that are not in the store yet; nil for none.
     open private(set) var insertedObjects: Set<NSManagedObject>?

@@ -3,6 +3,11 @@ import Foundation
 /// A uniqueness constraint that a save would violate.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsconstraintconflict>
+///
+/// ```swift
+/// let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict] ?? []
+/// for conflict in conflicts { print(conflict.constraint, conflict.constraintValues) }
+/// ```
 open class NSConstraintConflict: NSObject {
     /// The names of the attributes that together must be unique.
     public let constraint: [String]

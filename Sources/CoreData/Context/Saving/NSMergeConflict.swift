@@ -6,6 +6,11 @@ import Foundation
 /// context and the coordinator's cached row has no persisted snapshot; one between the cached row and the store has both.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmergeconflict>
+///
+/// ```swift
+/// let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict] ?? []
+/// for conflict in conflicts { print(conflict.sourceObject.objectID, conflict.newVersionNumber) }
+/// ```
 open class NSMergeConflict: NSObject {
     /// The object that could not be saved.
     public let sourceObject: NSManagedObject

@@ -21,6 +21,10 @@ public enum NSMergePolicyType: UInt, Sendable {
 /// then stand on the rows of the store, and what the subclass changes in them is saved. Or it throws to refuse the save.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmergepolicy>
+///
+/// ```swift
+/// context.mergePolicy = NSMergePolicy(merge: .mergeByPropertyStoreTrumpMergePolicyType)
+/// ```
 open class NSMergePolicy: NSObject, @unchecked Sendable {
     // Sendable: constant; a subclass with state must guard it, as several contexts may use one policy.
 

@@ -37,6 +37,14 @@ public func !== (left: FetchedResultsControllerBase?, right: FetchedResultsContr
 /// Use it on the queue of its context.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsfetchedresultscontroller>
+///
+/// ```swift
+/// let controller = NSFetchedResultsController(
+///     fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "supplier.name", cacheName: nil)
+/// controller.delegate = list
+/// try controller.performFetch()
+/// let first = controller.object(at: IndexPath(item: 0, section: 0))
+/// ```
 open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase {
     // `ResultType` has no constraint for the reason that `NSFetchRequest` has none.
 
@@ -56,9 +64,10 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     ///
     /// - Parameters:
     ///   - fetchRequest: what to fetch, with at least one sort descriptor.
+    ///   - context: where to fetch; the controller follows its changes while it has a delegate, and works on its queue.
     ///   - sectionNameKeyPath: the property, or the path to it, whose value is the name of an object's section; nil for one section. The first sort
     ///     descriptor must bring objects into the order of their sections.
-    ///   - cacheName: see ``cacheName``.
+    ///   - name: see ``cacheName``.
     public init(
         fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext, sectionNameKeyPath: String?,
         cacheName name: String?
@@ -188,7 +197,9 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     ///
     /// A title that no section has is a programming error.
     ///
-    /// - Parameter sectionIndex: the place of the title in `sectionIndexTitles`.
+    /// - Parameters:
+    ///   - title: one of `sectionIndexTitles`.
+    ///   - sectionIndex: its place there.
     open func section(forSectionIndexTitle title: String, at sectionIndex: Int) -> Int {
         guard let section = (sections ?? []).firstIndex(where: { $0.indexTitle == title }) else {
             preconditionFailure("No section has the index title \"\(title)\" (number \(sectionIndex)).")

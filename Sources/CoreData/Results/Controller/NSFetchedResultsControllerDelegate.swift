@@ -8,10 +8,19 @@ import Foundation
 /// result: compare it with `===` or `==`.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsfetchedresultscontrollerdelegate>
+///
+/// ```swift
+/// func controller(
+///     _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+///     didChangeContentWith snapshot: NSDiffableDataSourceSnapshotReference
+/// ) { list.apply(snapshot) }
+/// ```
 public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {
     /// An object came, went, moved or changed. Old places are those before all changes of the event, new ones those after.
     ///
     /// - Parameters:
+    ///   - controller: whose results changed.
+    ///   - anObject: the object.
     ///   - indexPath: the old place; nil for an insertion.
     ///   - type: a move where a property of the sort descriptors or of the section key path changed, or where the object lost its place among
     ///     the others; it stands for an update, too.

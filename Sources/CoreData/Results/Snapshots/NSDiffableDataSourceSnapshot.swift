@@ -4,6 +4,12 @@
 /// once: to add it again, and to name one that is not there, are programming errors.
 ///
 /// Source: <https://developer.apple.com/documentation/uikit/nsdiffabledatasourcesnapshot>
+///
+/// ```swift
+/// var snapshot = NSDiffableDataSourceSnapshot<String, Int>()
+/// snapshot.appendSections(["open"])
+/// snapshot.appendItems([3, 5], toSection: "open")
+/// ```
 public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, ItemIdentifierType: Hashable> {
     /// The sections, in order.
     public private(set) var sectionIdentifiers: [SectionIdentifierType] = []
