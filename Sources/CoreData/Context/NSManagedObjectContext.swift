@@ -30,7 +30,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Objects that `detectConflicts(for:)` named.
     @exclusivity(unchecked) var conflictChecks: Set<NSManagedObject> = []
     var retained: Set<NSManagedObject> = []
-    /// Why a value could not be read since the last save: the next save throws it.
+    /// Why a value could not be read since the last save: the next save throws it. Set wherever a value is read that cannot throw.
     var readFailure: (any Error)?
     /// The batches of fetches that were loaded last, oldest first.
     var recentBatches: [FetchBatch] = []

@@ -226,7 +226,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         }
     }
 
-    /// The uniqueness constraints as lists of attribute names.
+    /// The uniqueness constraints as lists of attribute names. Set by the readers of model files too, which know names before attributes.
     var uniquenessConstraintNames: [[String]] = []
 
     /// Combinations of attributes whose values no two objects may share.

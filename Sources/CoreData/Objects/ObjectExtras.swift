@@ -11,7 +11,8 @@ final class ObjectExtras {
     var modelLayout: ModelLayout?
     @exclusivity(unchecked) private var decodedObjects: [Int: Any]?
     var probe: KeyPathProbe?
-    /// The row that another writer deleted, of an object that is to be saved as a new row with the same key.
+    /// The row that another writer deleted, of an object that is to be saved as a new row with the same key. The completion of a save, in
+    /// the layer above, takes it away.
     var deletedRow: Snapshot?
     /// Whether that was the object's own deletion, which was saved and then undone: deleting it again leaves nothing to be written.
     var isRevived = false

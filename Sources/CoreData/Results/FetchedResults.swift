@@ -10,6 +10,7 @@ final class FetchedResults {
     private(set) var contents: ResultsContents?
     /// What the last fetch asked for; nil where its results cannot follow: IDs, dictionaries, and objects of a context that was reset.
     private(set) var query: ResultsQuery?
+    /// Who makes titles of sections: set by the controller, which needs these results for its own initializer.
     weak var titles: (any SectionTitles)?
     weak var follower: (any ResultsFollower)? {
         didSet { if follower == nil { context.listeners.remove(self) } else if query != nil { context.listeners.add(self) } }

@@ -28,6 +28,8 @@ struct RelationshipChange {
 }
 
 /// All changes of one save to one store.
+///
+/// A message: the context that saves fills it, the store reads it, nobody keeps it. Hence open to both.
 final class SaveBatch {
     @exclusivity(unchecked) var inserts: [RowChange] = []
     @exclusivity(unchecked) var updates: [RowChange] = []

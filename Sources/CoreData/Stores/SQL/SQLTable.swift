@@ -23,6 +23,8 @@ enum SQLColumnType {
 }
 
 /// The column of one property, with its companions.
+///
+/// The names may be set while a store is opened: a file that migrations have changed has others than a new one (`SQLMapping` fitted to it).
 final class SQLColumn {
     var name: String
     let type: SQLColumnType
