@@ -163,7 +163,7 @@ final class ContextGate: @unchecked Sendable {
     /// Waits for what a thread has given up and not got back.
     ///
     /// - Parameter isInOperation: whether it is in the middle of a context's own work, and goes on without what it cannot have.
-    fileprivate static func takeBack(_ work: ThreadWork, isInOperation: Bool) {
+    static func takeBack(_ work: ThreadWork, isInOperation: Bool) {
         wait(WaitingThread(work, target: nil, mayGoOnWithout: isInOperation))
     }
 
@@ -254,7 +254,7 @@ final class ContextGate: @unchecked Sendable {
     // MARK: - Waiting threads
 
     /// A thread that waits for a gate, for a block on the main queue, or for what it has given up.
-    fileprivate final class WaitingThread: @unchecked Sendable {
+    final class WaitingThread: @unchecked Sendable {
         // Sendable: all variables are guarded by the lock of `Waiting`, but for the atomic one. The thread's own places are changed by
         // others under that lock, while it waits.
 
@@ -318,150 +318,5 @@ final class ContextGate: @unchecked Sendable {
             mayGoOn.store(true, ordering: .releasing)
             work.wake()
         }
-    }
-}
-
-/// A block that another thread waits for.
-private final class MainRequest: @unchecked Sendable {
-    // Sendable: `body` is used once, by the main thread, while the one that made it waits.
-
-    private var body: (() -> Void)?
-    /// The one that waits.
-    let thread: ContextGate.WaitingThread
-
-    init(_ body: @escaping () -> Void, by thread: ContextGate.WaitingThread) {
-        self.body = body
-        self.thread = thread
-    }
-
-    /// Nothing refers to the block any more when the other thread goes on: it lives on that thread's stack.
-    @inline(never)
-    func run() {
-        let block = body
-        body = nil
-        block?()
-    }
-}
-
-/// A queue whose elements leave it in constant time on average.
-private struct FirstInFirstOut<Element> {
-    private var elements: [Element] = []
-    private var start = 0
-
-    var first: Element? { start < elements.count ? elements[start] : nil }
-
-    mutating func append(_ element: Element) { elements.append(element) }
-
-    mutating func removeFirst() -> Element? {
-        guard let first else { return nil }
-        start += 1
-        if start == elements.count {
-            elements.removeAll(keepingCapacity: true)
-            start = 0
-        } else if start > 32, start * 2 > elements.count {
-            elements.removeFirst(start)
-            start = 0
-        }
-        return first
-    }
-}
-
-/// What the current thread works with.
-final class ThreadWork: @unchecked Sendable {
-    // Sendable: only its own thread uses it, but for the semaphore.
-
-    /// The contexts whose blocks the thread is running, innermost last.
-    fileprivate(set) var contexts: [NSManagedObjectContext] = []
-    /// A gate of a block that the thread runs.
-    fileprivate struct Held {
-        let gate: ContextGate
-        /// In how many waits the thread keeps it: it is in the middle of the context's own work.
-        var keepers = 0
-        /// Whether the thread has given it up.
-        var isAway = false
-
-        var isKept: Bool { keepers > 0 }
-    }
-
-    /// Innermost last.
-    fileprivate var held: [Held] = []
-    /// Whether the thread is in the middle of the own work of a context of the main queue.
-    fileprivate var isBusyOnMainQueue = false
-    /// In how many nested operations of contexts the thread is.
-    private var operations = 0
-    private let semaphore = DispatchSemaphore(value: 0)
-
-    private static let key: pthread_key_t = {
-        var key = pthread_key_t()
-        pthread_key_create(&key) { pointer in
-            guard let pointer else { return }
-            Unmanaged<ThreadWork>.fromOpaque(pointer).release()
-        }
-        return key
-    }()
-
-    static var current: ThreadWork {
-        if let pointer = pthread_getspecific(key) { return Unmanaged<ThreadWork>.fromOpaque(pointer).takeUnretainedValue() }
-        let work = ThreadWork()
-        pthread_setspecific(key, Unmanaged.passRetained(work).toOpaque())
-        return work
-    }
-
-    fileprivate func wake() { semaphore.signal() }
-
-    fileprivate func wait() { semaphore.wait() }
-
-    /// Whether there is something that the thread has given up and should have again.
-    fileprivate var lacksAny: Bool { held.contains { $0.isAway && !$0.isKept } }
-
-    /// Runs a block while a context, in the middle of whose own work the thread is, waits for its parent.
-    func keeping<Value>(_ child: NSManagedObjectContext?, _ body: () throws -> Value) rethrows -> Value {
-        guard let child else { return try body() }
-        let wasBusyOnMainQueue = isBusyOnMainQueue
-        if child.gate.isMain { isBusyOnMainQueue = true }
-        let kept = held.indices.filter { held[$0].gate === child.gate || held[$0].gate.context?.isBelow(child) == true }
-        for place in kept { held[place].keepers += 1 }
-        defer {
-            for place in kept { held[place].keepers -= 1 }
-            isBusyOnMainQueue = wasBusyOnMainQueue
-        }
-        return try body()
-    }
-
-    /// Runs a context's own work that may need the parent. After the outermost the thread has all contexts again whose blocks it is in.
-    func operation<Value>(_ body: () throws -> Value) rethrows -> Value {
-        operations += 1
-        defer {
-            operations -= 1
-            if operations == 0, lacksAny { ContextGate.takeBack(self, isInOperation: false) }
-        }
-        return try body()
-    }
-
-    /// Begins to do what another thread asks for, in its name: in its contexts, which this thread may give up where that one might.
-    ///
-    /// - Returns: where the contexts and gates of the other thread begin.
-    fileprivate func begin(_ request: MainRequest) -> (contexts: Int, held: Int) {
-        // What the thread has given up is not its own here, and cannot be given up again.
-        for place in held.indices { held[place].keepers += 1 }
-        let lent = (contexts.count, held.count)
-        contexts += request.thread.work.contexts
-        held += request.thread.work.held
-        return lent
-    }
-
-    /// Under the lock.
-    fileprivate func end(_ request: MainRequest, _ lent: (contexts: Int, held: Int)) {
-        for place in held.indices.dropFirst(lent.held) { request.thread.work.held[place - lent.held].isAway = held[place].isAway }
-        held.removeLast(held.count - lent.held)
-        contexts.removeLast(contexts.count - lent.contexts)
-        for place in held.indices { held[place].keepers -= 1 }
-    }
-
-    /// Runs a block as one of a context's.
-    func run<Value>(in context: NSManagedObjectContext, _ block: () throws -> Value) rethrows -> Value {
-        contexts.append(context)
-        defer { contexts.removeLast() }
-        return try block()
     }
 }

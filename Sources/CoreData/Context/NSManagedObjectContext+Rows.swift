@@ -1,6 +1,19 @@
 // Where the context's rows come from. Nothing else in this layer knows.
 
 extension NSManagedObjectContext {
+    var modelLayout: ModelLayout? { registry.modelLayout }
+
+    func requireCoordinator(_ action: String) throws -> NSPersistentStoreCoordinator {
+        ConcurrencyDebug.check(self, action)
+        if parentContext != nil { followParent() }
+        guard let coordinator = persistentStoreCoordinator else {
+            throw CoreDataErrors.noCoordinator(self, action, hasParent: parentContext != nil)
+        }
+        return coordinator
+    }
+
+    var nameInMessages: String { name.map { " \"\($0)\"" } ?? "" }
+
     /// The rows of a store that the context works with; nil once it was removed.
     func rows(ofStore number: Int) -> (any RowSource)? {
         guard let store = registry.store(number: number) else { return nil }

@@ -39,6 +39,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
     /// The rows of the parent context, by the number of their store.
     @exclusivity(unchecked) var parentRows: [Int: ParentRows] = [:]
+    /// The state of the stores that the context is pinned to.
+    @exclusivity(unchecked) var generation: QueryGeneration?
     /// What was there before the present event; nil without an undo manager.
     var journal: ChangeJournal?
     var checkpointObserver: (any NSObjectProtocol)?
@@ -133,9 +135,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
     @exclusivity(unchecked) private(set) var parentContext: NSManagedObjectContext?
 
-    /// The state of the stores that the context is pinned to.
-    @exclusivity(unchecked) var generation: QueryGeneration?
-
     private func attach(to coordinator: NSPersistentStoreCoordinator?) {
         self.coordinator = coordinator
         generation = nil
@@ -169,19 +168,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// The contexts that take over what one of them saves, of which this is one where it is to merge automatically.
     var mergingContexts: ClientList? { parentContext?.mergingChildren ?? coordinator?.mergingClients }
-
-    var modelLayout: ModelLayout? { registry.modelLayout }
-
-    func requireCoordinator(_ action: String) throws -> NSPersistentStoreCoordinator {
-        ConcurrencyDebug.check(self, action)
-        if parentContext != nil { followParent() }
-        guard let coordinator = persistentStoreCoordinator else {
-            throw CoreDataErrors.noCoordinator(self, action, hasParent: parentContext != nil)
-        }
-        return coordinator
-    }
-
-    var nameInMessages: String { name.map { " \"\($0)\"" } ?? "" }
 
     // MARK: - Settings
 

@@ -260,8 +260,7 @@ extension NSManagedObject {
     final func becomeChanged(in row: RowPointer) {
         state.flags.remove(.inserted)
         state.flags.insert(.updated)
-        extras?.deletedRow = nil
-        extras?.isRevived = false
+        if let extras { (extras.deletedRow, extras.isRevived) = (nil, false) }
         state.key = row.rowKey
         state.commit(row)
         state.row = nil
