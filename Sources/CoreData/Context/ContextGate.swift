@@ -27,7 +27,7 @@ final class ContextGate: @unchecked Sendable {
     private var blocks = FirstInFirstOut<(number: Int, run: @Sendable () -> Void)>()
     /// Where blocks run.
     private let queue: DispatchQueue
-    fileprivate let isMain: Bool
+    let isMain: Bool
     /// The context; of the main queue there are many. Set before the gate is used.
     weak var context: NSManagedObjectContext?
 

@@ -13,7 +13,6 @@ struct StoreCompatibility {
     /// - Throws: `CocoaError.persistentStoreOpen` (134080) when the model has no such configuration.
     func entities() throws -> [NSEntityDescription] {
         if let entities = model.entities(forConfigurationName: configuration) { return entities }
-        let known = model.configurations.map { "'\($0)'" }.joined(separator: ", ")
         throw CoreDataErrors.unknownConfiguration(configuration ?? "", among: model.configurations, type: type, url: url)
     }
 
