@@ -1,6 +1,8 @@
 /// What follows the events of a context, on the context's queue. It is told after the notification of the same event was posted, and
 /// also of what no notification tells.
 protocol ContextListener: AnyObject {
+    /// Whether it has to hear of rows that others have inserted or changed and that are in no object of the context.
+    var hearsOfUnreadRows: Bool { get }
     /// An object changes for the first time since pending changes were processed.
     func context(_ context: NSManagedObjectContext, willChange object: NSManagedObject)
     /// Pending changes were processed. The objects still know what changed in the event.
@@ -21,6 +23,7 @@ protocol ContextListener: AnyObject {
 }
 
 extension ContextListener {
+    var hearsOfUnreadRows: Bool { true }
     func objectsOutOfPlace(in context: NSManagedObjectContext) -> (missing: [NSManagedObjectID], misplaced: [NSManagedObjectID]) {
         ([], [])
     }
@@ -42,6 +45,9 @@ struct ContextListeners {
     private var owned: [any ContextListener] = []
 
     var isEmpty: Bool { entries.isEmpty }
+
+    /// Whether any of them has to hear of rows that are in no object of the context.
+    var hearOfUnreadRows: Bool { entries.contains { $0.listener?.hearsOfUnreadRows == true } }
 
     /// Adds a listener that is to live as long as the context.
     mutating func own(_ listener: any ContextListener) {

@@ -36,8 +36,7 @@ extension NSManagedObjectContext {
     /// Posted after a save: sets of object IDs, which may cross threads.
     public static var didSaveObjectIDsNotification: Notification.Name { ContextNotification.didSaveIDs.nameForProgram }
     /// Posted after changes of another context were merged: sets of object IDs.
-    public static let didMergeChangesObjectIDsNotification = Notification.Name(
-        "NSManagedObjectContextDidMergeChangesObjectIDsNotification")
+    public static var didMergeChangesObjectIDsNotification: Notification.Name { ContextNotification.didMerge.nameForProgram }
 
     /// Keys of the context's notifications.
     public enum NotificationKey: String, Sendable {
@@ -67,8 +66,9 @@ extension NSNotification.Name {
     /// Posted after a save, with object IDs.
     public static var NSManagedObjectContextDidSaveObjectIDs: Notification.Name { NSManagedObjectContext.didSaveObjectIDsNotification }
     /// Posted after a merge, with object IDs.
-    public static let NSManagedObjectContextDidMergeChangesObjectIDs =
+    public static var NSManagedObjectContextDidMergeChangesObjectIDs: Notification.Name {
         NSManagedObjectContext.didMergeChangesObjectIDsNotification
+    }
 }
 
 /// A notification that carries sets of objects or IDs, and whether anyone can be waiting for it.
@@ -80,6 +80,7 @@ final class ContextNotification: Sendable {
     static let didChange = ContextNotification("NSObjectsChangedInManagingContextNotification")
     static let didSave = ContextNotification("NSManagingContextDidSaveChangesNotification")
     static let didSaveIDs = ContextNotification("NSManagingContextDidSaveChangesObjectIDsNotification")
+    static let didMerge = ContextNotification("NSManagedObjectContextDidMergeChangesObjectIDsNotification")
 
     private static let largeChange = 1000
 

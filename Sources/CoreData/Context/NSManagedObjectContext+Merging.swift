@@ -45,15 +45,19 @@ extension NSManagedObjectContext {
         advanceGeneration()
         let changes = changes.rereadRoots.map { withRereadObjects(changes, of: $0) } ?? changes
         var refreshedIDs: [NSManagedObjectID] = []
-        for objectID in changes.inserted where objectID.persistentStore != nil || objectID.serial(in: registry.identities) != nil {
+        let tellsUnread = listeners.hearOfUnreadRows
+        // Objects that nobody hears of and nothing keeps would go at once.
+        let hasUse = tellsUnread || retainsRegisteredObjects || ContextNotification.didChange.isWanted(forObjects: changes.inserted.count)
+        let inserted = hasUse ? changes.inserted : []
+        for objectID in inserted where objectID.persistentStore != nil || objectID.serial(in: registry.identities) != nil {
             let object = object(with: objectID)
             if object.hasChanges { continue }
             self.changes.noteMergedInsertion(of: object)
         }
-        for objectID in changes.updated {
+        for objectID in tellsUnread ? changes.updated : registered(changes.updated, changes.updatedRows) {
             // One that is to be saved as a new row meets the row that is there now in its save.
             guard let object = registeredObject(for: objectID), !object.flags.contains(.inserted) else {
-                if !listeners.isEmpty { self.changes.noteUnseenUpdate(of: objectID) }
+                if tellsUnread { self.changes.noteUnseenUpdate(of: objectID) }
                 continue
             }
             let wasLoaded = !object.flags.contains(.fault)
@@ -61,24 +65,39 @@ extension NSManagedObjectContext {
             if wasLoaded {
                 self.changes.noteReread(object)
                 refreshedIDs.append(objectID)
-            } else if !listeners.isEmpty {
+            } else if tellsUnread {
                 self.changes.noteUnseenUpdate(of: objectID)
             }
         }
-        for objectID in changes.deleted {
+        for objectID in registered(changes.deleted, changes.deletedRows) {
             guard let object = registeredObject(for: objectID), !object.flags.contains(.inserted) else { continue }
             if keepingDeletions { self.changes.markDeletedElsewhere(object) } else { endDeletion(of: object) }
             self.changes.noteMergedDeletion(of: object)
         }
         processPendingChanges()
-        NotificationCenter.default.post(
-            name: Self.didMergeChangesObjectIDsNotification, object: self,
-            userInfo: [
-                NSInsertedObjectIDsKey: Set(changes.inserted), NSUpdatedObjectIDsKey: Set(changes.updated),
-                NSDeletedObjectIDsKey: Set(changes.deleted), NSRefreshedObjectIDsKey: Set(refreshedIDs),
-            ])
+        if ContextNotification.didMerge.isWanted(forObjects: changes.inserted.count + changes.updated.count + changes.deleted.count) {
+            NotificationCenter.default.post(
+                name: ContextNotification.didMerge.name, object: self,
+                userInfo: [
+                    NSInsertedObjectIDsKey: Set(changes.inserted), NSUpdatedObjectIDsKey: Set(changes.updated),
+                    NSDeletedObjectIDsKey: Set(changes.deleted), NSRefreshedObjectIDsKey: Set(refreshedIDs),
+                ])
+        }
         tellListeners { $0.contextDidMerge(self) }
         for child in mergingChildren.all { child.takeOver(changes) }
+    }
+
+    /// Those IDs that have objects here; all of them where there are few.
+    private func registered(_ objectIDs: [NSManagedObjectID], _ rows: [SavedObjectIDs.RowsOfTable]?) -> [NSManagedObjectID] {
+        guard let rows, parentContext == nil else { return objectIDs }
+        var found: [NSManagedObjectID] = []
+        for rows in rows {
+            registry.withTable(store: rows.store, root: rows.root) { table in
+                if table.count == 0 { return }
+                for (index, key) in rows.keys.enumerated() where table.find(key) != nil { found.append(objectIDs[rows.places[index]]) }
+            }
+        }
+        return found
     }
 
     /// Gives an object the newest committed row under its pending changes; relationships are read again when needed.
@@ -124,7 +143,15 @@ extension NSManagedObjectContext {
     }
 
     /// Takes over what another context saved, on the queue of this one.
-    func takeOver(_ changes: SavedObjectIDs) { perform { self.merge(changes) } }
+    func takeOver(_ changes: SavedObjectIDs) {
+        var changes = changes
+        changes.sortLargeChanges()
+        let handed = HandedChanges(changes)
+        perform {
+            self.merge(handed.value)
+            handed.end()
+        }
+    }
 
     /// Has those contexts take over what this one saved that are to: its children, and those that work on the same stores or parent.
     ///

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// A context, as its coordinator knows it.
@@ -20,6 +21,72 @@ struct SavedObjectIDs: Sendable {
     /// Root entities by layout index whose objects are read anew, too: a batch does not say which of them it has changed. Nil for what
     /// objects were saved.
     var rereadRoots: Set<Int>?
+    /// The same IDs as rows, by table: found among the objects of a context without looking at each ID. Made for large changes.
+    private(set) var updatedRows: [RowsOfTable]?
+    private(set) var deletedRows: [RowsOfTable]?
+
+    /// Rows of one table of one store.
+    struct RowsOfTable: Sendable {
+        let store: Int
+        let root: Int
+        var keys: ContiguousArray<Int64> = []
+        /// As many: where each is among the IDs.
+        var places: ContiguousArray<Int> = []
+    }
+
+    private static let large = 1000
+
+    var isLarge: Bool { inserted.count + updated.count + deleted.count > Self.large }
+
+    /// Sorts the rows of large changes by table, for contexts on other queues.
+    mutating func sortLargeChanges() {
+        // A batch has more objects read anew than it names.
+        if rereadRoots != nil { return }
+        if updated.count > Self.large { updatedRows = Self.rows(updated) }
+        if deleted.count > Self.large { deletedRows = Self.rows(deleted) }
+    }
+
+    /// - Returns: nil where some have no place in a store.
+    private static func rows(_ objectIDs: [NSManagedObjectID]) -> [RowsOfTable]? {
+        var tables: [RowsOfTable] = []
+        var token: StoreToken?
+        var store = -1
+        var last = -1
+        for (place, objectID) in objectIDs.enumerated() {
+            guard case .permanent(let own, let root, let key) = objectID.identity else { return nil }
+            if own !== token {
+                guard let number = own.store?.number else { return nil }
+                (token, store) = (own, number)
+            }
+            if last < 0 || tables[last].store != store || tables[last].root != root {
+                last = tables.firstIndex { $0.store == store && $0.root == root } ?? tables.count
+                if last == tables.count { tables.append(RowsOfTable(store: store, root: root)) }
+            }
+            tables[last].keys.append(key)
+            tables[last].places.append(place)
+        }
+        return tables
+    }
+}
+
+/// Changes on their way to another queue. What large ones consist of is released on none of the program's.
+final class HandedChanges: Sendable {
+    /// Guards the changes.
+    private let changes: Mutex<SavedObjectIDs>
+    private let isLarge: Bool
+
+    init(_ changes: SavedObjectIDs) {
+        isLarge = changes.isLarge
+        self.changes = Mutex(changes)
+    }
+
+    var value: SavedObjectIDs { changes.withLock { $0 } }
+
+    /// Called when nobody uses the value any more.
+    func end() {
+        guard isLarge else { return }
+        DispatchQueue.global(qos: .utility).async { self.changes.withLock { $0 = SavedObjectIDs() } }
+    }
 }
 
 /// Contexts of one coordinator, or of one parent. It keeps none of them alive.

@@ -174,6 +174,15 @@ import Testing
         #expect(changed == [ada.objectID])
     }
 
+    @Test func aLargeMergeIsPostedToThoseWhoAskedForItsNotifications() throws {  // 168
+        let changes = NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: receiver)
+        let log = NotificationLog(NSManagedObjectContext.didMergeChangesObjectIDsNotification, from: receiver)
+        for number in 0..<1500 { sender.author("\(number)") }
+        try saveAndMerge()
+        #expect(log.all.map { $0.objectIDs(NSInsertedObjectIDsKey).count } == [1500])
+        #expect(changes.all.map { ($0.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject>)?.count } == [1500])
+    }
+
     @Test func remoteChangesAreMergedIntoSeveralContexts() throws {  // 169
         let ada = sender.author("Ada")
         let bob = sender.author("Bob")

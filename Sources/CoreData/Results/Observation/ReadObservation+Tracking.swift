@@ -55,6 +55,9 @@ private final class ReadObservers: ContextListener {
         var values: [String: AnyHashable?]
     }
 
+    /// Nobody has read what is in no object.
+    var hearsOfUnreadRows: Bool { false }
+
     private var entries: [ObjectIdentifier: Entry] = [:]
     /// How many entries are looked through for objects that are gone.
     private var limit = 64

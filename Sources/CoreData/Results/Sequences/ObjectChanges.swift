@@ -61,6 +61,9 @@ extension NSManagedObject {
 private final class ObjectObserver<Element: Sendable>: ContextListener, @unchecked Sendable {
     // Sendable: the continuation may be used anywhere, the rest is used on the context's queue.
 
+    /// It follows one object.
+    var hearsOfUnreadRows: Bool { false }
+
     private let object: NSManagedObject
     private let continuation: AsyncStream<Element>.Continuation
     /// What is told of the first change of an event.
