@@ -23,6 +23,12 @@ enum SafeCoreDataErrors {
             recovery: "Call save() on the context first, or make this change in a write of its own.")
     }
 
+    static var batchInDraft: any Error {
+        make(
+            "A draft cannot change many rows in the store: that could not be discarded.",
+            recovery: "Change the objects, or make this change in a write of its own.")
+    }
+
     static func toManyRelationship(_ name: String, of entity: NSEntityDescription) -> any Error {
         make(
             "'\(name)' of '\(entity.name ?? "")' is a to-many relationship, which cannot be set for many rows at once.",

@@ -56,12 +56,7 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     /// Refuses for a draft what takes effect at once, and could not be discarded.
     func requireNoDraft() throws {
         if parent == nil { return }
-        throw CocoaError(
-            .coreData,
-            userInfo: [
-                NSLocalizedDescriptionKey: "A draft cannot change many rows in the store: that could not be discarded.",
-                NSLocalizedRecoverySuggestionErrorKey: "Change the objects, or make this change in a write of its own.",
-            ])
+        throw SafeCoreDataErrors.batchInDraft
     }
 
     /// Notes that rows were changed without objects.
