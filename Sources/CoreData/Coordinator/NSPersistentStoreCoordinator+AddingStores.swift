@@ -2,51 +2,7 @@ import Foundation
 
 // Adding and removing stores.
 extension NSPersistentStoreCoordinator {
-    /// Opens a store, making it when there is none, and adds it.
-    ///
-    /// - Parameters:
-    ///   - type: the store's type.
-    ///   - configuration: the model configuration whose entities the store holds; nil for all.
-    ///   - url: where the store is. A store in memory keeps nothing there.
-    ///   - options: see `NSReadOnlyPersistentStoreOption` and its siblings.
-    /// - Throws: a `CocoaError`: `.persistentStoreInvalidType` for an unknown type, `.persistentStoreTypeMismatch` when the
-    ///   store is of another type, `.persistentStoreOpen` when it cannot be opened or the model has no such configuration,
-    ///   `.persistentStoreIncompatibleVersionHash` when it was made with another version of the model,
-    ///   `.migrationMissingSourceModel`, `.migrationMissingMappingModel`, `.inferredMappingModel`, `.migration`,
-    ///   `.migrationManagerSourceStore` or code 134111 when it should be migrated and cannot be, code 134081 when it is added
-    ///   already. A store that could not be migrated is as it was before.
-    @discardableResult
-    public func addPersistentStore(
-        type: NSPersistentStore.StoreType, configuration: String? = nil, at url: URL,
-        options: [AnyHashable: Any]? = nil
-    ) throws -> NSPersistentStore {
-        try add(type: type.rawValue, configuration: configuration, at: url, options: options)
-    }
-
-    /// Opens a store, making it when there is none, and adds it.
-    ///
-    /// - Parameters:
-    ///   - storeType: `NSSQLiteStoreType`, `NSInMemoryStoreType`, or the type of a registered class.
-    ///   - configuration: the configuration of the model whose entities the store holds; nil for all entities.
-    ///   - storeURL: where the store is; may be nil for a store in memory or of a class of the program's own, which then
-    ///     get a URL that names no file.
-    ///   - options: see `NSReadOnlyPersistentStoreOption` and its siblings.
-    /// - Throws: see `addPersistentStore(type:configuration:at:options:)`.
-    @discardableResult
-    public func addPersistentStore(
-        ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
-        options: [AnyHashable: Any]? = nil
-    ) throws -> NSPersistentStore {
-        try add(type: storeType, configuration: configuration, at: storeURL, options: options)
-    }
-
-    /// Adds the store that a description describes.
-    ///
-    /// - Parameters:
-    ///   - storeDescription: the store's type, place, configuration and options.
-    ///   - block: called once with the description and the error, if any: before the method returns, or later on a
-    ///     background queue if the description asks for adding asynchronously.
-    public func addPersistentStore(
+    func addStore(
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
@@ -62,11 +18,7 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Adds the store that a description describes, away from the caller's thread.
-    ///
-    /// - Throws: see `addPersistentStore(type:configuration:at:options:)`.
-    @discardableResult
-    public func addPersistentStore(
+    func addStore(
         with storeDescription: NSPersistentStoreDescription
     ) async throws -> NSPersistentStore {
         // The copy is used by this call alone.
@@ -85,7 +37,7 @@ extension NSPersistentStoreCoordinator {
             options: description.options, progress: MigrationProgress(description.migrationProgressHandler))
     }
 
-    private func add(
+    func add(
         type: String, configuration: String?, at url: URL?, options: [AnyHashable: Any]?,
         progress: MigrationProgress = MigrationProgress(nil)
     ) throws -> NSPersistentStore {
@@ -227,14 +179,7 @@ extension NSPersistentStoreCoordinator {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    /// Closes a store and takes it off the list.
-    ///
-    /// The contexts of the coordinator let go of the objects that came from it, each on its queue: at once where the caller
-    /// is on that queue, later otherwise. Those objects read as nil afterwards, and their unsaved changes are lost; the
-    /// contexts post them in `NSManagedObjectContextObjectsDidChange`, under `NSInvalidatedObjectsKey`.
-    ///
-    /// - Throws: `CocoaError.persistentStoreOperation` when the store is not one of the coordinator's.
-    public func remove(_ store: NSPersistentStore) throws {
+    func removeStore(_ store: NSPersistentStore) throws {
         try changingStores.withLock { try removeWhileLocked(store) }
         for client in clients.all { client.storeWasRemoved(store) }
         post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]])

@@ -2,10 +2,7 @@ import Foundation
 
 // URLs and metadata of stores.
 extension NSPersistentStoreCoordinator {
-    /// The store that was added for a URL.
-    ///
-    /// Files are compared by their standardised paths.
-    public func persistentStore(for url: URL) -> NSPersistentStore? {
+    func store(at url: URL) -> NSPersistentStore? {
         addedStores.first { $0.store.url.map { Self.isSame($0, url) } ?? false }?.store
     }
 
@@ -14,19 +11,12 @@ extension NSPersistentStoreCoordinator {
         return first.standardizedFileURL.path == second.standardizedFileURL.path
     }
 
-    /// Where a store is.
-    ///
-    /// - Precondition: the store has a URL; all stores that a coordinator added do.
-    public func url(for store: NSPersistentStore) -> URL {
+    func place(of store: NSPersistentStore) -> URL {
         guard let url = store.url else { preconditionFailure("The store \(store) has no URL.") }
         return url
     }
 
-    /// Moves a store to another place: an atomic store writes there from the next save on, a SQLite store goes on with the
-    /// database that is there.
-    ///
-    /// - Returns: false when the store does not belong to the coordinator or another one is at the URL already.
-    public func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
+    func move(_ store: NSPersistentStore, to url: URL) -> Bool {
         changingStores.withLock {
             guard addedStores.contains(where: { $0.store === store }) else { return false }
             if let other = persistentStore(for: url), other !== store { return false }
@@ -44,13 +34,7 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// The metadata of an open store.
-    public func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata ?? [:] }
-
-    /// Replaces the metadata of an open store. They are written with the next save of the store.
-    ///
-    /// The store's type, UUID and version hashes are kept when the new metadata does not name them.
-    public func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
+    func replaceMetadata(of store: NSPersistentStore, _ metadata: [String: Any]?) {
         let kept = (store.metadata ?? [:]).filter { Self.ownMetadataKeys.contains($0.key) }
         store.metadata = kept.merging(metadata ?? [:]) { _, given in given }
     }

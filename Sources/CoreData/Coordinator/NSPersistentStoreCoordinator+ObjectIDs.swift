@@ -2,12 +2,7 @@ import Foundation
 
 // Object IDs from their URIs.
 extension NSPersistentStoreCoordinator {
-    /// The object ID that a URI names (`x-coredata://STORE-UUID/Entity/p12`).
-    ///
-    /// The object itself need not exist any more.
-    ///
-    /// - Returns: nil when the URI has another form, no added store has its UUID, or the model lacks its entity.
-    public func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
+    func objectID(for url: URL) -> NSManagedObjectID? {
         guard url.scheme?.lowercased() == "x-coredata" else { return nil }
         // Not `url.host`, which may have been made lower case: UUIDs in URIs are compared as they are written.
         let parts = url.absoluteString.dropFirst("x-coredata://".count).split(
@@ -26,8 +21,4 @@ extension NSPersistentStoreCoordinator {
         return NSManagedObjectID(key: key, layout: layout, store: store)
     }
 
-    /// The object ID that the text of a URI names; nil where `managedObjectID(forURIRepresentation:)` is.
-    public func managedObjectID(for string: String) -> NSManagedObjectID? {
-        URL(string: string).flatMap { managedObjectID(forURIRepresentation: $0) }
-    }
 }

@@ -148,6 +148,205 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// By number: what object IDs still need of the stores that were removed.
     var formerStoreTokens: [Int: StoreToken] { state.withLock { $0.formerStoreTokens } }
 
+    // MARK: - What subclasses may do otherwise
+
+    // In the class, where it can be overridden; extensions have what it does.
+
+    /// Opens a store, making it when there is none, and adds it.
+    ///
+    /// - Parameters:
+    ///   - type: the store's type.
+    ///   - configuration: the model configuration whose entities the store holds; nil for all.
+    ///   - url: where the store is. A store in memory keeps nothing there.
+    ///   - options: see `NSReadOnlyPersistentStoreOption` and its siblings.
+    /// - Throws: a `CocoaError`: `.persistentStoreInvalidType` for an unknown type, `.persistentStoreTypeMismatch` when the
+    ///   store is of another type, `.persistentStoreOpen` when it cannot be opened or the model has no such configuration,
+    ///   `.persistentStoreIncompatibleVersionHash` when it was made with another version of the model,
+    ///   `.migrationMissingSourceModel`, `.migrationMissingMappingModel`, `.inferredMappingModel`, `.migration`,
+    ///   `.migrationManagerSourceStore` or code 134111 when it should be migrated and cannot be, code 134081 when it is added
+    ///   already. A store that could not be migrated is as it was before.
+    @discardableResult
+    open func addPersistentStore(
+        type: NSPersistentStore.StoreType, configuration: String? = nil, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws -> NSPersistentStore {
+        try add(type: type.rawValue, configuration: configuration, at: url, options: options)
+    }
+
+    /// Opens a store, making it when there is none, and adds it.
+    ///
+    /// - Parameters:
+    ///   - storeType: `NSSQLiteStoreType`, `NSInMemoryStoreType`, or the type of a registered class.
+    ///   - configuration: the configuration of the model whose entities the store holds; nil for all entities.
+    ///   - storeURL: where the store is; may be nil for a store in memory or of a class of the program's own, which then
+    ///     get a URL that names no file.
+    ///   - options: see `NSReadOnlyPersistentStoreOption` and its siblings.
+    /// - Throws: see `addPersistentStore(type:configuration:at:options:)`.
+    @discardableResult
+    open func addPersistentStore(
+        ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
+        options: [AnyHashable: Any]? = nil
+    ) throws -> NSPersistentStore {
+        try add(type: storeType, configuration: configuration, at: storeURL, options: options)
+    }
+
+    /// Adds the store that a description describes.
+    ///
+    /// - Parameters:
+    ///   - storeDescription: the store's type, place, configuration and options.
+    ///   - block: called once with the description and the error, if any: before the method returns, or later on a
+    ///     background queue if the description asks for adding asynchronously.
+    open func addPersistentStore(
+        with storeDescription: NSPersistentStoreDescription,
+        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    ) {
+        addStore(with: storeDescription, completionHandler: block)
+    }
+
+    /// Adds the store that a description describes, away from the caller's thread.
+    ///
+    /// - Throws: see `addPersistentStore(type:configuration:at:options:)`.
+    @discardableResult
+    open func addPersistentStore(
+        with storeDescription: NSPersistentStoreDescription
+    ) async throws -> NSPersistentStore {
+        try await addStore(with: storeDescription)
+    }
+
+    /// Closes a store and takes it off the list.
+    ///
+    /// The contexts of the coordinator let go of the objects that came from it, each on its queue: at once where the caller
+    /// is on that queue, later otherwise. Those objects read as nil afterwards, and their unsaved changes are lost; the
+    /// contexts post them in `NSManagedObjectContextObjectsDidChange`, under `NSInvalidatedObjectsKey`.
+    ///
+    /// - Throws: `CocoaError.persistentStoreOperation` when the store is not one of the coordinator's.
+    open func remove(_ store: NSPersistentStore) throws {
+        try removeStore(store)
+    }
+
+    /// The store that was added for a URL.
+    ///
+    /// Files are compared by their standardised paths.
+    open func persistentStore(for url: URL) -> NSPersistentStore? {
+        store(at: url)
+    }
+
+    /// Where a store is.
+    ///
+    /// - Precondition: the store has a URL; all stores that a coordinator added do.
+    open func url(for store: NSPersistentStore) -> URL {
+        place(of: store)
+    }
+
+    /// Moves a store to another place: an atomic store writes there from the next save on, a SQLite store goes on with the
+    /// database that is there.
+    ///
+    /// - Returns: false when the store does not belong to the coordinator or another one is at the URL already.
+    open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
+        move(store, to: url)
+    }
+
+    /// The metadata of an open store.
+    open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata ?? [:] }
+
+    /// Replaces the metadata of an open store. They are written with the next save of the store.
+    ///
+    /// The store's type, UUID and version hashes are kept when the new metadata does not name them.
+    open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
+        replaceMetadata(of: store, metadata)
+    }
+
+    /// The object ID that a URI names (`x-coredata://STORE-UUID/Entity/p12`).
+    ///
+    /// The object itself need not exist any more.
+    ///
+    /// - Returns: nil when the URI has another form, no added store has its UUID, or the model lacks its entity.
+    open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
+        objectID(for: url)
+    }
+
+    /// The object ID that the text of a URI names; nil where `managedObjectID(forURIRepresentation:)` is.
+    open func managedObjectID(for string: String) -> NSManagedObjectID? {
+        URL(string: string).flatMap { managedObjectID(forURIRepresentation: $0) }
+    }
+
+    /// Empties the store at a URL: a SQLite database through its own locks, a file of another type by removing it.
+    ///
+    /// See `destroyPersistentStore(at:ofType:options:)`.
+    open func destroyPersistentStore(
+        at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
+    ) throws {
+        try destroyPersistentStore(at: url, ofType: type.rawValue, options: options)
+    }
+
+    /// Empties the store at a URL: a SQLite database through its own locks, a file of another type by removing it.
+    ///
+    /// If the coordinator has the store, it is removed from it first, so that a new one can be added in its place; it stays removed
+    /// when the store cannot be destroyed. A database in memory that stores share ends with the last of them, not here; of any other
+    /// store in memory nothing is at the URL, and whatever is there is left alone.
+    ///
+    /// - Throws: a `CocoaError` when the type is unknown, the store cannot be destroyed, or there is no regular file of a store of
+    ///   the type. With `NSPersistentStoreForceDestroyOption` the file need not be readable as one.
+    open func destroyPersistentStore(
+        at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
+    ) throws {
+        try destroyStore(at: url, ofType: storeType, options: options)
+    }
+
+    /// Copies a store with its journal and external files over another one. The destination must not be added to a coordinator.
+    ///
+    /// - Throws: a `CocoaError` when the type is unknown, a store cannot be read or written, or something else than a store of the type is
+    ///   at the destination. Stores in memory cannot be replaced.
+    open func replacePersistentStore(
+        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil, withPersistentStoreFrom sourceURL: URL,
+        sourceOptions: [AnyHashable: Any]? = nil, type: NSPersistentStore.StoreType
+    ) throws {
+        try replacePersistentStore(
+            at: destinationURL, destinationOptions: destinationOptions, withPersistentStoreFrom: sourceURL,
+            sourceOptions: sourceOptions, ofType: type.rawValue)
+    }
+
+    /// Copies a store with its journal and external files over another one. The destination must not be added to a coordinator.
+    ///
+    /// - Throws: a `CocoaError` when the type is unknown, a store cannot be read or written, or something else than a store of the type is
+    ///   at the destination. Stores in memory cannot be replaced.
+    open func replacePersistentStore(
+        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil, withPersistentStoreFrom sourceURL: URL,
+        sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
+    ) throws {
+        try replaceStore(
+            at: destinationURL, destinationOptions: destinationOptions, withPersistentStoreFrom: sourceURL, sourceOptions: sourceOptions,
+            ofType: storeType)
+    }
+
+    /// Copies all objects of a store to a new store, possibly of another type, and puts the new one in the old one's place.
+    ///
+    /// The old store is removed from the coordinator; its file stays. Object IDs of the old store do not name objects of the
+    /// new one: `NSPersistentStoreCoordinatorStoresDidChange` says under `NSUUIDChangedPersistentStoresKey` which do. The whole
+    /// content passes through memory.
+    ///
+    /// - Throws: a `CocoaError` when the new store cannot be made or written; the old store then stays.
+    @discardableResult
+    open func migratePersistentStore(
+        _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil, type: NSPersistentStore.StoreType
+    ) throws -> NSPersistentStore {
+        try migratePersistentStore(store, to: url, options: options, withType: type.rawValue)
+    }
+
+    /// Copies all objects of a store to a new store, possibly of another type, and puts the new one in the old one's place.
+    ///
+    /// The old store is removed from the coordinator; its file stays. Object IDs of the old store do not name objects of the
+    /// new one: `NSPersistentStoreCoordinatorStoresDidChange` says under `NSUUIDChangedPersistentStoresKey` which do. The whole
+    /// content passes through memory.
+    ///
+    /// - Throws: a `CocoaError` when the new store cannot be made or written; the old store then stays.
+    @discardableResult
+    open func migratePersistentStore(
+        _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
+    ) throws -> NSPersistentStore {
+        try migrateStore(store, to: url, options: options, withType: storeType)
+    }
+
     // MARK: - The coordinator's queue
 
     /// Runs a block on the coordinator's serial queue and waits for it. May be called from such a block.
