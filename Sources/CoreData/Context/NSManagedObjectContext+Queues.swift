@@ -97,7 +97,10 @@ extension NSManagedObjectContext {
 /// The contexts whose blocks the current thread is running.
 enum CurrentContext {
     static func run<Value>(in context: NSManagedObjectContext, _ block: () throws -> Value) rethrows -> Value {
-        try ThreadWork.current.run(in: context, block)
+        try ThreadWork.current.run(in: context) {
+            if context.parentContext != nil { context.catchUpWithKeys() }
+            return try block()
+        }
     }
 
     static func isActive(_ context: NSManagedObjectContext) -> Bool { ThreadWork.current.contexts.contains { $0 === context } }

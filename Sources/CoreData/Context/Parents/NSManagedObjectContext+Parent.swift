@@ -61,13 +61,24 @@ extension NSManagedObjectContext {
         for child in children.all { child.parentHasPermanentKeys() }
     }
 
+    /// A context on a private queue takes them over with its next block (`catchUpWithKeys`): nothing touches its objects on another
+    /// thread than its user's.
     func parentHasPermanentKeys() {
         guard registry.permanentKeyCount < registry.identities.count else { return }
         if isOnQueue { return adoptAndTell() }
+        guard gate.isMain else { return }
         gate.async { [weak self] in
             guard let self else { return }
             CurrentContext.run(in: self) { self.adoptAndTell() }
         }
+    }
+
+    /// Takes over the permanent keys that are known in the tree by now, as the first thing of a block.
+    func catchUpWithKeys() {
+        guard let parent = parentContext, registry.permanentKeyCount < registry.identities.count else { return }
+        // The parent's block catches up first.
+        parent.run(neededBy: self) {}
+        adoptAndTell()
     }
 
     private func adoptAndTell() {
