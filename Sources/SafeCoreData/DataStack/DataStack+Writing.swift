@@ -42,6 +42,7 @@ extension DataStack {
         retries: Int = 0, _ body: @escaping @Sendable (WriteContext) throws -> Output
     ) async throws -> Output {
         let cancellation = WriteCancellation()
+        if Task.isCancelled { cancellation.cancel() }
         let outcome = WriteOutcome<Output>()
         // Before anything is awaited, which may let other calls come first.
         enqueue(body, retries, cancellation) { outcome.finish($0) }
