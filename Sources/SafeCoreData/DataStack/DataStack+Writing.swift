@@ -42,12 +42,10 @@ extension DataStack {
         retries: Int = 0, _ body: @escaping @Sendable (WriteContext) throws -> Output
     ) async throws -> Output {
         let cancellation = WriteCancellation()
-        if Task.isCancelled { cancellation.cancel() }
-        let outcome = WriteOutcome<Output>()
-        // Before anything is awaited, which may let other calls come first.
-        enqueue(body, retries, cancellation) { outcome.finish($0) }
         return try await withTaskCancellationHandler {
-            try await outcome.wait()
+            try await withCheckedThrowingContinuation { continuation in
+                enqueue(body, retries, cancellation) { continuation.resume(with: $0) }
+            }
         } onCancel: {
             cancellation.cancel()
         }
