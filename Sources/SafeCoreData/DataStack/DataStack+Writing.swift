@@ -42,12 +42,10 @@ extension DataStack {
         retries: Int = 0, _ body: @escaping @Sendable (WriteContext) throws -> Output
     ) async throws -> Output {
         let cancellation = WriteCancellation()
-        return try await withTaskCancellationHandler {
+        return try await cancellation.whileRunning {
             try await withCheckedThrowingContinuation { continuation in
                 enqueue(body, retries, cancellation) { continuation.resume(with: $0) }
             }
-        } onCancel: {
-            cancellation.cancel()
         }
     }
 

@@ -77,15 +77,13 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
         _ body: @escaping @Sendable (DraftObject<Object>) throws -> Output
     ) async throws -> Output {
         let cancellation = WriteCancellation()
-        return try await withTaskCancellationHandler {
+        return try await cancellation.whileRunning {
             try await context.perform { () throws -> Output in
                 try self.requireEditing()
                 try cancellation.check()
                 self.context.cancellation = cancellation
                 return try body(DraftObject(self.object, in: self.context))
             }
-        } onCancel: {
-            cancellation.cancel()
         }
     }
 
