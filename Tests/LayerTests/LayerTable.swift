@@ -17,6 +17,8 @@ enum LayerTable {
             ("objects", ["Objects"]),
             ("coordinator", ["Coordinator"]),
             ("contexts", ["Context"]),
+            ("saving", ["Context/Saving"]),
+            ("batches", ["Context/BatchRequests"]),
             ("results", ["Results"]),
             ("custom stores", ["CustomStores"]),
             ("container", ["Container"]),
@@ -27,6 +29,8 @@ enum LayerTable {
             "Objects/NSManagedObject.swift": [
                 "NSManagedObjectContext", "managedObjectContext", "_entity", "NSFetchRequest", "NSFetchRequestResult",
             ],
+            // What saves and merges are members that programs override, so they stand in the body of the class.
+            "Context/NSManagedObjectContext.swift": ["saveChanges", "obtainKeys", "mergeSave", "mergeRemoteSave"],
             // `init(persistentStoreCoordinator:…)`, `didAdd(to:)` and `willRemove(from:)` are members that programs override.
             "Stores/NSPersistentStore.swift": ["NSPersistentStoreCoordinator"],
             "Stores/SQLite/SQLiteStore.swift": ["NSPersistentStoreCoordinator"],

@@ -1,27 +1,27 @@
 import Foundation
 
-// What contexts throw.
+// What contexts throw; they are given as their `nameInMessages`.
 extension CoreDataErrors {
     // MARK: Contexts and coordinators
 
-    static func noCoordinator(_ context: NSManagedObjectContext, _ action: String, hasParent: Bool) -> NSError {
+    static func noCoordinator(_ context: String, _ action: String, hasParent: Bool) -> NSError {
         make(
             .persistentStoreOperation,
-            "The context\(context.nameInMessages) has no persistent store coordinator and cannot \(action).",
+            "The context\(context) has no persistent store coordinator and cannot \(action).",
             recovery: hasParent
                 ? "Set persistentStoreCoordinator of the context that is its parent, or above that."
                 : "Set persistentStoreCoordinator first.")
     }
 
-    static func noModel(_ context: NSManagedObjectContext) -> NSError {
+    static func noModel(_ context: String) -> NSError {
         make(
-            .persistentStoreOperation, "The context\(context.nameInMessages) has no model.",
+            .persistentStoreOperation, "The context\(context) has no model.",
             recovery: "Give it a coordinator with a model.")
     }
 
-    static func otherCoordinator(_ context: NSManagedObjectContext) -> NSError {
+    static func otherCoordinator(_ context: String) -> NSError {
         misuse(
-            "The context\(context.nameInMessages) does not work on the coordinator that shall execute its request.",
+            "The context\(context) does not work on the coordinator that shall execute its request.",
             recovery: "Call execute(_:with:) of the context's own persistentStoreCoordinator.")
     }
 
@@ -71,9 +71,9 @@ extension CoreDataErrors {
     // MARK: Saving
 
     /// `save()` within `save()`: code 132001, which a Mac gives and which has no name.
-    static func recursiveSave(_ context: NSManagedObjectContext) -> NSError {
+    static func recursiveSave(_ context: String) -> NSError {
         make(
-            CocoaError.Code(rawValue: 132001), "The context\(context.nameInMessages) is being saved already.",
+            CocoaError.Code(rawValue: 132001), "The context\(context) is being saved already.",
             recovery: "Do not call save() from willSave, didSave or an observer of the save's notifications.",
             userInfo: ["message": "attempt to recursively call save() on the context"])
     }

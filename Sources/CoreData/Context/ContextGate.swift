@@ -2,6 +2,13 @@ import Dispatch
 import Foundation
 import Synchronization
 
+/// What has a gate: a context.
+protocol GateOwner: AnyObject {
+    var gate: ContextGate { get }
+    /// Whether another one is above this one, so that this one's work may need it.
+    func isBelow(_ other: any GateOwner) -> Bool
+}
+
 /// Lets one thread at a time work with a context, in the order in which they come.
 ///
 /// A thread that works with one context may wait for another, and that for the first one: a block of a parent calls `performAndWait` of
@@ -28,8 +35,8 @@ final class ContextGate: @unchecked Sendable {
     /// Where blocks run.
     private let queue: DispatchQueue
     let isMain: Bool
-    /// The context; of the main queue there are many. Set before the gate is used.
-    weak var context: NSManagedObjectContext?
+    /// Whose gate it is; that of the main queue has many. Set before the gate is used.
+    weak var owner: (any GateOwner)?
 
     private init(_ queue: DispatchQueue, isMain: Bool) {
         self.queue = queue

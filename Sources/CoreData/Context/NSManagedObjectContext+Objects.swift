@@ -85,4 +85,30 @@ extension NSManagedObjectContext {
         if object.flags.contains(.inaccessible) { throw missingRow(objectID) }
         return object
     }
+
+    /// The permanent ID of a new object, where the context hands them out; nil elsewhere, and when the store cannot give one.
+    final func permanentID(ofNew object: NSManagedObject) -> NSManagedObjectID? {
+        guard handsOutPermanentIDs, object.flags.contains(.inserted) else { return nil }
+        // Who asks one new object for its ID will ask others too, and each request for keys is a transaction.
+        let neighbours = changes.inserted.last { $0.storeNumber < 0 }
+        do {
+            try obtainPermanentIDs(for: neighbours.contains { $0 === object } ? neighbours : [object])
+        } catch {
+            // The save will say what is wrong with the store.
+            return nil
+        }
+        return object.extras?.objectID
+    }
+
+    /// The row of an object is gone, and so is the object.
+    func endDeletion(of object: NSManagedObject) {
+        registry.unregister(object)
+        changes.endDeletion(of: object)
+    }
+
+    /// Takes everything but its identity from an object, which reads as nil from now on.
+    func invalidate(_ object: NSManagedObject) {
+        object.invalidate()
+        object.listIndex = -1
+    }
 }

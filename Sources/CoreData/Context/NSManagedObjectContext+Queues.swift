@@ -48,10 +48,12 @@ extension NSManagedObjectContext {
         parentContext == nil ? try work() : try ThreadWork.current.operation(work)
     }
 
-    /// Whether another context is above this one.
-    func isBelow(_ other: NSManagedObjectContext) -> Bool {
-        guard let parentContext else { return false }
-        return parentContext === other || parentContext.isBelow(other)
+    /// When an asynchronous block runs.
+    public enum ScheduledTaskType: Sendable {
+        /// At once if the caller is on the context's queue already, else like `enqueued`.
+        case immediate
+        /// After the blocks enqueued before.
+        case enqueued
     }
 
     /// Runs a block on the context's queue and gives its value or error; pending changes are processed at its end.
@@ -94,6 +96,13 @@ extension NSManagedObjectContext {
     }
 }
 
+extension NSManagedObjectContext: GateOwner {
+    func isBelow(_ other: any GateOwner) -> Bool {
+        guard let parentContext else { return false }
+        return parentContext === other || parentContext.isBelow(other)
+    }
+}
+
 /// The contexts whose blocks the current thread is running.
 enum CurrentContext {
     static func run<Value>(in context: NSManagedObjectContext, _ block: () throws -> Value) rethrows -> Value {
@@ -106,5 +115,5 @@ enum CurrentContext {
     static func isActive(_ context: NSManagedObjectContext) -> Bool { ThreadWork.current.contexts.contains { $0 === context } }
 
     /// The context of the innermost block, or nil outside of any.
-    static var innermost: NSManagedObjectContext? { ThreadWork.current.contexts.last }
+    static var innermost: NSManagedObjectContext? { ThreadWork.current.contexts.last as? NSManagedObjectContext }
 }

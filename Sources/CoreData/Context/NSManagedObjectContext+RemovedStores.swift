@@ -32,10 +32,4 @@ extension NSManagedObjectContext: CoordinatorClient {
         changes.noteInvalidated(objects)
         processPendingChanges()
     }
-
-    /// Takes everything but its identity from an object, which reads as nil from now on.
-    func invalidate(_ object: NSManagedObject) {
-        object.invalidate()
-        object.listIndex = -1
-    }
 }

@@ -11,7 +11,7 @@ extension NSPersistentStoreCoordinator {
     @discardableResult
     public func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
         guard context.persistentStoreCoordinator === self else {
-            throw CoreDataErrors.otherCoordinator(context)
+            throw CoreDataErrors.otherCoordinator(context.nameInMessages)
         }
         return try request.answer(for: context)
     }

@@ -7,7 +7,7 @@ extension NSManagedObjectContext {
         ConcurrencyDebug.check(self, action)
         if parentContext != nil { followParent() }
         guard let coordinator = persistentStoreCoordinator else {
-            throw CoreDataErrors.noCoordinator(self, action, hasParent: parentContext != nil)
+            throw CoreDataErrors.noCoordinator(nameInMessages, action, hasParent: parentContext != nil)
         }
         return coordinator
     }

@@ -58,13 +58,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         super.init()
         if concurrencyType == .mainQueueConcurrencyType { _ReadObservation.mainContextWasMade() }
         registry = ContextRegistry(context: self, coordinator: nil)
-        if concurrencyType != .mainQueueConcurrencyType { gate.context = self }
+        if concurrencyType != .mainQueueConcurrencyType { gate.owner = self }
         // Unowned: the context owns what calls it.
         changes.eventBegins = { [unowned(unsafe) self] in processChangesAfterEvent() }
     }
-
-    /// Makes a context that works on the main queue or on a private one.
-    public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.rawValue) }
 
     /// Makes a context as programs did before contexts had queues: it may be used where it was made, and on no two threads at once.
     public convenience override init() {

@@ -7,7 +7,7 @@ final class ThreadWork: @unchecked Sendable {
     // gates while the thread waits. Not private: the gates put blocks in and out.
 
     /// The contexts whose blocks the thread is running, innermost last.
-    private(set) var contexts: [NSManagedObjectContext] = []
+    private(set) var contexts: [any GateOwner] = []
     /// A gate of a block that the thread runs.
     struct Held {
         let gate: ContextGate
@@ -51,11 +51,11 @@ final class ThreadWork: @unchecked Sendable {
     var lacksAny: Bool { held.contains { $0.isAway && !$0.isKept } }
 
     /// Runs a block while a context, in the middle of whose own work the thread is, waits for its parent.
-    func keeping<Value>(_ child: NSManagedObjectContext?, _ body: () throws -> Value) rethrows -> Value {
+    func keeping<Value>(_ child: (any GateOwner)?, _ body: () throws -> Value) rethrows -> Value {
         guard let child else { return try body() }
         let wasBusyOnMainQueue = isBusyOnMainQueue
         if child.gate.isMain { isBusyOnMainQueue = true }
-        let kept = held.indices.filter { held[$0].gate === child.gate || held[$0].gate.context?.isBelow(child) == true }
+        let kept = held.indices.filter { held[$0].gate === child.gate || held[$0].gate.owner?.isBelow(child) == true }
         for place in kept { held[place].keepers += 1 }
         defer {
             for place in kept { held[place].keepers -= 1 }
@@ -95,7 +95,7 @@ final class ThreadWork: @unchecked Sendable {
     }
 
     /// Runs a block as one of a context's.
-    func run<Value>(in context: NSManagedObjectContext, _ block: () throws -> Value) rethrows -> Value {
+    func run<Value>(in context: any GateOwner, _ block: () throws -> Value) rethrows -> Value {
         contexts.append(context)
         defer { contexts.removeLast() }
         return try block()

@@ -29,7 +29,7 @@ open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sen
 
     /// The text for `derive(from:)` that gives this expression again; nil when there is none.
     package var derivationText: String? {
-        derivationExpression.flatMap { ModelElementWriter().text(ofDerivation: $0) }
+        derivationExpression.flatMap(DerivationExpression.editableText)
     }
 
     override func takeState(of other: NSPropertyDescription) {

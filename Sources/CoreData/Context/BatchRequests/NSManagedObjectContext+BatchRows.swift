@@ -128,17 +128,4 @@ extension NSManagedObjectContext {
         merge(published)
         tellOthers { SavedObjectIDs(inserted: changes.inserted, updated: changes.updated, deleted: changes.deleted, rereadRoots: roots) }
     }
-
-    /// The changes of a batch, with the objects in use that it may have changed as well.
-    func withRereadObjects(_ changes: SavedObjectIDs, of roots: Set<Int>) -> SavedObjectIDs {
-        var changes = changes
-        if !roots.isEmpty {
-            let named = Set(changes.updated.map(\.identity)).union(changes.deleted.map(\.identity))
-            for object in registry.allObjects() where roots.contains(object.layout.rootIndex) && object.storeNumber >= 0 {
-                if !object.flags.contains(.fault), !named.contains(object.objectID.identity) { changes.updated.append(object.objectID) }
-            }
-        }
-        forgetCachedRows(changes)
-        return changes
-    }
 }

@@ -12,7 +12,7 @@ extension NSManagedObjectContext {
     func resolve<Result>(_ request: NSFetchRequest<Result>) throws -> ResolvedRequest {
         let coordinator = try requireCoordinator("fetch")
         guard let modelLayout else {
-            throw CoreDataErrors.noModel(self)
+            throw CoreDataErrors.noModel(nameInMessages)
         }
         guard let name = request.entityName else {
             throw CoreDataErrors.noEntity(of: "The fetch request")

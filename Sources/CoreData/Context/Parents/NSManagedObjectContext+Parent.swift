@@ -1,6 +1,10 @@
 // What a context does as a child of another one.
 
 extension NSManagedObjectContext {
+    func updateMergeObserver() {
+        if automaticallyMergesChangesFromParent { mergingContexts?.add(self) } else { mergingContexts?.remove(self) }
+    }
+
     /// Stops the program where a context cannot be the parent of this one.
     func checkParent(_ parent: NSManagedObjectContext?) {
         var ancestor = parent

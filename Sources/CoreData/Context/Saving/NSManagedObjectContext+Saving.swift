@@ -8,7 +8,7 @@ extension NSManagedObjectContext {
 
     func saveChanges() throws {
         if isSaving {
-            throw CoreDataErrors.recursiveSave(self)
+            throw CoreDataErrors.recursiveSave(nameInMessages)
         }
         isSaving = true
         defer { isSaving = false }
@@ -35,7 +35,7 @@ extension NSManagedObjectContext {
     /// Writes exactly the changes that a request names, without hooks before it and without validation.
     func write(_ request: NSSaveChangesRequest) throws {
         if isSaving {
-            throw CoreDataErrors.recursiveSave(self)
+            throw CoreDataErrors.recursiveSave(nameInMessages)
         }
         isSaving = true
         defer { isSaving = false }

@@ -45,4 +45,12 @@ enum DerivationExpression {
         NSExpression(
             forFunction: name, arguments: [NSExpression(forKeyPath: path.joined(separator: "."))])
     }
+
+    /// The expression as a person writes it; nil when reading it would not give the expression again.
+    static func editableText(of expression: NSExpression) -> String? {
+        let compiled = compiled(expression)
+        let text = source(of: compiled)
+        guard let again = try? NSExpression.parse(text) else { return nil }
+        return self.compiled(again).description == compiled.description ? text : nil
+    }
 }

@@ -55,7 +55,7 @@ extension ModelElementWriter {
         addLimits(of: attribute, to: &element, place)
         addDefault(of: attribute, to: &element, place)
         if let derived = attribute as? NSDerivedAttributeDescription, let expression = derived.derivationExpression {
-            let text = self.text(ofDerivation: expression)
+            let text = DerivationExpression.editableText(of: expression)
             if text == nil { omit(place, "its derivation '\(expression)' cannot be written.") }
             element.add("derived", "YES")
             element.add("derivationExpression", text)

@@ -29,12 +29,4 @@ extension ModelElementWriter {
         omit(place, "the predicate '\(text)' cannot be written.")
         return nil
     }
-
-    /// The expression as a person writes it; nil when reading it would not give the expression again.
-    func text(ofDerivation expression: NSExpression) -> String? {
-        let compiled = DerivationExpression.compiled(expression)
-        let text = DerivationExpression.source(of: compiled)
-        guard let again = try? NSExpression.parse(text) else { return nil }
-        return DerivationExpression.compiled(again).description == compiled.description ? text : nil
-    }
 }

@@ -143,7 +143,7 @@ struct ModelElementWriter {
         element.children = index.elements.map { part in
             var child = ModelElementText("fetchIndexElement")
             if let expression = part.property as? NSExpressionDescription {
-                let text = expression.expression.flatMap { self.text(ofDerivation: $0) }
+                let text = expression.expression.flatMap(DerivationExpression.editableText)
                 if text == nil { omit(place, "the expression of an element cannot be written.") }
                 child.add("expression", text)
                 if expression.expressionResultType != .undefinedAttributeType {

@@ -87,6 +87,19 @@ extension NSManagedObjectContext {
         for child in mergingChildren.all { child.takeOver(changes) }
     }
 
+    /// The changes of a batch, with the objects in use that it may have changed as well.
+    func withRereadObjects(_ changes: SavedObjectIDs, of roots: Set<Int>) -> SavedObjectIDs {
+        var changes = changes
+        if !roots.isEmpty {
+            let named = Set(changes.updated.map(\.identity)).union(changes.deleted.map(\.identity))
+            for object in registry.allObjects() where roots.contains(object.layout.rootIndex) && object.storeNumber >= 0 {
+                if !object.flags.contains(.fault), !named.contains(object.objectID.identity) { changes.updated.append(object.objectID) }
+            }
+        }
+        forgetCachedRows(changes)
+        return changes
+    }
+
     /// Those IDs that have objects here; all of them where there are few.
     private func registered(_ objectIDs: [NSManagedObjectID], _ rows: [SavedObjectIDs.RowsOfTable]?) -> [NSManagedObjectID] {
         guard let rows, parentContext == nil else { return objectIDs }
@@ -114,12 +127,6 @@ extension NSManagedObjectContext {
         adoptCommitted(newest, object)
     }
 
-    /// The row of an object is gone, and so is the object.
-    func endDeletion(of object: NSManagedObject) {
-        registry.unregister(object)
-        changes.endDeletion(of: object)
-    }
-
     private static func objectIDs(_ value: Any?, _ coordinator: NSPersistentStoreCoordinator? = nil) -> [NSManagedObjectID] {
         func id(_ element: Any) -> NSManagedObjectID? {
             switch element {
@@ -136,10 +143,6 @@ extension NSManagedObjectContext {
         case let set as NSSet: return set.allObjects.compactMap(id)
         default: return []
         }
-    }
-
-    func updateMergeObserver() {
-        if automaticallyMergesChangesFromParent { mergingContexts?.add(self) } else { mergingContexts?.remove(self) }
     }
 
     /// Takes over what another context saved, on the queue of this one.

@@ -1,0 +1,14 @@
+extension NSManagedObjectContext {
+    /// Makes a context that works on the main queue or on a private one.
+    public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.rawValue) }
+
+    /// How a context's work is scheduled.
+    public struct ConcurrencyType: RawRepresentable, Hashable, Sendable {
+        public var rawValue: NSManagedObjectContextConcurrencyType
+        public init(rawValue: NSManagedObjectContextConcurrencyType) { self.rawValue = rawValue }
+        /// A private serial queue.
+        public static let privateQueue = ConcurrencyType(rawValue: .privateQueueConcurrencyType)
+        /// The main queue.
+        public static let mainQueue = ConcurrencyType(rawValue: .mainQueueConcurrencyType)
+    }
+}
