@@ -116,7 +116,9 @@ let package = Package(
         .macro(
             name: "SafeCoreDataMacros", dependencies: ["MacroPluginSupport"] + swiftSyntax.macroProducts,
             swiftSettings: swiftSyntax.swiftSettings, linkerSettings: swiftSyntax.linkerSettings),
-        .target(name: "CoreData", dependencies: ["CoreDataMacros", "Predicates", "CSQLite", "CSwiftRuntime", "CZlib"]),
+        .target(name: "OpenCoreDataModel", dependencies: ["Predicates", "CSwiftRuntime", "CZlib"]),
+        .target(
+            name: "CoreData", dependencies: ["CoreDataMacros", "OpenCoreDataModel", "Predicates", "CSQLite", "CSwiftRuntime", "CZlib"]),
         .target(name: "SafeCoreData", dependencies: ["CoreData", "SafeCoreDataMacros"]),
         .target(name: "SafeCoreDataTesting", dependencies: ["SafeCoreData"]),
         .target(name: "CoreDataToolKit", dependencies: ["CoreData", "CSQLite"]),

@@ -15,10 +15,19 @@ docc=$(dirname "$(readlink -f "$(command -v "$swift")")")/docc
 
 rm -rf "$folder"
 archives=()
+# The symbols of a module, into the folder of the one that they are documented in.
+extract() {
+    "$swift" symbolgraph-extract -module-name "$1" -target "$triple" -minimum-access-level public -omit-extension-block-symbols \
+        -I "$products/Modules" -I Sources/CSQLite -I Sources/CZlib -I Sources/CSwiftRuntime -output-dir "$folder/graphs/$2"
+}
 for module in "${modules[@]}"; do
     mkdir -p "$folder/graphs/$module"
-    "$swift" symbolgraph-extract -module-name "$module" -target "$triple" -minimum-access-level public \
-        -I "$products/Modules" -I Sources/CSQLite -I Sources/CZlib -I Sources/CSwiftRuntime -output-dir "$folder/graphs/$module"
+    extract "$module" "$module"
+    if [ "$module" = CoreData ]; then
+        # Who imports CoreData finds the types of models in it: so does who reads about it.
+        extract OpenCoreDataModel CoreData
+        sed -i 's/"module":{"name":"OpenCoreDataModel"/"module":{"name":"CoreData"/' "$folder/graphs/CoreData/"*.json
+    fi
     "$docc" convert "Sources/$module/$module.docc" --additional-symbol-graph-dir "$folder/graphs/$module" \
         --fallback-display-name "$module" --fallback-bundle-identifier "$module" \
         --output-path "$folder/$module.doccarchive" --analyze --warnings-as-errors > "$folder/$module.log" 2>&1 ||

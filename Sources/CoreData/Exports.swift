@@ -1,4 +1,5 @@
 @_exported import Foundation
+@_exported import OpenCoreDataModel
 @_exported import Predicates
 
 // A module's own names shadow those of the modules it re-exports: these settle, here and for every client, which of the

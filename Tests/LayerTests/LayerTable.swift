@@ -8,7 +8,6 @@ enum LayerTable {
         layers: [
             ("runtime", ["Runtime", "Collections", "Undo"]),
             ("errors and constants", ["Constants", "Errors"]),
-            ("model", ["Model"]),
             ("transformable values", ["Transformables"]),
             ("rows", ["Stores/Snapshots"]),
             ("SQL", ["Stores/SQL"]),

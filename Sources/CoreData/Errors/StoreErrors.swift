@@ -3,7 +3,7 @@ import Foundation
 /// How messages name a store.
 enum StoreName {
     /// The name that Core Data gives to the configuration of all entities.
-    static let defaultConfiguration = "PF_DEFAULT_CONFIGURATION_NAME"
+    static var defaultConfiguration: String { NSManagedObjectModel.defaultConfigurationName }
 
     static func text(type: String, url: URL?, configuration: String? = nil) -> String {
         var text = "\(path(url)) (type \(type)"

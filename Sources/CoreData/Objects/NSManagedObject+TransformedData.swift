@@ -14,6 +14,19 @@ extension NSManagedObject {
         }
     }
 
+    /// The same where nothing can be thrown: nil for a value that gives no bytes, which is said once for each attribute. A save throws why.
+    package final func transformedDataIfAny(forKey key: String) -> Data? {
+        do {
+            return try transformedData(forKey: key)
+        } catch {
+            let place = "\(layout.name).\(key)"
+            Warnings.sayOnce(about: "transformed value of \(place)") {
+                "A value of \(place) is nil in snapshots: \(error.localizedDescription)"
+            }
+            return nil
+        }
+    }
+
     /// Sets a transformable attribute to the value that bytes stand for, or to the bytes themselves where they cannot be read
     /// here: they read as nil then, but are stored.
     package final func setTransformedData(_ data: Data?, forKey key: String) {

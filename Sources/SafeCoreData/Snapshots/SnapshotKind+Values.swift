@@ -61,7 +61,7 @@ extension OptionalCodedProperty: OptionalJSONSnapshotKind {
 // A snapshot has the bytes that the transformer made: the values themselves need not be able to cross threads.
 extension SnapshotKind where Stored == Data?, SnapshotValue == Data?, Self: TransformableKind {
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data? {
-        try? object.transformedData(forKey: name.description)
+        object.transformedDataIfAny(forKey: name.description)
     }
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data? { row._data(name) }
     public static func _stored(_ value: Data?) -> Data? { value }

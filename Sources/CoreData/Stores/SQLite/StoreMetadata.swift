@@ -12,13 +12,20 @@ enum StoreMetadata {
 
     /// Reads the metadata; nil when the database has no such table.
     ///
-    /// A store without a property list has its type and UUID only.
+    /// A store whose property list is missing has its type and UUID only; so has one whose list cannot be read, which is said once for
+    /// each file: who opens it looks at the tables then.
     static func read(_ connection: SQLiteConnection) throws -> [String: Any]? {
         guard try exist(in: connection) else { return nil }
         var metadata: [String: Any] = [:]
         try connection.query("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1") { row in
-            if let data = row.data(1), !data.isEmpty, let list = try? PropertyListReader.dictionary(from: data) {
-                metadata = list
+            if let data = row.data(1), !data.isEmpty {
+                do {
+                    metadata = try PropertyListReader.dictionary(from: data)
+                } catch {
+                    Warnings.sayOnce(about: "metadata of \(connection.path)") {
+                        "The metadata of the store at \(connection.path) cannot be read, and count as none: \(error.localizedDescription)"
+                    }
+                }
             }
             metadata[NSStoreUUIDKey] = row.string(0)
         }

@@ -10,7 +10,7 @@ open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Senda
     }
 
     /// The request as the model stores it.
-    var fetchRequestTemplate: FetchRequestTemplate? {
+    package var fetchRequestTemplate: FetchRequestTemplate? {
         willSet { requireEditable("fetchRequest") }
     }
 

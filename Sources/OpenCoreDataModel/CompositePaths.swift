@@ -4,7 +4,7 @@ import Foundation
 
 extension NSCompositeAttributeDescription {
     /// The elements that have values, also those of composite elements, with their paths, in declared order.
-    func elements(under path: String) -> [(path: String, attribute: NSAttributeDescription)] {
+    package func elements(under path: String) -> [(path: String, attribute: NSAttributeDescription)] {
         elements.flatMap { element -> [(path: String, attribute: NSAttributeDescription)] in
             let elementPath = path + "." + element.name
             guard let inner = element as? NSCompositeAttributeDescription else { return [(elementPath, element)] }
@@ -15,13 +15,13 @@ extension NSCompositeAttributeDescription {
 
 extension NSEntityDescription {
     /// The composite attribute that a path leads into; nil for a path of one name.
-    func propertyHoldingElement(at path: String) -> NSPropertyDescription? {
+    package func propertyHoldingElement(at path: String) -> NSPropertyDescription? {
         let names = path.split(separator: ".", maxSplits: 1)
         return names.count == 2 ? propertiesByName[String(names[0])] : nil
     }
 
     /// The attribute at the end of a path: one of the entity, or an element of a composite one.
-    func element(at path: String) -> NSAttributeDescription? {
+    package func element(at path: String) -> NSAttributeDescription? {
         var names = path.split(separator: ".").map(String.init)[...]
         guard let first = names.popFirst(), var attribute = propertiesByName[first] as? NSAttributeDescription else { return nil }
         for name in names {

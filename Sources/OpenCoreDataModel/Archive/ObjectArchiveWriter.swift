@@ -3,7 +3,7 @@ import Foundation
 /// Builds a keyed archive as Apple's archiver would: a table of objects that refer to each other by number.
 ///
 /// Objects wait in a queue until the ones before them are written, so that the object graph may be of any depth.
-final class ObjectArchiveWriter {
+package final class ObjectArchiveWriter {
     /// The entries of an object's archived form.
     typealias Entries = [String: PropertyListValue]
 
@@ -18,7 +18,7 @@ final class ObjectArchiveWriter {
     static let null = PropertyListValue.uid(0)
 
     /// Writes an archive whose root is what `root` refers to.
-    static func data(root: (ObjectArchiveWriter) throws -> PropertyListValue) throws -> Data {
+    package static func data(root: (ObjectArchiveWriter) throws -> PropertyListValue) throws -> Data {
         let writer = ObjectArchiveWriter()
         let root = try root(writer)
         var next = 0
@@ -81,7 +81,7 @@ final class ObjectArchiveWriter {
     }
 
     /// A reference to a value of Foundation's plain kinds; nil when it is of another kind.
-    func plainValue(_ value: Any) -> PropertyListValue? {
+    package func plainValue(_ value: Any) -> PropertyListValue? {
         switch value {
         case let value as String: return text(value)
         case let value as NSDecimalNumber:
@@ -142,12 +142,12 @@ final class ObjectArchiveWriter {
 
 extension NSNumber {
     /// What a number was made of.
-    enum Kind {
+    package enum Kind {
         case boolean, integer, real
     }
 
     /// What this number was made of, as its encoding says.
-    var kind: Kind {
+    package var kind: Kind {
         switch objCType.pointee {
         case 0x42: .boolean
         case 0x63 where self === NSNumber(value: true) || self === NSNumber(value: false): .boolean

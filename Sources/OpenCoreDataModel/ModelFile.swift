@@ -1,10 +1,10 @@
 import Foundation
 
 /// Finds the right file of a model's bundle and reads it.
-enum ModelFile {
+package enum ModelFile {
     /// Reads the model at a place, whose classes are looked for first in a module: by default in those that its resource bundle
     /// may belong to.
-    static func model(at url: URL, version: String? = nil, module: String? = nil) throws -> NSManagedObjectModel {
+    package static func model(at url: URL, version: String? = nil, module: String? = nil) throws -> NSManagedObjectModel {
         let modules = module.map { [$0] } ?? ResourceBundleName.modules(ofFileAt: url)
         let model = try model(at: url, version: version, modules: modules)
         for entity in model.entities { entity.classModules = modules }
@@ -29,7 +29,7 @@ enum ModelFile {
     }
 
     /// Reads every version of a model's bundle, by version name.
-    static func versions(of url: URL) throws -> [String: URL] {
+    package static func versions(of url: URL) throws -> [String: URL] {
         let isSource = url.pathExtension == "xcdatamodeld"
         let files = try contents(of: url).filter { $0.pathExtension == (isSource ? "xcdatamodel" : "mom") }
         return Dictionary(

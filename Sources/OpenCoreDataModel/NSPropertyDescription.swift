@@ -14,7 +14,7 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
     var isFrozen = false
 
     /// The entity that lists this property as its own.
-    final var owningEntity: NSEntityDescription? {
+    package final var owningEntity: NSEntityDescription? {
         get { owner?.entity }
         set { owner = newValue?.link }
     }
@@ -68,7 +68,7 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
     private var userInfoChanges = 0
 
     /// How often `userInfo` was set.
-    var userInfoVersion: Int { userInfoLock.withLock { userInfoChanges } }
+    package var userInfoVersion: Int { userInfoLock.withLock { userInfoChanges } }
 
     /// A text that makes the version hash differ although the property looks the same.
     open var versionHashModifier: String? {

@@ -22,7 +22,7 @@ public struct ModelReadingError: Error, Sendable, Hashable {
     /// What to do about it, as a sentence.
     public let advice: String
     /// The file that was read, if it was one.
-    public internal(set) var file: String?
+    public package(set) var file: String?
     /// The line in a text file, from 1.
     public internal(set) var line: Int?
     /// The entity concerned.
@@ -44,7 +44,7 @@ public struct ModelReadingError: Error, Sendable, Hashable {
     }
 
     /// An archive that does not follow its own format.
-    static func damagedArchive(_ problem: String) -> ModelReadingError {
+    package static func damagedArchive(_ problem: String) -> ModelReadingError {
         ModelReadingError(
             .damaged, problem, advice: "Compile the model again, or use an intact copy of the file or store.")
     }

@@ -8,7 +8,7 @@ import Synchronization
 /// no class needs to be registered by hand.
 package enum ClassLookup {
     /// What a search for a class found.
-    enum Result {
+    package enum Result {
         case none
         case found(AnyClass)
         /// Several classes answer to the name, and nothing tells which is meant.
@@ -24,7 +24,7 @@ package enum ClassLookup {
     ///
     /// The first search costs time in proportion to the number of types in the program, later ones constant time; a
     /// name that is not found makes it look for libraries loaded since.
-    static func find(_ name: String, inheritingFrom base: AnyClass, preferring modules: [String] = []) -> Result {
+    package static func find(_ name: String, inheritingFrom base: AnyClass, preferring modules: [String] = []) -> Result {
         let path = name.split(separator: ".").map(String.init)
         guard let simpleName = path.last else { return .none }
         let candidates = classes(simplyNamed: simpleName).filter { inherits($0, from: base) }
@@ -57,7 +57,7 @@ package enum ClassLookup {
     }()
 
     /// Whether a class is another one or a subclass of it.
-    static func inherits(_ type: AnyClass, from base: AnyClass) -> Bool {
+    package static func inherits(_ type: AnyClass, from base: AnyClass) -> Bool {
         sequence(first: type) { _getSuperclass($0) }.contains { $0 == base }
     }
 
@@ -89,7 +89,7 @@ package enum ClassLookup {
     }
 
     /// Every class with a superclass; none on Apple's platforms, whose runtime would have to be asked another way.
-    static var allClasses: [AnyClass] {
+    package static var allClasses: [AnyClass] {
         #if os(Linux) || os(Android) || os(FreeBSD) || os(OpenBSD)
             return TypeRecordIndex.shared.subclasses
         #else

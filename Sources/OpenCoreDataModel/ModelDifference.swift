@@ -1,7 +1,7 @@
 import Foundation
 
 /// How the entities that a store was made with differ from those of the model that shall open it.
-struct ModelDifference {
+package struct ModelDifference {
     /// In the model, not in the store.
     var added: [String] = []
     /// In the store, not in the model.
@@ -11,10 +11,10 @@ struct ModelDifference {
     /// What differs in each changed entity, when the store's own model is known.
     var details: [String: [String]] = [:]
 
-    var isEmpty: Bool { added.isEmpty && removed.isEmpty && changed.isEmpty }
+    package var isEmpty: Bool { added.isEmpty && removed.isEmpty && changed.isEmpty }
 
     /// Compares version hashes by entity name.
-    init(stored: [String: Data], current: [String: Data]) {
+    package init(stored: [String: Data], current: [String: Data]) {
         added = current.keys.filter { stored[$0] == nil }.sorted()
         removed = stored.keys.filter { current[$0] == nil }.sorted()
         changed = current.compactMap { name, hash in
@@ -24,7 +24,7 @@ struct ModelDifference {
     }
 
     /// Finds out what differs in the changed entities.
-    mutating func explain(storedModel: NSManagedObjectModel, currentModel: NSManagedObjectModel) {
+    package mutating func explain(storedModel: NSManagedObjectModel, currentModel: NSManagedObjectModel) {
         let stored = storedModel.entitiesByName
         let current = currentModel.entitiesByName
         for name in changed {
@@ -35,7 +35,7 @@ struct ModelDifference {
     }
 
     /// One sentence for each entity that differs.
-    var text: String {
+    package var text: String {
         var parts: [String] = []
         if !added.isEmpty { parts.append("The store lacks \(Self.list(added)).") }
         if !removed.isEmpty { parts.append("The model lacks \(Self.list(removed)), which the store has.") }
@@ -56,7 +56,7 @@ struct ModelDifference {
 }
 
 /// Texts about how two versions of an entity differ, limited to what version hashes cover.
-enum EntityDifference {
+package enum EntityDifference {
     static func texts(from old: NSEntityDescription, to new: NSEntityDescription) -> [String] {
         var texts: [String] = []
         if old.superentity?.name != new.superentity?.name {
@@ -89,7 +89,7 @@ enum EntityDifference {
         entity.propertiesByName.filter { !$0.value.isTransient && !($0.value is NSFetchedPropertyDescription) }
     }
 
-    static func kind(_ property: NSPropertyDescription) -> String {
+    package static func kind(_ property: NSPropertyDescription) -> String {
         property is NSRelationshipDescription ? "relationship" : "attribute"
     }
 

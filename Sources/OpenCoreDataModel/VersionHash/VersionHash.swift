@@ -8,7 +8,7 @@ import Predicates
 ///
 /// Two rules are this project's choice, because no known store shows Apple's: an entity's own modifier comes last,
 /// after its uniqueness constraints, and a composite attribute within another one counts as any element does.
-enum VersionHash {
+package enum VersionHash {
     /// What all properties have in common: name, flags, modifier.
     static func propertyBase(of property: NSPropertyDescription) -> [UInt8] {
         var hash = SHA256()
@@ -66,7 +66,7 @@ enum VersionHash {
     /// An entity's hash: name, abstract flag, superentity, all stored properties, own constraints, modifier.
     ///
     /// - Parameter archivesComposites: whether to give the hash of stores that have composite attributes archived.
-    static func entity(_ entity: NSEntityDescription, archivesComposites: Bool = false) -> [UInt8] {
+    package static func entity(_ entity: NSEntityDescription, archivesComposites: Bool = false) -> [UInt8] {
         var hash = SHA256()
         hash.update(entity.name ?? "")
         hash.update([entity.isAbstract ? 1 : 0])
@@ -89,14 +89,14 @@ enum VersionHash {
     }
 
     /// The checksum of a model: base64 of the SHA-256 of the entities' hashes in order of name.
-    static func checksum(ofEntityHashes hashes: [String: Data]) -> String {
+    package static func checksum(ofEntityHashes hashes: [String: Data]) -> String {
         var hash = SHA256()
         for (_, value) in hashes.sorted(by: { ascending($0.key, $1.key) }) { hash.update(Array(value)) }
         return Data(hash.finalize()).base64EncodedString()
     }
 
     /// The digest in a store's metadata: base64 of the SHA-512 of the entities' names and hashes in order of name.
-    static func digest(ofEntityHashes hashes: [String: Data]) -> String {
+    package static func digest(ofEntityHashes hashes: [String: Data]) -> String {
         var hash = SHA512()
         for (name, value) in hashes.sorted(by: { ascending($0.key, $1.key) }) {
             hash.update(name)

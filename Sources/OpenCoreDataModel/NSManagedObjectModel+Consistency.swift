@@ -4,7 +4,7 @@ extension NSManagedObjectModel {
     /// Everything that keeps the model from being used, each as a sentence that names entity and property.
     ///
     /// Empty when the model is sound. Cost: O(size of the model).
-    func consistencyProblems() -> [String] {
+    package func consistencyProblems() -> [String] {
         var problems: [String] = []
         var names: Set<String> = []
         for entity in entities {

@@ -4,14 +4,14 @@ extension NSManagedObjectModel {
     /// Reads the model that a store carries in `Z_MODELCACHE`: a compressed keyed archive.
     ///
     /// - Throws: `ModelReadingError` when the data is damaged or does not describe a model.
-    static func decode(modelCache data: Data) throws -> NSManagedObjectModel {
+    package static func decode(modelCache data: Data) throws -> NSManagedObjectModel {
         try ModelArchiveReader.model(from: RawDeflate.inflate(data))
     }
 
     /// The data for `Z_MODELCACHE`. Cost: O(size of the model).
     ///
     /// - Throws: `ModelReadingError` when a predicate cannot be archived.
-    func encodedModelCache() throws -> Data {
+    package func encodedModelCache() throws -> Data {
         try RawDeflate.deflate(archivedModel())
     }
 

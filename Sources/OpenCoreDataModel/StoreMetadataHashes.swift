@@ -1,12 +1,12 @@
 import Foundation
 
 /// The entries of a store's metadata that say which versions of entities it holds.
-enum StoreMetadataHashes {
+package enum StoreMetadataHashes {
     /// The metadata's key for the entity hashes.
     static let hashesKey = "NSStoreModelVersionHashes"
 
     /// The entity hashes by name; nil when the metadata has none or not in the expected form.
-    static func hashes(in metadata: [String: Any]) -> [String: Data]? {
+    package static func hashes(in metadata: [String: Any]) -> [String: Data]? {
         guard let entries = metadata[hashesKey] as? [String: Any] else { return nil }
         var hashes: [String: Data] = [:]
         for (name, value) in entries {

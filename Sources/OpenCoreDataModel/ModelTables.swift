@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a model can answer without computing once it is in use.
-struct ModelTables {
+package struct ModelTables {
     let entitiesByName: [String: NSEntityDescription]
     let versionHashes: [String: Data]
 
@@ -11,7 +11,7 @@ struct ModelTables {
     }
 
     /// Entities by name; of two with one name the first.
-    static func byName(_ entities: [NSEntityDescription]) -> [String: NSEntityDescription] {
+    package static func byName(_ entities: [NSEntityDescription]) -> [String: NSEntityDescription] {
         Dictionary(entities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
     }
 

@@ -83,6 +83,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
 
     // MARK: Configurations
 
+    /// What stores that hold all entities call their configuration.
+    package static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
+
     private var entitiesByConfiguration: [String: [NSEntityDescription]] = [:]
 
     /// The names of the configurations in ascending order.
@@ -93,7 +96,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     open func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
         guard let configuration else { return storedEntities }
         if let entities = entitiesByConfiguration[configuration] { return entities }
-        return configuration == StoreName.defaultConfiguration ? storedEntities : nil
+        return configuration == Self.defaultConfigurationName ? storedEntities : nil
     }
 
     /// Makes or replaces a configuration.
@@ -114,7 +117,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     // MARK: Fetch request templates
 
     /// The fetch requests the model stores, by name.
-    var fetchRequestTemplates: [String: FetchRequestTemplate] = [:] {
+    package var fetchRequestTemplates: [String: FetchRequestTemplate] = [:] {
         willSet { requireEditable("fetchRequestTemplates") }
     }
 
@@ -195,7 +198,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
 
     /// Forbids every further change to the model and everything in it, and computes what many threads then read.
     ///
-    func freeze() {
+    package func freeze() {
         freezing.withLock { isFrozen in
             guard !isFrozen else { return }
             for entity in storedEntities { entity.freeze() }
@@ -204,12 +207,12 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
         }
     }
 
-    struct WeakReference {
-        weak var object: AnyObject?
+    package struct WeakReference {
+        package weak var object: AnyObject?
     }
 
     /// The layouts of the entities in rows, opaque here, while someone keeps them. The mutex guards their making.
-    let currentLayout = Mutex(WeakReference())
+    package let currentLayout = Mutex(WeakReference())
 
     /// Stops the program when the model is in use.
     private func requireEditable(_ member: StaticString) {

@@ -2,11 +2,11 @@ import Foundation
 
 /// Reads property lists from files, binary or XML ones, with readers that have limits: Foundation's would follow a list of a
 /// few hundred bytes until memory is full.
-enum PropertyListReader {
+package enum PropertyListReader {
     /// The entries of a list whose outermost value is a dictionary. Cost: O(number of bytes).
     ///
     /// - Throws: `ModelReadingError` of kind `damaged` for anything else.
-    static func dictionary(from data: Data) throws -> [String: Any] {
+    package static func dictionary(from data: Data) throws -> [String: Any] {
         guard let entries = try value(from: data).foundationValue as? [String: Any] else {
             throw ModelReadingError.damagedArchive("The property list is not a dictionary of texts, numbers, dates, data and collections.")
         }

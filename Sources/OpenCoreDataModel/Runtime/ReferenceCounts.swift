@@ -6,28 +6,30 @@ import CSwiftRuntime
 ///
 /// The memory must be valid at the call: the caller holds the lock that the object's deinit takes before it frees itself.
 /// This is the runtime entry point that `weak` references use; it is part of the Swift ABI.
-func tryRetain<Object: AnyObject>(_ reference: Unmanaged<Object>) -> Object? {
+@inlinable
+package func tryRetain<Object: AnyObject>(_ reference: Unmanaged<Object>) -> Object? {
     guard let retained = swift_tryRetain(reference.toOpaque()) else { return nil }
     return Unmanaged<Object>.fromOpaque(retained).takeRetainedValue()
 }
 
 extension Unmanaged {
     /// Retains the object `count` times in one step; each has to be balanced. The object must be alive.
-    @inline(__always)
-    func retain(times count: Int) {
+    @inlinable @inline(__always)
+    package func retain(times count: Int) {
         _ = swift_retain_n(toOpaque(), UInt32(truncatingIfNeeded: count))
     }
 
     /// Takes back retains that turned out not to be needed.
-    @inline(__always)
-    func release(times count: Int) {
+    @inlinable @inline(__always)
+    package func release(times count: Int) {
         if count > 0 { swift_release_n(toOpaque(), UInt32(truncatingIfNeeded: count)) }
     }
 }
 
 extension Unmanaged where Instance: AnyObject {
     /// Whether exactly one strong reference to the object exists. The memory must be valid at the call.
-    var isOnlyReference: Bool {
+    @inlinable
+    package var isOnlyReference: Bool {
         // The count is looked at where the pointer stands, without a reference of our own, which would be counted.
         var pointer = toOpaque()
         return withUnsafeMutablePointer(to: &pointer) {

@@ -1,9 +1,9 @@
 import Foundation
 
 /// Decimal numbers in keyed archives: a mantissa of eight 16-bit words, an exponent and a sign.
-enum ArchivedDecimal {
+package enum ArchivedDecimal {
     /// The number, nil when the object is not one.
-    static func number(_ object: ObjectArchive.Object, in archive: ObjectArchive) throws -> NSDecimalNumber? {
+    package static func number(_ object: ObjectArchive.Object, in archive: ObjectArchive) throws -> NSDecimalNumber? {
         guard let mantissa = try archive.data("NS.mantissa", of: object), mantissa.count == 16,
             let exponent = try archive.integer("NS.exponent", of: object), (-128...127).contains(exponent)
         else { return nil }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A value of a property list; those of binary lists can be references too, as keyed archives use them.
-enum PropertyListValue: Equatable, Sendable {
+package enum PropertyListValue: Equatable, Sendable {
     case null
     case boolean(Bool)
     case integer(Int64)
@@ -21,7 +21,7 @@ enum PropertyListValue: Equatable, Sendable {
 extension PropertyListValue {
     /// The value as Foundation's own reader gives it: text, number, date, data, array or dictionary; nil where there is
     /// something in it that no property list of values holds.
-    var foundationValue: Any? {
+    package var foundationValue: Any? {
         switch self {
         case .null, .uid: return nil
         case .boolean(let value): return NSNumber(value: value)

@@ -21,10 +21,10 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     private(set) var tables: EntityTables?
 
     /// The model that lists this entity.
-    weak var owningModel: NSManagedObjectModel?
+    package weak var owningModel: NSManagedObjectModel?
 
     /// The entity's layout in rows, unretained and opaque here, while the model's layouts exist.
-    @exclusivity(unchecked) final var layoutReference: Unmanaged<AnyObject>?
+    @exclusivity(unchecked) package final var layoutReference: Unmanaged<AnyObject>?
 
     /// What others hold of this entity without keeping it alive.
     final let link = EntityLink()
@@ -60,13 +60,13 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// The modules in which a class of that name is looked for first, most likely first: those that the entity's file may belong to.
-    var classModules: [String] = []
+    package var classModules: [String] = []
 
     /// The class itself where it was given, so that it need not be looked up by its name.
-    private(set) var givenClass: AnyClass?
+    package private(set) var givenClass: AnyClass?
 
     /// Sets the class of the entity's objects, and with it `managedObjectClassName`.
-    func give(_ objectClass: AnyClass) {
+    package func give(_ objectClass: AnyClass) {
         managedObjectClassName = ClassLookup.name(of: objectClass)
         givenClass = objectClass
     }
@@ -158,7 +158,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     // MARK: Properties
 
     /// The entity's own properties, without the inherited ones, in the order in which they were given.
-    private(set) var ownProperties: [NSPropertyDescription] = []
+    package private(set) var ownProperties: [NSPropertyDescription] = []
 
     /// All properties, the inherited ones first. Assigning sets the entity's own and drops the hierarchy's indexes.
     ///
@@ -227,7 +227,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// The uniqueness constraints as lists of attribute names. Set by the readers of model files too, which know names before attributes.
-    var uniquenessConstraintNames: [[String]] = []
+    package var uniquenessConstraintNames: [[String]] = []
 
     /// Combinations of attributes whose values no two objects may share.
     ///

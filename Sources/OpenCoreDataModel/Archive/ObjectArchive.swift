@@ -3,12 +3,12 @@ import Foundation
 /// A keyed archive taken apart: a table of objects that refer to each other by number.
 ///
 /// Nothing is instantiated by class name; whoever reads asks each object for its class and for entries of known types.
-struct ObjectArchive {
+package struct ObjectArchive {
     /// An object of the table with a class.
-    struct Object {
+    package struct Object {
         /// Its number in the table: the same object has the same number.
-        let number: Int
-        let className: String
+        package let number: Int
+        package let className: String
         fileprivate let entries: [String: PropertyListValue]
     }
 
@@ -23,7 +23,7 @@ struct ObjectArchive {
     private let objects: [PropertyListValue]
     private let budget: Budget
     /// The number of the archive's root object.
-    let root: Int
+    package let root: Int
 
     /// How many objects there are.
     var count: Int { objects.count }
@@ -31,7 +31,7 @@ struct ObjectArchive {
     /// Takes an archive apart.
     ///
     /// - Throws: `ModelReadingError` when the data is not a keyed archive.
-    init(_ data: Data) throws {
+    package init(_ data: Data) throws {
         guard case .dictionary(let archive) = try BinaryPropertyListReader.read(data),
             case .array(let objects)? = archive["$objects"], case .dictionary(let top)? = archive["$top"],
             case .string("NSKeyedArchiver")? = archive["$archiver"], case .uid(let root)? = top["root"]
@@ -49,7 +49,7 @@ struct ObjectArchive {
     }
 
     /// A value of the table: a text, a number, nil for `$null`, or a dictionary, which is an object.
-    func value(_ number: Int) throws -> PropertyListValue? {
+    package func value(_ number: Int) throws -> PropertyListValue? {
         try spend(1)
         guard objects.indices.contains(number) else {
             throw ModelReadingError.damagedArchive("The archive refers to an object \(number) that it does not have.")
@@ -59,7 +59,7 @@ struct ObjectArchive {
     }
 
     /// An object of the table.
-    func object(_ number: Int) throws -> Object? {
+    package func object(_ number: Int) throws -> Object? {
         switch try value(number) {
         case nil: return nil
         case .dictionary(let entries)?:
@@ -77,10 +77,10 @@ struct ObjectArchive {
     }
 
     /// An object's entry as it stands there; nil when there is none.
-    func entry(_ key: String, of object: Object) -> PropertyListValue? { object.entries[key] }
+    package func entry(_ key: String, of object: Object) -> PropertyListValue? { object.entries[key] }
 
     /// The number that an object's entry refers to; nil when there is no entry or it is `$null`.
-    func reference(_ key: String, of object: Object) throws -> Int? {
+    package func reference(_ key: String, of object: Object) throws -> Int? {
         switch object.entries[key] {
         case nil, .uid(0)?: return nil
         case .uid(let number)?: return number
@@ -94,12 +94,12 @@ struct ObjectArchive {
     }
 
     /// The text that an entry refers to.
-    func text(_ key: String, of object: Object) throws -> String? {
+    package func text(_ key: String, of object: Object) throws -> String? {
         try reference(key, of: object).flatMap { try text($0) }
     }
 
     /// The text at a number, which may be a plain one or an object of a string class.
-    func text(_ number: Int) throws -> String? {
+    package func text(_ number: Int) throws -> String? {
         switch try value(number) {
         case nil: return nil
         case .string(let text)?: return text
@@ -196,7 +196,7 @@ struct ObjectArchive {
     /// The value at a number as one of Foundation's: text, number, date, data, identifier, address or a collection.
     ///
     /// An object of any other class gives nil: an archive cannot make the reader instantiate anything.
-    func plainValue(_ number: Int, depth: Int = 0) throws -> Any? {
+    package func plainValue(_ number: Int, depth: Int = 0) throws -> Any? {
         guard depth < 16 else { throw ModelReadingError.damagedArchive("The archive's values are nested too deeply.") }
         switch try value(number) {
         case nil, .null?, .uid?, .array?: return nil
@@ -249,12 +249,12 @@ struct ObjectArchive {
     }
 
     /// The bytes of an entry.
-    func data(_ key: String, of object: Object) throws -> Data? {
+    package func data(_ key: String, of object: Object) throws -> Data? {
         guard case .data(let data)? = object.entries[key] else { return nil }
         return data
     }
 
-    func references(_ key: String, of object: Object) throws -> [Int] {
+    package func references(_ key: String, of object: Object) throws -> [Int] {
         guard case .array(let values)? = object.entries[key] else { throw wrongEntry(key, of: object) }
         try spend(values.count)
         return try values.map { value in
