@@ -11,13 +11,13 @@ struct DeclarationCode {
         let kind = entity.isFinal && !entity.inheritsEntity ? "static" : "class"
         let access = entity.isFinal ? entity.access : entity.overrideAccess
         let lines =
-            ["\(entity.properties.isEmpty ? "let" : "var") entity = EntityDeclaration(\(header))"]
+            ["\(entity.properties.isEmpty ? "let" : "var") entity = _EntityDeclaration(\(header))"]
             + entity.properties.map { places.placing(statement(for: $0), at: $0) } + [
                 "return entity"
             ]
         return """
             /// What the model says about this class.
-            \(raw: access.prefix)\(raw: override)\(raw: kind) func describeEntity() -> EntityDeclaration {
+            \(raw: access.prefix)\(raw: override)\(raw: kind) func describeEntity() -> _EntityDeclaration {
                 \(raw: lines.joined(separator: "\n    "))
             }
             """
@@ -63,17 +63,18 @@ struct DeclarationCode {
         case .relationship(let mark):
             let inverse = mark.argument("inverse")
             if property.type.isOrderedSet, let inverse {
-                arguments.append("EntityProperties.orderedSet(\(inverse.description))")
+                arguments.append("_EntityProperties.orderedSet(\(inverse.description))")
             } else {
                 arguments.append(property.kind.description)
             }
             if let inverse, let name = inverse.keyPathProperty {
                 arguments.append(
-                    "inverse: EntityDeclaration.inverse(\"\(name)\", \(inverse.description), of: \(arguments[2]), in: \(entity.name).self)")
+                    "inverse: _EntityDeclaration.inverse(\"\(name)\", \(inverse.description), of: \(arguments[2]), in: \(entity.name).self)"
+                )
             } else if mark.saysOwnInverse {
                 // Here, unlike in its own mark, the property can be named.
                 arguments.append(
-                    "inverse: EntityDeclaration.inverse(\(arguments[0]), \(arguments[1]), of: \(arguments[2]), in: \(entity.name).self)")
+                    "inverse: _EntityDeclaration.inverse(\(arguments[0]), \(arguments[1]), of: \(arguments[2]), in: \(entity.name).self)")
             }
             arguments += labelled(mark, except: ["inverse", "ownInverse"])
             return "entity.addRelationship(\(arguments.joined(separator: ", ")))"
@@ -93,8 +94,8 @@ struct DeclarationCode {
         guard let call = expression.as(FunctionCallExprSyntax.self), let member = call.calledExpression.as(MemberAccessExprSyntax.self)
         else { return text }
         switch member.declName.baseName.text {
-        case "range": return "EntityDeclaration.limitingNumber(\(property.kind.description), \(text))"
-        case "length", "pattern": return "EntityDeclaration.limitingText(\(property.kind.description), \(text))"
+        case "range": return "_EntityDeclaration.limitingNumber(\(property.kind.description), \(text))"
+        case "length", "pattern": return "_EntityDeclaration.limitingText(\(property.kind.description), \(text))"
         default: return text
         }
     }

@@ -107,9 +107,9 @@ struct EntityProperty {
 
     /// The expression that gives the property's kind: what its type means is left to the compiler.
     var kind: ExprSyntax {
-        if transformerName != nil { return "EntityProperties.transformable(\(type).self)" }
-        if isTransient { return "EntityProperties.transient(\(type).self)" }
-        return "EntityProperties.of(\(type).self)"
+        if transformerName != nil { return "_EntityProperties.transformable(\(type).self)" }
+        if isTransient { return "_EntityProperties.transient(\(type).self)" }
+        return "_EntityProperties.of(\(type).self)"
     }
 
     /// Whether the initial value is a literal, which can be the model's default as well.

@@ -56,12 +56,12 @@ struct SnapshotCode {
         let identity = inherited.map { "_inherited = \($0)(objectID)" } ?? "self.objectID = objectID"
         let source = inherited.map { "_inherited = \($0)(_reading: reader)" } ?? "objectID = reader._reference"
         return ["\(access)init(_ objectID: ObjectReference = .new(\(entity.name).self)) {", "    \(identity)", "}"]
-            + ["\(access)init(_reading reader: borrowing SnapshotReader) {", "    \(source)"]
+            + ["\(access)init(_reading reader: borrowing _SnapshotReader) {", "    \(source)"]
             + properties.map { "    _\($0.name)._read(reader, \"\($0.name)\")" } + ["}"]
     }
 
     private func visitor(_ access: String) -> [String] {
-        ["\(access)mutating func _visit<Visitor: SnapshotVisitor>(_ visitor: inout Visitor) throws {"]
+        ["\(access)mutating func _visit<Visitor: _SnapshotVisitor>(_ visitor: inout Visitor) throws {"]
             + (inherited == nil ? [] : ["    try _inherited._visit(&visitor)"])
             + properties.map { property in
                 "    try visitor.visit(&_\(property.name), \"\(property.name)\", isDerived: \(property.isDerived))"

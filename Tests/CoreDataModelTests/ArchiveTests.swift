@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import CoreData
+@testable import OpenCoreDataModel
 
 @Suite("Model archives")
 struct ArchiveTests {

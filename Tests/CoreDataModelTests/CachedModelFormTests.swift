@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import CoreData
+@testable import OpenCoreDataModel
 
 /// Models in the forms in which Apple's framework archives them, made by hand.
 @Suite struct CachedModelFormTests {

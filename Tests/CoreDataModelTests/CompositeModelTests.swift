@@ -1,6 +1,7 @@
 import Testing
 
 @testable import CoreData
+@testable import OpenCoreDataModel
 
 /// Composite attributes in models: version hashes and archives.
 @Suite struct CompositeModelTests {

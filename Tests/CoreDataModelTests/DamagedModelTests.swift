@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import CoreData
+@testable import OpenCoreDataModel
 
 /// Models in every form with random damage: an error or another model, never the end of the program.
 @Suite struct DamagedModelTests {

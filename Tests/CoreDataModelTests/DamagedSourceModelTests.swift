@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import CoreData
+@testable import OpenCoreDataModel
 
 /// Stores whose copy of their own model was tampered with, with hashes to match.
 @Suite struct DamagedSourceModelTests {

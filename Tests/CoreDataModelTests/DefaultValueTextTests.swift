@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import CoreData
+@testable import OpenCoreDataModel
 
 /// The texts of default values and limits that real model files have.
 @Suite struct DefaultValueTextTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import CoreData
+@testable import OpenCoreDataModel
 
 @Suite("Merging and finding models")
 struct ModelMergingTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import CoreData
+@testable import OpenCoreDataModel
 
 @Suite("Model sources")
 struct ModelSourceTests {

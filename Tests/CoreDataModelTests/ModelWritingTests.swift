@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import CoreData
+@testable import OpenCoreDataModel
 
 /// Models as the text of `.xcdatamodel` files: reading it gives the model again.
 @Suite struct ModelWritingTests {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import CoreData
+@testable import OpenCoreDataModel
 
 @Suite("SHA-2")
 struct SHA2Tests {

@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import CoreData
+@testable import OpenCoreDataModel
 
 /// Models built in code.
 enum SampleModels {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import CoreData
+@testable import OpenCoreDataModel
 
 /// Source files of models that are no XML, or not the XML of a model: an error with the line, never the end of the program.
 @Suite struct UnreadableSourceTests {

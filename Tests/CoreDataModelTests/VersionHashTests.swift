@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import CoreData
+@testable import OpenCoreDataModel
 
 @Suite("Version hashes")
 struct VersionHashTests {

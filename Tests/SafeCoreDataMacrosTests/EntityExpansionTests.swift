@@ -34,8 +34,8 @@ struct EntityExpansionTests {
     @Test func nothingIsWrong() { #expect(item.problems == []) }
 
     @Test func aPropertyGetsAccessorsByItsType() {
-        #expect(item.expanded.contains(#"EntityProperties.of(String.self).get(self, "name")"#))
-        #expect(item.expanded.contains(#"EntityProperties.of(String.self).set(newValue, self, "name")"#))
+        #expect(item.expanded.contains(#"_EntityProperties.of(String.self).get(self, "name")"#))
+        #expect(item.expanded.contains(#"_EntityProperties.of(String.self).set(newValue, self, "name")"#))
         #expect(item.expanded.contains("public private(set) var itemId: String"))
     }
 
@@ -60,9 +60,9 @@ struct EntityExpansionTests {
     }
 
     @Test func theClassDescribesItsEntity() {
-        #expect(item.expanded.contains(#"EntityDeclaration(Item.self, named: "Item")"#))
-        #expect(item.expanded.contains(#"entity.add("count", \Item.count, EntityProperties.of(Int.self), default: 0)"#))
-        #expect(item.expanded.contains(#"entity.add("itemId", \Item.itemId, EntityProperties.of(String.self), initial: {"#))
+        #expect(item.expanded.contains(#"_EntityDeclaration(Item.self, named: "Item")"#))
+        #expect(item.expanded.contains(#"entity.add("count", \Item.count, _EntityProperties.of(Int.self), default: 0)"#))
+        #expect(item.expanded.contains(#"entity.add("itemId", \Item.itemId, _EntityProperties.of(String.self), initial: {"#))
         #expect(item.expanded.contains("deleteRule: .cascade"))
         #expect(item.expanded.contains("extension Item: nonisolated EntityObject {"))
         #expect(item.expanded.contains("public typealias _Subclasses = Never"))
@@ -126,14 +126,14 @@ struct EntityExpansionTests {
         let item = expansion(
             "@Entity final class Item: NSManagedObject { @Relationship(inverse: \\Shop.Order.items) var order: Shop.Order? }")
         #expect(item.problems == [])
-        #expect(item.expanded.contains(#"EntityDeclaration.inverse("items", \Shop.Order.items"#))
+        #expect(item.expanded.contains(#"_EntityDeclaration.inverse("items", \Shop.Order.items"#))
     }
 
     @Test func aRelationshipMayBeItsOwnInverse() {
         let item = expansion(
             "@Entity final class Item: NSManagedObject { @Relationship(deleteRule: .deny, ownInverse: true) var fits: Set<Item> }")
         #expect(item.problems == [])
-        #expect(item.expanded.contains(#"inverse: EntityDeclaration.inverse("fits", \Item.fits, of: "#))
+        #expect(item.expanded.contains(#"inverse: _EntityDeclaration.inverse("fits", \Item.fits, of: "#))
         #expect(item.expanded.contains("in: Item.self), deleteRule: .deny)"))
     }
 

@@ -78,11 +78,11 @@ enum SwiftNames {
     /// Types and macros that generated classes and what the macro makes of them mention.
     private static let typesInUse: Set<String> = [
         "AnyHashable", "AnyObject", "Array", "Attribute", "Bool", "CoreData", "Data", "Date", "Decimal", "Derived", "Double", "Entity",
-        "EntityDeclaration", "EntityObject", "EntityProperties", "EntitySnapshot", "Float", "Foundation", "InitialValues",
+        "_EntityDeclaration", "EntityObject", "_EntityProperties", "EntitySnapshot", "Float", "Foundation", "InitialValues",
         "Int", "Int16", "Int32", "Int64", "NSArray", "NSDictionary", "NSEntityDescription", "NSManagedObject", "NSManagedObjectContext",
         "NSNumber", "NSObject", "NSOrderedSet", "NSSet", "NSString", "Object",
         "ObjectReference", "Optional", "PartialKeyPath", "Relationship", "SafeCoreData", "Set", "Snapshot",
-        "SnapshotProperty", "SnapshotReader", "SnapshotVisitor", "String", "Swift", "Transient", "URL", "UUID", "Value",
+        "SnapshotProperty", "_SnapshotReader", "_SnapshotVisitor", "String", "Swift", "Transient", "URL", "UUID", "Value",
         "Visitor", "WritableKeyPath",
     ]
 }

@@ -5,7 +5,7 @@ public struct AttributeOption: Sendable {
         case externalStorage
         case transformable(String)
         case preservedOnDeletion
-        case range(AttributeBoundValue?, AttributeBoundValue?)
+        case range(_AttributeBoundValue?, _AttributeBoundValue?)
         case length(Int?, Int?)
         case pattern(String)
         case spotlight
@@ -72,11 +72,11 @@ public struct AttributeOption: Sendable {
 
 /// A type whose values limit an attribute.
 public protocol AttributeBound: Comparable, Sendable {
-    var _boundValue: AttributeBoundValue { get }
+    var _boundValue: _AttributeBoundValue { get }
 }
 
 /// A limit of an attribute, whatever type it was written in.
-public enum AttributeBoundValue: Sendable {
+public enum _AttributeBoundValue: Sendable {
     case integer(Int64)
     case double(Double)
     case decimal(Decimal)
@@ -107,11 +107,11 @@ public enum AttributeBoundValue: Sendable {
     }
 }
 
-extension Int: AttributeBound { public var _boundValue: AttributeBoundValue { .integer(Int64(self)) } }
-extension Int16: AttributeBound { public var _boundValue: AttributeBoundValue { .integer(Int64(self)) } }
-extension Int32: AttributeBound { public var _boundValue: AttributeBoundValue { .integer(Int64(self)) } }
-extension Int64: AttributeBound { public var _boundValue: AttributeBoundValue { .integer(self) } }
-extension Double: AttributeBound { public var _boundValue: AttributeBoundValue { .double(self) } }
-extension Float: AttributeBound { public var _boundValue: AttributeBoundValue { .double(Double(self)) } }
-extension Decimal: AttributeBound { public var _boundValue: AttributeBoundValue { .decimal(self) } }
-extension Date: AttributeBound { public var _boundValue: AttributeBoundValue { .date(self) } }
+extension Int: AttributeBound { public var _boundValue: _AttributeBoundValue { .integer(Int64(self)) } }
+extension Int16: AttributeBound { public var _boundValue: _AttributeBoundValue { .integer(Int64(self)) } }
+extension Int32: AttributeBound { public var _boundValue: _AttributeBoundValue { .integer(Int64(self)) } }
+extension Int64: AttributeBound { public var _boundValue: _AttributeBoundValue { .integer(self) } }
+extension Double: AttributeBound { public var _boundValue: _AttributeBoundValue { .double(self) } }
+extension Float: AttributeBound { public var _boundValue: _AttributeBoundValue { .double(Double(self)) } }
+extension Decimal: AttributeBound { public var _boundValue: _AttributeBoundValue { .decimal(self) } }
+extension Date: AttributeBound { public var _boundValue: _AttributeBoundValue { .date(self) } }

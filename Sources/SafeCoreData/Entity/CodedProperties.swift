@@ -1,14 +1,14 @@
 /// A required attribute of a `Codable` type, stored as JSON in a binary attribute.
 ///
 /// Each read decodes, each write encodes: O(size of the value).
-public enum CodedProperty<Value: Codable>: AttributeKind {
+public enum _CodedProperty<Value: Codable>: _AttributeKind {
     /// Bytes that are no value of the type stop the program with a message, as there is nothing to return.
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Value {
         let data = Data._get(object, name)
         do {
             return try CodedValue.decode(Value.self, from: data)
         } catch {
-            return PropertyPlaceholder.value(
+            return _PropertyPlaceholder.value(
                 object, name, isMissing: data.isEmpty, problem: data.isEmpty ? "it is nil" : "\(error)")
         }
     }
@@ -23,7 +23,7 @@ public enum CodedProperty<Value: Codable>: AttributeKind {
 }
 
 /// An optional attribute of a `Codable` type, stored as JSON in a binary attribute; bytes of another type read as nil.
-public enum OptionalCodedProperty<Wrapped: Codable>: AttributeKind {
+public enum _OptionalCodedProperty<Wrapped: Codable>: _AttributeKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
         Data._getOptional(object, name).flatMap { try? CodedValue.decode(Wrapped.self, from: $0) }
     }

@@ -1,14 +1,14 @@
 /// A required composite attribute.
 ///
 /// Each read makes the value of its elements, each write takes it apart: O(number of elements).
-public enum CompositeProperty<Value: CompositeValue>: AttributeKind {
+public enum _CompositeProperty<Value: CompositeValue>: _AttributeKind {
     /// Elements that make no value of the type stop the program with a message, as there is nothing to return.
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Value {
         let values: [String: Any]? = object._managedValue(forSlotNamed: name)
         do {
             return try Value(CompositeElements(property: name.description, values ?? [:]))
         } catch {
-            return PropertyPlaceholder.value(object, name, isMissing: values == nil, problem: values == nil ? "it is nil" : "\(error)")
+            return _PropertyPlaceholder.value(object, name, isMissing: values == nil, problem: values == nil ? "it is nil" : "\(error)")
         }
     }
 
@@ -23,7 +23,7 @@ public enum CompositeProperty<Value: CompositeValue>: AttributeKind {
 }
 
 /// An optional composite attribute; elements that make no value of the type read as nil.
-public enum OptionalCompositeProperty<Wrapped: CompositeValue>: AttributeKind {
+public enum _OptionalCompositeProperty<Wrapped: CompositeValue>: _AttributeKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
         let values: [String: Any]? = object._managedValue(forSlotNamed: name)
         return values.flatMap { try? Wrapped(CompositeElements(property: name.description, $0)) }
@@ -40,7 +40,7 @@ public enum OptionalCompositeProperty<Wrapped: CompositeValue>: AttributeKind {
     }
 }
 
-extension CompositeProperty: JSONSnapshotKind {
+extension _CompositeProperty: _JSONSnapshotKind {
     public typealias SnapshotValue = Value
 
     public static func _samples() -> [Any]? { PropertySamples.composites(Value.self) }
@@ -58,7 +58,7 @@ extension CompositeProperty: JSONSnapshotKind {
     }
 }
 
-extension OptionalCompositeProperty: OptionalJSONSnapshotKind {
+extension _OptionalCompositeProperty: _OptionalJSONSnapshotKind {
     public static func _samples() -> [Any]? { PropertySamples.composites(Wrapped.self) }
 
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data? {

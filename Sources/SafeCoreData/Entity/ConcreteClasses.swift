@@ -9,7 +9,7 @@ extension EntityObject {
     }
 
     /// A concrete subclass of the first abstract class of which there is none among the declarations and one in the program.
-    private static func missingSubclass(of declarations: [EntityDeclaration]) -> (any EntityObject.Type)? {
+    private static func missingSubclass(of declarations: [_EntityDeclaration]) -> (any EntityObject.Type)? {
         let concrete = declarations.filter { !$0.isAbstract }.map(\.objectClass)
         return declarations.lazy.filter(\.isAbstract).compactMap { abstract in
             if concrete.contains(where: { $0.isSubclass(of: abstract.objectClass) }) { return nil }

@@ -1,24 +1,24 @@
 // The inverse of a relationship leads from its destination back to the class that declares it. One overload for each form
 // that it may have; the last is for everything else, and does not compile.
 
-extension EntityDeclaration {
-    public static func inverse<Kind: RelationshipKind, Owner: NSManagedObject>(
+extension _EntityDeclaration {
+    public static func inverse<Kind: _RelationshipKind, Owner: NSManagedObject>(
         _ name: String, _ keyPath: KeyPath<Kind.Destination, Owner>, of kind: Kind.Type, in owner: Owner.Type
     ) -> String { name }
 
-    public static func inverse<Kind: RelationshipKind, Owner: NSManagedObject>(
+    public static func inverse<Kind: _RelationshipKind, Owner: NSManagedObject>(
         _ name: String, _ keyPath: KeyPath<Kind.Destination, Owner?>, of kind: Kind.Type, in owner: Owner.Type
     ) -> String { name }
 
-    public static func inverse<Kind: RelationshipKind, Owner: NSManagedObject>(
+    public static func inverse<Kind: _RelationshipKind, Owner: NSManagedObject>(
         _ name: String, _ keyPath: KeyPath<Kind.Destination, Set<Owner>>, of kind: Kind.Type, in owner: Owner.Type
     ) -> String { name }
 
-    public static func inverse<Kind: RelationshipKind, Owner: NSManagedObject>(
+    public static func inverse<Kind: _RelationshipKind, Owner: NSManagedObject>(
         _ name: String, _ keyPath: KeyPath<Kind.Destination, [Owner]>, of kind: Kind.Type, in owner: Owner.Type
     ) -> String { name }
 
-    public static func inverse<Kind: RelationshipKind, Owner: NSManagedObject>(
+    public static func inverse<Kind: _RelationshipKind, Owner: NSManagedObject>(
         _ name: String, _ keyPath: KeyPath<Kind.Destination, NSOrderedSet>, of kind: Kind.Type, in owner: Owner.Type
     ) -> String { name }
 

@@ -1,6 +1,6 @@
 // Marks that do not fit their property do not compile: the compiler takes these where none of the others will do.
 
-extension EntityDeclaration {
+extension _EntityDeclaration {
     @available(
         *, unavailable,
         message: """
@@ -19,7 +19,7 @@ extension EntityDeclaration {
         *, unavailable,
         message: "@Attribute belongs on a property that holds a value: for one that leads to managed objects write @Relationship"
     )
-    public mutating func addAttribute<Kind: RelationshipKind>(
+    public mutating func addAttribute<Kind: _RelationshipKind>(
         _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, initial: (@Sendable () -> Kind.Value)? = nil,
         options: [AttributeOption] = [], originalName: String? = nil, versionHashModifier: String? = nil
     ) {}
@@ -27,14 +27,14 @@ extension EntityDeclaration {
     // MARK: Options
 
     /// The option, for an attribute that is a number or a date.
-    public static func limitingNumber<Kind: NumberOrDateKind>(_ kind: Kind.Type, _ option: AttributeOption) -> AttributeOption { option }
+    public static func limitingNumber<Kind: _NumberOrDateKind>(_ kind: Kind.Type, _ option: AttributeOption) -> AttributeOption { option }
 
     @available(*, unavailable, message: "'.range' limits a number or a date: for a text write '.length' or '.pattern'")
     @_disfavoredOverload
     public static func limitingNumber<Kind>(_ kind: Kind.Type, _ option: AttributeOption) -> AttributeOption { option }
 
     /// The option, for an attribute that is a text.
-    public static func limitingText<Kind: TextKind>(_ kind: Kind.Type, _ option: AttributeOption) -> AttributeOption { option }
+    public static func limitingText<Kind: _TextKind>(_ kind: Kind.Type, _ option: AttributeOption) -> AttributeOption { option }
 
     @available(*, unavailable, message: "'.length' and '.pattern' limit a text: for a number or a date write '.range'")
     @_disfavoredOverload

@@ -1,7 +1,7 @@
 /// What an `@Entity` class says about its entity: the part of a model that one class makes.
 ///
 /// Generated code fills it. Each one has descriptions of its own, which become part of one model.
-public struct EntityDeclaration {
+public struct _EntityDeclaration {
     /// A relationship and what only the whole model can tell about it.
     struct Relationship {
         let description: NSRelationshipDescription
@@ -43,7 +43,7 @@ public struct EntityDeclaration {
     // MARK: Properties without a macro of their own
 
     /// Adds an attribute.
-    public mutating func add<Kind: AttributeKind>(
+    public mutating func add<Kind: _AttributeKind>(
         _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, default value: Kind.Value? = nil,
         initial: (@Sendable () -> Kind.Value)? = nil
     ) {
@@ -51,7 +51,7 @@ public struct EntityDeclaration {
     }
 
     /// Adds a relationship. Its initial value is a matter of new objects.
-    public mutating func add<Kind: RelationshipKind>(
+    public mutating func add<Kind: _RelationshipKind>(
         _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, initial: (@Sendable () -> Kind.Value)? = nil
     ) {
         addRelationship(name, keyPath, kind)
@@ -70,7 +70,7 @@ public struct EntityDeclaration {
     ///   - options: what `@Attribute` says of it.
     ///   - originalName: the name in the first version of the model that had it, for migrations.
     ///   - versionHashModifier: a text that makes the version hash differ.
-    public mutating func addAttribute<Kind: AttributeKind>(
+    public mutating func addAttribute<Kind: _AttributeKind>(
         _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, default value: Kind.Value? = nil,
         initial: (@Sendable () -> Kind.Value)? = nil, options: [AttributeOption] = [], originalName: String? = nil,
         versionHashModifier: String? = nil
@@ -88,7 +88,7 @@ public struct EntityDeclaration {
     }
 
     /// Adds an attribute that the store computes.
-    public mutating func addDerived<Kind: AttributeKind>(
+    public mutating func addDerived<Kind: _AttributeKind>(
         _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, from expression: String
     ) {
         guard let attribute = kind.describe() as? NSAttributeDescription else { return }
@@ -132,7 +132,7 @@ public struct EntityDeclaration {
     // MARK: Relationships
 
     /// Adds a relationship with its rules.
-    public mutating func addRelationship<Kind: RelationshipKind>(
+    public mutating func addRelationship<Kind: _RelationshipKind>(
         _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, inverse: String? = nil,
         deleteRule: NSDeleteRule = .nullify, minimum: Int = 0, maximum: Int = 0, optional: Bool? = nil, ordered: Bool? = nil,
         originalName: String? = nil, versionHashModifier: String? = nil

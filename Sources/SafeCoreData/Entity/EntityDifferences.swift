@@ -4,7 +4,7 @@
 /// destinations, numbers of objects, orders and delete rules. What a model has in addition is its own affair, except for
 /// required attributes without default, which no new object of the class could be given.
 struct EntityDifferences {
-    private let declaration: EntityDeclaration
+    private let declaration: _EntityDeclaration
     private let inherited: Set<String>
     private let entity: NSEntityDescription
 

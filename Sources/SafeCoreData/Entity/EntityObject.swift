@@ -5,7 +5,7 @@ public protocol EntityObject: _SelfDescribingClass {
     /// What the model says about the class: made anew at each call.
     ///
     /// Cost: O(number of the class's own properties).
-    static func describeEntity() -> EntityDeclaration
+    static func describeEntity() -> _EntityDeclaration
 
     /// The values of an object: `Item.Snapshot`.
     associatedtype Snapshot: EntitySnapshot

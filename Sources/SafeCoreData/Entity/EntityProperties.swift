@@ -1,64 +1,64 @@
 /// Finds the kind of a property by its type. The compiler picks the overload; generated code uses the result.
-public enum EntityProperties {
+public enum _EntityProperties {
     // MARK: Attributes
 
     @inlinable @inline(__always)
-    public static func of<Value: NativeAttributeValue>(_ type: Value.Type) -> NativeProperty<Value>.Type {
-        NativeProperty<Value>.self
+    public static func of<Value: NativeAttributeValue>(_ type: Value.Type) -> _NativeProperty<Value>.Type {
+        _NativeProperty<Value>.self
     }
 
     @inlinable @inline(__always)
-    public static func of<Value: NativeAttributeValue>(_ type: Value?.Type) -> OptionalNativeProperty<Value>.Type {
-        OptionalNativeProperty<Value>.self
+    public static func of<Value: NativeAttributeValue>(_ type: Value?.Type) -> _OptionalNativeProperty<Value>.Type {
+        _OptionalNativeProperty<Value>.self
     }
 
     @inlinable @inline(__always)
-    public static func of(_ type: NSDecimalNumber.Type) -> DecimalNumberProperty.Type { DecimalNumberProperty.self }
+    public static func of(_ type: NSDecimalNumber.Type) -> _DecimalNumberProperty.Type { _DecimalNumberProperty.self }
 
     @inlinable @inline(__always)
-    public static func of(_ type: NSDecimalNumber?.Type) -> OptionalDecimalNumberProperty.Type {
-        OptionalDecimalNumberProperty.self
+    public static func of(_ type: NSDecimalNumber?.Type) -> _OptionalDecimalNumberProperty.Type {
+        _OptionalDecimalNumberProperty.self
     }
 
     @inlinable @inline(__always)
-    public static func of<Value: RawRepresentable>(_ type: Value.Type) -> RawProperty<Value>.Type
+    public static func of<Value: RawRepresentable>(_ type: Value.Type) -> _RawProperty<Value>.Type
     where Value.RawValue: NativeAttributeValue {
-        RawProperty<Value>.self
+        _RawProperty<Value>.self
     }
 
     @inlinable @inline(__always)
-    public static func of<Value: RawRepresentable>(_ type: Value?.Type) -> OptionalRawProperty<Value>.Type
+    public static func of<Value: RawRepresentable>(_ type: Value?.Type) -> _OptionalRawProperty<Value>.Type
     where Value.RawValue: NativeAttributeValue {
-        OptionalRawProperty<Value>.self
+        _OptionalRawProperty<Value>.self
     }
 
     @_disfavoredOverload @inlinable @inline(__always)
-    public static func of<Value: Codable>(_ type: Value.Type) -> CodedProperty<Value>.Type { CodedProperty<Value>.self }
+    public static func of<Value: Codable>(_ type: Value.Type) -> _CodedProperty<Value>.Type { _CodedProperty<Value>.self }
 
     @_disfavoredOverload @inlinable @inline(__always)
-    public static func of<Value: Codable>(_ type: Value?.Type) -> OptionalCodedProperty<Value>.Type {
-        OptionalCodedProperty<Value>.self
+    public static func of<Value: Codable>(_ type: Value?.Type) -> _OptionalCodedProperty<Value>.Type {
+        _OptionalCodedProperty<Value>.self
     }
 
     @inlinable @inline(__always)
-    public static func of<Value: CompositeValue>(_ type: Value.Type) -> CompositeProperty<Value>.Type {
-        CompositeProperty<Value>.self
+    public static func of<Value: CompositeValue>(_ type: Value.Type) -> _CompositeProperty<Value>.Type {
+        _CompositeProperty<Value>.self
     }
 
     @inlinable @inline(__always)
-    public static func of<Value: CompositeValue>(_ type: Value?.Type) -> OptionalCompositeProperty<Value>.Type {
-        OptionalCompositeProperty<Value>.self
+    public static func of<Value: CompositeValue>(_ type: Value?.Type) -> _OptionalCompositeProperty<Value>.Type {
+        _OptionalCompositeProperty<Value>.self
     }
 
     // A type with raw values that is to be a composite attribute all the same.
     @inlinable @inline(__always)
-    public static func of<Value: CompositeEnumeration>(_ type: Value.Type) -> CompositeProperty<Value>.Type {
-        CompositeProperty<Value>.self
+    public static func of<Value: CompositeEnumeration>(_ type: Value.Type) -> _CompositeProperty<Value>.Type {
+        _CompositeProperty<Value>.self
     }
 
     @inlinable @inline(__always)
-    public static func of<Value: CompositeEnumeration>(_ type: Value?.Type) -> OptionalCompositeProperty<Value>.Type {
-        OptionalCompositeProperty<Value>.self
+    public static func of<Value: CompositeEnumeration>(_ type: Value?.Type) -> _OptionalCompositeProperty<Value>.Type {
+        _OptionalCompositeProperty<Value>.self
     }
 
     // MARK: Relationships
@@ -66,51 +66,51 @@ public enum EntityProperties {
     @inlinable @inline(__always)
     public static func of<Destination: NSManagedObject>(
         _ type: Destination.Type
-    ) -> RequiredToOneProperty<Destination>.Type {
-        RequiredToOneProperty<Destination>.self
+    ) -> _RequiredToOneProperty<Destination>.Type {
+        _RequiredToOneProperty<Destination>.self
     }
 
     @inlinable @inline(__always)
-    public static func of<Destination: NSManagedObject>(_ type: Destination?.Type) -> ToOneProperty<Destination>.Type {
-        ToOneProperty<Destination>.self
+    public static func of<Destination: NSManagedObject>(_ type: Destination?.Type) -> _ToOneProperty<Destination>.Type {
+        _ToOneProperty<Destination>.self
     }
 
     @inlinable @inline(__always)
     public static func of<Destination: NSManagedObject>(
         _ type: Set<Destination>.Type
-    ) -> ToManyProperty<Destination>.Type {
-        ToManyProperty<Destination>.self
+    ) -> _ToManyProperty<Destination>.Type {
+        _ToManyProperty<Destination>.self
     }
 
     @inlinable @inline(__always)
-    public static func of<Destination: NSManagedObject>(_ type: [Destination].Type) -> OrderedProperty<Destination>.Type {
-        OrderedProperty<Destination>.self
+    public static func of<Destination: NSManagedObject>(_ type: [Destination].Type) -> _OrderedProperty<Destination>.Type {
+        _OrderedProperty<Destination>.self
     }
 
     @inlinable @inline(__always)
-    public static func of(_ type: NSOrderedSet.Type) -> OrderedSetProperty<NSManagedObject>.Type {
-        OrderedSetProperty<NSManagedObject>.self
+    public static func of(_ type: NSOrderedSet.Type) -> _OrderedSetProperty<NSManagedObject>.Type {
+        _OrderedSetProperty<NSManagedObject>.self
     }
 
     /// An ordered set of the class that its inverse belongs to.
     public static func orderedSet<Destination: NSManagedObject, Value>(
         _ inverse: KeyPath<Destination, Value>
-    ) -> OrderedSetProperty<Destination>.Type {
-        OrderedSetProperty<Destination>.self
+    ) -> _OrderedSetProperty<Destination>.Type {
+        _OrderedSetProperty<Destination>.self
     }
 
     // MARK: By declaration
 
-    public static func transformable<Value>(_ type: Value.Type) -> TransformableProperty<Value>.Type {
-        TransformableProperty<Value>.self
+    public static func transformable<Value>(_ type: Value.Type) -> _TransformableProperty<Value>.Type {
+        _TransformableProperty<Value>.self
     }
 
-    public static func transformable<Value>(_ type: Value?.Type) -> OptionalTransformableProperty<Value>.Type {
-        OptionalTransformableProperty<Value>.self
+    public static func transformable<Value>(_ type: Value?.Type) -> _OptionalTransformableProperty<Value>.Type {
+        _OptionalTransformableProperty<Value>.self
     }
 
-    public static func transient<Value>(_ type: Value.Type) -> TransientProperty<Value>.Type {
-        TransientProperty<Value>.self
+    public static func transient<Value>(_ type: Value.Type) -> _TransientProperty<Value>.Type {
+        _TransientProperty<Value>.self
     }
 
     // MARK: What cannot be stored
@@ -118,15 +118,15 @@ public enum EntityProperties {
     @available(*, unavailable, message: "a to-many relationship is never nil, but empty: remove the '?'")
     public static func of<Destination: NSManagedObject>(
         _ type: Set<Destination>?.Type
-    ) -> TransformableProperty<Set<Destination>?>.Type {
-        TransformableProperty<Set<Destination>?>.self
+    ) -> _TransformableProperty<Set<Destination>?>.Type {
+        _TransformableProperty<Set<Destination>?>.self
     }
 
     @available(*, unavailable, message: "a to-many relationship is never nil, but empty: remove the '?'")
     public static func of<Destination: NSManagedObject>(
         _ type: [Destination]?.Type
-    ) -> TransformableProperty<[Destination]?>.Type {
-        TransformableProperty<[Destination]?>.self
+    ) -> _TransformableProperty<[Destination]?>.Type {
+        _TransformableProperty<[Destination]?>.self
     }
 
     @available(
@@ -137,7 +137,7 @@ public enum EntityProperties {
             """
     )
     @_disfavoredOverload
-    public static func of<Value>(_ type: Value.Type) -> TransformableProperty<Value>.Type {
-        TransformableProperty<Value>.self
+    public static func of<Value>(_ type: Value.Type) -> _TransformableProperty<Value>.Type {
+        _TransformableProperty<Value>.self
     }
 }

@@ -1,7 +1,7 @@
-/// How a property of an `@Entity` class is kept: one type for each kind of property, chosen by `EntityProperties.of`.
+/// How a property of an `@Entity` class is kept: one type for each kind of property, chosen by `_EntityProperties.of`.
 ///
 /// The functions are static and inlinable: in optimized code an accessor is one call into the object's storage.
-public protocol EntityPropertyKind {
+public protocol _EntityPropertyKind {
     /// The property's type.
     associatedtype Value
 
@@ -13,18 +13,18 @@ public protocol EntityPropertyKind {
 }
 
 /// A property with a value.
-public protocol AttributeKind: EntityPropertyKind, SendableMetatype {
+public protocol _AttributeKind: _EntityPropertyKind, SendableMetatype {
     /// The value as the model's default: a number, text, …
     static func modelValue(_ value: Value) -> Any?
 }
 
 /// A property that leads to other objects.
-public protocol RelationshipKind: EntityPropertyKind {
+public protocol _RelationshipKind: _EntityPropertyKind {
     /// The class of the objects at the other end.
     associatedtype Destination: NSManagedObject
 }
 
-extension AttributeKind {
+extension _AttributeKind {
     /// An attribute of a type.
     static func attribute(_ type: NSAttributeType, isOptional: Bool) -> NSAttributeDescription {
         let attribute = NSAttributeDescription()
@@ -34,7 +34,7 @@ extension AttributeKind {
     }
 }
 
-extension RelationshipKind {
+extension _RelationshipKind {
     /// A relationship to one object or to several.
     static func relationship(isToMany: Bool, isOptional: Bool, isOrdered: Bool = false) -> NSRelationshipDescription {
         let relationship = NSRelationshipDescription()

@@ -1,5 +1,5 @@
 /// A required attribute whose values a value transformer turns into bytes.
-public enum TransformableProperty<Value>: AttributeKind {
+public enum _TransformableProperty<Value>: _AttributeKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Value {
         object._managedValue(forSlotNamed: name)
     }
@@ -14,7 +14,7 @@ public enum TransformableProperty<Value>: AttributeKind {
 }
 
 /// An optional attribute whose values a value transformer turns into bytes.
-public enum OptionalTransformableProperty<Wrapped>: AttributeKind {
+public enum _OptionalTransformableProperty<Wrapped>: _AttributeKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
         object.value(forKey: name.description) as? Wrapped
     }
@@ -29,7 +29,7 @@ public enum OptionalTransformableProperty<Wrapped>: AttributeKind {
 }
 
 /// A transient attribute of any type: the object keeps it in memory.
-public enum TransientProperty<Value>: AttributeKind {
+public enum _TransientProperty<Value>: _AttributeKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Value {
         object._managedValue(forSlotNamed: name)
     }

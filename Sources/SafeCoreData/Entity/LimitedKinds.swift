@@ -1,10 +1,10 @@
 // The kinds of attributes that options may limit: the compiler asks for them before the model does.
 
 /// The kind of an attribute that is stored as a number or a date.
-public protocol NumberOrDateKind: AttributeKind {}
+public protocol _NumberOrDateKind: _AttributeKind {}
 
 /// The kind of an attribute that is stored as a text.
-public protocol TextKind: AttributeKind {}
+public protocol _TextKind: _AttributeKind {}
 
 /// A type that an attribute holds as a number or a date.
 public protocol NumberOrDate: NativeAttributeValue {}
@@ -24,14 +24,14 @@ extension Float: NumberOrDate {}
 extension Decimal: NumberOrDate {}
 extension Date: NumberOrDate {}
 
-extension NativeProperty: NumberOrDateKind where Value: NumberOrDate {}
-extension OptionalNativeProperty: NumberOrDateKind where Wrapped: NumberOrDate {}
-extension RawProperty: NumberOrDateKind where Value.RawValue: NumberOrDate {}
-extension OptionalRawProperty: NumberOrDateKind where Wrapped.RawValue: NumberOrDate {}
-extension DecimalNumberProperty: NumberOrDateKind {}
-extension OptionalDecimalNumberProperty: NumberOrDateKind {}
+extension _NativeProperty: _NumberOrDateKind where Value: NumberOrDate {}
+extension _OptionalNativeProperty: _NumberOrDateKind where Wrapped: NumberOrDate {}
+extension _RawProperty: _NumberOrDateKind where Value.RawValue: NumberOrDate {}
+extension _OptionalRawProperty: _NumberOrDateKind where Wrapped.RawValue: NumberOrDate {}
+extension _DecimalNumberProperty: _NumberOrDateKind {}
+extension _OptionalDecimalNumberProperty: _NumberOrDateKind {}
 
-extension NativeProperty: TextKind where Value == String {}
-extension OptionalNativeProperty: TextKind where Wrapped == String {}
-extension RawProperty: TextKind where Value.RawValue == String {}
-extension OptionalRawProperty: TextKind where Wrapped.RawValue == String {}
+extension _NativeProperty: _TextKind where Value == String {}
+extension _OptionalNativeProperty: _TextKind where Wrapped == String {}
+extension _RawProperty: _TextKind where Value.RawValue == String {}
+extension _OptionalRawProperty: _TextKind where Wrapped.RawValue == String {}

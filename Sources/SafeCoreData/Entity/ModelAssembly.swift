@@ -1,6 +1,6 @@
 /// Puts the declarations of classes together: hierarchy, destinations, inverses, constraints.
 struct ModelAssembly {
-    private let declarations: [EntityDeclaration]
+    private let declarations: [_EntityDeclaration]
     private let descriptions: [ObjectIdentifier: NSEntityDescription]
 
     /// The entities in the order of the classes given, what they need in addition after them.
@@ -24,8 +24,8 @@ struct ModelAssembly {
     var problems: [String] { declarations.flatMap(\.problems) }
 
     /// The declarations of the classes and of those that they lead to.
-    static func declarations(of classes: [any EntityObject.Type]) -> [EntityDeclaration] {
-        var found: [EntityDeclaration] = []
+    static func declarations(of classes: [any EntityObject.Type]) -> [_EntityDeclaration] {
+        var found: [_EntityDeclaration] = []
         var seen: Set<ObjectIdentifier> = []
         var waiting = classes
         while !waiting.isEmpty {
@@ -39,7 +39,7 @@ struct ModelAssembly {
         return found
     }
 
-    private static func entity(for declaration: EntityDeclaration) -> NSEntityDescription {
+    private static func entity(for declaration: _EntityDeclaration) -> NSEntityDescription {
         let entity = NSEntityDescription()
         entity.name = declaration.name
         entity.setManagedObjectClass(declaration.objectClass)
@@ -92,7 +92,7 @@ struct ModelAssembly {
         }
     }
 
-    private func link(_ relationship: NSRelationshipDescription, toInverse name: String, in declaration: EntityDeclaration) {
+    private func link(_ relationship: NSRelationshipDescription, toInverse name: String, in declaration: _EntityDeclaration) {
         let place = "\(declaration.name).\(relationship.name)"
         guard let destination = relationship.destinationEntity, let inverse = destination.relationshipsByName[name] else {
             preconditionFailure("\(place) names \"\(name)\" as its inverse, which is no relationship of its destination.")

@@ -1,5 +1,5 @@
 /// A required attribute of a type that attributes hold as it is.
-public enum NativeProperty<Value: NativeAttributeValue>: AttributeKind {
+public enum _NativeProperty<Value: NativeAttributeValue>: _AttributeKind {
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Value { Value._get(object, name) }
 
@@ -14,7 +14,7 @@ public enum NativeProperty<Value: NativeAttributeValue>: AttributeKind {
 }
 
 /// An optional attribute of a type that attributes hold as it is.
-public enum OptionalNativeProperty<Wrapped: NativeAttributeValue>: AttributeKind {
+public enum _OptionalNativeProperty<Wrapped: NativeAttributeValue>: _AttributeKind {
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
         Wrapped._getOptional(object, name)
@@ -31,7 +31,7 @@ public enum OptionalNativeProperty<Wrapped: NativeAttributeValue>: AttributeKind
 }
 
 /// A required decimal attribute as Foundation's class.
-public enum DecimalNumberProperty: AttributeKind {
+public enum _DecimalNumberProperty: _AttributeKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> NSDecimalNumber {
         NSDecimalNumber(decimal: Decimal._get(object, name))
     }
@@ -46,7 +46,7 @@ public enum DecimalNumberProperty: AttributeKind {
 }
 
 /// An optional decimal attribute as Foundation's class.
-public enum OptionalDecimalNumberProperty: AttributeKind {
+public enum _OptionalDecimalNumberProperty: _AttributeKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> NSDecimalNumber? {
         Decimal._getOptional(object, name).map { NSDecimalNumber(decimal: $0) }
     }

@@ -1,11 +1,11 @@
 /// A required attribute of an enumeration or another type with a raw value, which is what is stored.
-public enum RawProperty<Value: RawRepresentable>: AttributeKind where Value.RawValue: NativeAttributeValue {
+public enum _RawProperty<Value: RawRepresentable>: _AttributeKind where Value.RawValue: NativeAttributeValue {
     /// A raw value that stands for no value of the type stops the program with a message, as there is nothing to return.
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Value {
         let raw = Value.RawValue._get(object, name)
         return Value(rawValue: raw)
-            ?? PropertyPlaceholder.value(
+            ?? _PropertyPlaceholder.value(
                 object, name, isMissing: Value.RawValue._getOptional(object, name) == nil, problem: "\(raw) stands for none")
     }
 
@@ -22,7 +22,7 @@ public enum RawProperty<Value: RawRepresentable>: AttributeKind where Value.RawV
 }
 
 /// An optional attribute of an enumeration or another type with a raw value; an unknown raw value reads as nil.
-public enum OptionalRawProperty<Wrapped: RawRepresentable>: AttributeKind where Wrapped.RawValue: NativeAttributeValue {
+public enum _OptionalRawProperty<Wrapped: RawRepresentable>: _AttributeKind where Wrapped.RawValue: NativeAttributeValue {
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
         Wrapped.RawValue._getOptional(object, name).flatMap { Wrapped(rawValue: $0) }
@@ -41,7 +41,7 @@ public enum OptionalRawProperty<Wrapped: RawRepresentable>: AttributeKind where 
 }
 
 /// What a required property reads as when the storage has no value for it.
-public enum PropertyPlaceholder {
+public enum _PropertyPlaceholder {
     /// An empty or the first value of the type where there is none in the storage, as numbers read 0 and texts are empty;
     /// otherwise stops the program.
     ///

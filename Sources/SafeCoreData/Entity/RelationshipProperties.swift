@@ -1,5 +1,5 @@
 /// A relationship with one object or none.
-public enum ToOneProperty<Destination: NSManagedObject>: RelationshipKind {
+public enum _ToOneProperty<Destination: NSManagedObject>: _RelationshipKind {
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Destination? {
         object._managedValue(forSlotNamed: name)
@@ -14,7 +14,7 @@ public enum ToOneProperty<Destination: NSManagedObject>: RelationshipKind {
 }
 
 /// A relationship with exactly one object.
-public enum RequiredToOneProperty<Destination: NSManagedObject>: RelationshipKind {
+public enum _RequiredToOneProperty<Destination: NSManagedObject>: _RelationshipKind {
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Destination {
         object._managedValue(forSlotNamed: name)
@@ -29,7 +29,7 @@ public enum RequiredToOneProperty<Destination: NSManagedObject>: RelationshipKin
 }
 
 /// A relationship with several objects.
-public enum ToManyProperty<Destination: NSManagedObject>: RelationshipKind {
+public enum _ToManyProperty<Destination: NSManagedObject>: _RelationshipKind {
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Set<Destination> {
         object._managedValue(forSlotNamed: name)
@@ -44,7 +44,7 @@ public enum ToManyProperty<Destination: NSManagedObject>: RelationshipKind {
 }
 
 /// A relationship with several objects in an order.
-public enum OrderedProperty<Destination: NSManagedObject>: RelationshipKind {
+public enum _OrderedProperty<Destination: NSManagedObject>: _RelationshipKind {
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> [Destination] {
         object._managedValue(forSlotNamed: name)
@@ -62,7 +62,7 @@ public enum OrderedProperty<Destination: NSManagedObject>: RelationshipKind {
 
 /// A relationship with several objects in an order, as Foundation's class. The class of the objects is known from the
 /// inverse alone, so accessors use it with `NSManagedObject`.
-public enum OrderedSetProperty<Destination: NSManagedObject>: RelationshipKind {
+public enum _OrderedSetProperty<Destination: NSManagedObject>: _RelationshipKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> NSOrderedSet {
         object._managedValue(forSlotNamed: name)
     }

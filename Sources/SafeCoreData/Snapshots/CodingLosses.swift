@@ -21,10 +21,10 @@ extension EntityObject {
     }
 }
 
-private struct LeftOutFinder: SnapshotVisitor {
+private struct LeftOutFinder: _SnapshotVisitor {
     var found: [(name: String, properties: [String])] = []
 
-    mutating func visit<Kind: SnapshotKind>(
+    mutating func visit<Kind: _SnapshotKind>(
         _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
     ) {
         let properties = Kind._propertiesLeftOut()
@@ -32,11 +32,11 @@ private struct LeftOutFinder: SnapshotVisitor {
     }
 }
 
-private struct LossFinder: SnapshotVisitor {
+private struct LossFinder: _SnapshotVisitor {
     let object: NSManagedObject
     var losses: [(name: String, value: String, decoded: String)] = []
 
-    mutating func visit<Kind: SnapshotKind>(
+    mutating func visit<Kind: _SnapshotKind>(
         _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
     ) {
         guard !Kind._isToMany, Kind._destination == nil else { return }

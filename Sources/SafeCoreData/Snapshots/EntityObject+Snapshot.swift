@@ -5,18 +5,18 @@ extension EntityObject {
     /// types fit, name the one that is meant: `let snapshot: Novel.Snapshot = novel.snapshot()`. An object that is known by a
     /// superclass gives that one's properties; `snapshotOfOwnClass` has all.
     public func snapshot(_ keyPaths: PartialKeyPath<Self>...) -> Snapshot {
-        Snapshot(_reading: SnapshotReader(self, names: Self._names(of: keyPaths)))
+        Snapshot(_reading: _SnapshotReader(self, names: Self._names(of: keyPaths)))
     }
 
     /// All values of the object, unsaved changes included, in the snapshot type of its own class, which may be a subclass of the
     /// one it is known by.
     public var snapshotOfOwnClass: any EntitySnapshot {
-        type(of: self)._snapshotType.init(_reading: SnapshotReader(self, names: nil))
+        type(of: self)._snapshotType.init(_reading: _SnapshotReader(self, names: nil))
     }
 
     /// The values of an object in the snapshot type of a subclass, for generated code.
     public func _snapshot<Other: EntitySnapshot>(_ type: Other.Type, _ keyPaths: [AnyKeyPath]) -> Other {
-        Other(_reading: SnapshotReader(self, names: Self._names(of: keyPaths)))
+        Other(_reading: _SnapshotReader(self, names: Self._names(of: keyPaths)))
     }
 
     /// The names of the properties that key paths read; nil for none, which stands for all.

@@ -9,10 +9,10 @@ extension EntitySnapshot {
     }
 }
 
-private struct PropertyTexts: SnapshotVisitor {
+private struct PropertyTexts: _SnapshotVisitor {
     var texts: [String]
 
-    mutating func visit<Kind: SnapshotKind>(
+    mutating func visit<Kind: _SnapshotKind>(
         _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
     ) {
         guard let stored = property.stored else { return }

@@ -19,15 +19,15 @@ public protocol EntitySnapshot: Hashable, Codable, Sendable, CustomStringConvert
     init(_ objectID: ObjectReference)
 
     /// Makes a snapshot of an object or a row.
-    init(_reading reader: borrowing SnapshotReader)
+    init(_reading reader: borrowing _SnapshotReader)
 
     /// Calls the visitor for each property, those of superclasses first.
-    mutating func _visit<Visitor: SnapshotVisitor>(_ visitor: inout Visitor) throws
+    mutating func _visit<Visitor: _SnapshotVisitor>(_ visitor: inout Visitor) throws
 }
 
 /// Something that is done to each property of a snapshot.
-public protocol SnapshotVisitor {
-    mutating func visit<Kind: SnapshotKind>(
+public protocol _SnapshotVisitor {
+    mutating func visit<Kind: _SnapshotKind>(
         _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
     ) throws
 }
@@ -76,20 +76,20 @@ extension EntitySnapshot {
     }
 }
 
-private struct AllNames: SnapshotVisitor {
+private struct AllNames: _SnapshotVisitor {
     var names: [String] = []
 
-    mutating func visit<Kind: SnapshotKind>(
+    mutating func visit<Kind: _SnapshotKind>(
         _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
     ) {
         names.append(name.description)
     }
 }
 
-private struct PresentNames: SnapshotVisitor {
+private struct PresentNames: _SnapshotVisitor {
     var names: [String] = []
 
-    mutating func visit<Kind: SnapshotKind>(
+    mutating func visit<Kind: _SnapshotKind>(
         _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
     ) {
         if property.stored != nil { names.append(name.description) }

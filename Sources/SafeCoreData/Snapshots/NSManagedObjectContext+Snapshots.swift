@@ -50,7 +50,7 @@ extension NSManagedObjectContext {
         return (0..<rows._count).map { index in
             let row = rows._row(at: index)
             let type = (row.objectClass as? any EntityObject.Type)?._snapshotType ?? Object._snapshotType
-            return type.init(_reading: SnapshotReader(row, names: nil))
+            return type.init(_reading: _SnapshotReader(row, names: nil))
         }
     }
 
@@ -63,7 +63,7 @@ extension NSManagedObjectContext {
         guard let rows = try _storedRows(type, request, names: names, mustHaveAll: mustHaveAll) else {
             return try fetch(request).map { object in
                 if mustHaveAll, names == nil { try Snapshot._requireAll(of: Swift.type(of: object)) }
-                return Snapshot(_reading: SnapshotReader(object, names: names))
+                return Snapshot(_reading: _SnapshotReader(object, names: names))
             }
         }
         defer { withExtendedLifetime(rows) {} }
@@ -75,7 +75,7 @@ extension NSManagedObjectContext {
             while count < rows._count {
                 rows._move(&row, to: count)
                 // Where it will stay: snapshots are too large to be moved for nothing.
-                (first + count).initialize(to: Snapshot(_reading: SnapshotReader(row, names: names)))
+                (first + count).initialize(to: Snapshot(_reading: _SnapshotReader(row, names: names)))
                 count += 1
             }
         }
@@ -111,13 +111,13 @@ extension NSEntityDescription {
 }
 
 /// The to-many relationships among the properties wanted.
-private struct ToManyNames: SnapshotVisitor {
+private struct ToManyNames: _SnapshotVisitor {
     let wanted: Set<String>?
     var names: [String] = []
 
     init(wanted: Set<String>?) { self.wanted = wanted }
 
-    mutating func visit<Kind: SnapshotKind>(
+    mutating func visit<Kind: _SnapshotKind>(
         _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
     ) {
         if Kind._isToMany, wanted?.contains(name.description) ?? true { names.append(name.description) }

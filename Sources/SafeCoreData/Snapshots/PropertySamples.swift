@@ -66,11 +66,11 @@ extension EntityObject {
     }
 }
 
-private struct SampleFinder: SnapshotVisitor {
+private struct SampleFinder: _SnapshotVisitor {
     let name: String
     var samples: [Any]?
 
-    mutating func visit<Kind: SnapshotKind>(
+    mutating func visit<Kind: _SnapshotKind>(
         _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
     ) {
         guard name.description == self.name else { return }

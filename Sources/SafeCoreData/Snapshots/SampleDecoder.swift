@@ -23,7 +23,7 @@ struct SampleDecoder: Decoder {
             throw DecodingError.dataCorrupted(.init(codingPath: codingPath, debugDescription: "The type holds itself."))
         }
         var copy = self
-        copy.codingPath.append(key ?? SnapshotKey(stringValue: "element"))
+        copy.codingPath.append(key ?? _SnapshotKey(stringValue: "element"))
         return copy
     }
 

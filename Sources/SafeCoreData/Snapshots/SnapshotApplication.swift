@@ -123,7 +123,7 @@ extension EntitySnapshot {
 }
 
 /// The objects that snapshots lead to.
-private struct SnapshotLinks: SnapshotVisitor {
+private struct SnapshotLinks: _SnapshotVisitor {
     struct Link {
         let reference: ObjectReference
         let property: String
@@ -137,7 +137,7 @@ private struct SnapshotLinks: SnapshotVisitor {
         try copy._visit(&self)
     }
 
-    mutating func visit<Kind: SnapshotKind>(
+    mutating func visit<Kind: _SnapshotKind>(
         _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
     ) {
         guard let stored = property.stored, let destination = Kind._destination else { return }
@@ -148,13 +148,13 @@ private struct SnapshotLinks: SnapshotVisitor {
 }
 
 /// Sets the values of one snapshot that differ from the object's.
-private struct SnapshotAssignment: SnapshotVisitor {
+private struct SnapshotAssignment: _SnapshotVisitor {
     let object: NSManagedObject
     let objects: [ObjectReference: NSManagedObject]
     /// References that lead nowhere and are left out.
     let unknown: Set<ObjectReference>
 
-    mutating func visit<Kind: SnapshotKind>(
+    mutating func visit<Kind: _SnapshotKind>(
         _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
     ) throws {
         guard let all = property.stored, !isDerived,

@@ -1,6 +1,6 @@
 // Attributes of native types and raw values: a snapshot keeps what the store keeps.
 
-extension NativeProperty: SnapshotKind {
+extension _NativeProperty: _SnapshotKind {
     @inlinable @inline(__always)
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Value { Value._get(object, name) }
 
@@ -22,7 +22,7 @@ extension NativeProperty: SnapshotKind {
     }
 }
 
-extension OptionalNativeProperty: SnapshotKind {
+extension _OptionalNativeProperty: _SnapshotKind {
     @inlinable @inline(__always)
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
         Wrapped._getOptional(object, name)
@@ -44,7 +44,7 @@ extension OptionalNativeProperty: SnapshotKind {
     }
 }
 
-extension RawProperty: SnapshotKind {
+extension _RawProperty: _SnapshotKind {
     public static func _samples() -> [Any]? { PropertySamples.rawValues(of: Value.self) }
 
     @inlinable @inline(__always)
@@ -73,7 +73,7 @@ extension RawProperty: SnapshotKind {
     }
 
     public static func _decode(
-        _ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey
+        _ container: KeyedDecodingContainer<_SnapshotKey>, _ key: _SnapshotKey
     ) throws -> Value.RawValue {
         let raw = try container.decode(Value.RawValue.self, forKey: key)
         guard Value(rawValue: raw) != nil else { throw SnapshotCoding.unknown(raw, Value.self, container, key) }
@@ -88,7 +88,7 @@ extension RawProperty: SnapshotKind {
     }
 }
 
-extension OptionalRawProperty: SnapshotKind {
+extension _OptionalRawProperty: _SnapshotKind {
     public static func _samples() -> [Any]? { PropertySamples.rawValues(of: Wrapped.self) }
 
     @inlinable @inline(__always)
@@ -108,7 +108,7 @@ extension OptionalRawProperty: SnapshotKind {
     public static func _value(_ stored: Wrapped.RawValue?) -> Wrapped? { stored.flatMap { Wrapped(rawValue: $0) } }
 
     public static func _decode(
-        _ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey
+        _ container: KeyedDecodingContainer<_SnapshotKey>, _ key: _SnapshotKey
     ) throws -> Wrapped.RawValue? {
         let raw = try container.decode(Wrapped.RawValue?.self, forKey: key)
         if let raw, Wrapped(rawValue: raw) == nil { throw SnapshotCoding.unknown(raw, Wrapped.self, container, key) }
@@ -126,7 +126,7 @@ extension OptionalRawProperty: SnapshotKind {
 enum SnapshotCoding {
     /// The error for an encoded raw value that its type does not have.
     static func unknown<Raw, Value>(
-        _ raw: Raw, _ type: Value.Type, _ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey
+        _ raw: Raw, _ type: Value.Type, _ container: KeyedDecodingContainer<_SnapshotKey>, _ key: _SnapshotKey
     ) -> DecodingError {
         DecodingError.dataCorruptedError(forKey: key, in: container, debugDescription: "\(raw) stands for no \(type).")
     }

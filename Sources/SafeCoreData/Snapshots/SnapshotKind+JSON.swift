@@ -1,8 +1,8 @@
 /// A kind of property of which a snapshot keeps JSON, which is equal for equal values, and decodes when it is read; encoded, the snapshot
 /// has the value.
-public protocol JSONSnapshotKind: SnapshotKind where Stored == Data, SnapshotValue: Codable {}
+public protocol _JSONSnapshotKind: _SnapshotKind where Stored == Data, SnapshotValue: Codable {}
 
-extension JSONSnapshotKind {
+extension _JSONSnapshotKind {
     public static func _stored(_ value: SnapshotValue) -> Data { CodedValue.encode(value) }
 
     /// Bytes that are no value of the type stop the program with a message, as there is nothing to return.
@@ -16,22 +16,22 @@ extension JSONSnapshotKind {
     }
 
     public static func _encode(
-        _ stored: Data, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
+        _ stored: Data, _ container: inout KeyedEncodingContainer<_SnapshotKey>, _ key: _SnapshotKey
     ) throws {
         try container.encode(CodedValue.decode(SnapshotValue.self, from: stored), forKey: key)
     }
 
-    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Data {
+    public static func _decode(_ container: KeyedDecodingContainer<_SnapshotKey>, _ key: _SnapshotKey) throws -> Data {
         CodedValue.encode(try container.decode(SnapshotValue.self, forKey: key))
     }
 }
 
 /// The same for optional properties; what is no value of the type reads as nil.
-public protocol OptionalJSONSnapshotKind: SnapshotKind where Stored == Data?, SnapshotValue == Wrapped? {
+public protocol _OptionalJSONSnapshotKind: _SnapshotKind where Stored == Data?, SnapshotValue == Wrapped? {
     associatedtype Wrapped: Codable
 }
 
-extension OptionalJSONSnapshotKind {
+extension _OptionalJSONSnapshotKind {
     public static func _stored(_ value: Wrapped?) -> Data? { value.map { CodedValue.encode($0) } }
 
     public static func _value(_ stored: Data?) -> Wrapped? {
@@ -39,12 +39,12 @@ extension OptionalJSONSnapshotKind {
     }
 
     public static func _encode(
-        _ stored: Data?, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
+        _ stored: Data?, _ container: inout KeyedEncodingContainer<_SnapshotKey>, _ key: _SnapshotKey
     ) throws {
         try container.encode(stored.map { try CodedValue.decode(Wrapped.self, from: $0) }, forKey: key)
     }
 
-    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Data? {
+    public static func _decode(_ container: KeyedDecodingContainer<_SnapshotKey>, _ key: _SnapshotKey) throws -> Data? {
         try container.decode(Wrapped?.self, forKey: key).map { CodedValue.encode($0) }
     }
 }

@@ -1,6 +1,6 @@
 // Relationships: a snapshot keeps references.
 
-extension SnapshotKind where Stored == ObjectReference? {
+extension _SnapshotKind where Stored == ObjectReference? {
     public static func _references(_ stored: ObjectReference?) -> [ObjectReference] { stored.map { [$0] } ?? [] }
 
     public static func _stored(_ stored: ObjectReference?, without missing: Set<ObjectReference>) -> ObjectReference?? {
@@ -9,7 +9,7 @@ extension SnapshotKind where Stored == ObjectReference? {
     }
 }
 
-extension SnapshotKind where Stored == [ObjectReference] {
+extension _SnapshotKind where Stored == [ObjectReference] {
     public static func _references(_ stored: [ObjectReference]) -> [ObjectReference] { stored }
 
     public static func _stored(_ stored: [ObjectReference], without missing: Set<ObjectReference>) -> [ObjectReference]? {
@@ -17,7 +17,7 @@ extension SnapshotKind where Stored == [ObjectReference] {
     }
 }
 
-extension ToOneProperty: SnapshotKind {
+extension _ToOneProperty: _SnapshotKind {
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> ObjectReference? {
         get(object, name).map { ObjectReference($0) }
     }
@@ -35,13 +35,13 @@ extension ToOneProperty: SnapshotKind {
     }
 }
 
-extension RequiredToOneProperty: SnapshotKind {
+extension _RequiredToOneProperty: _SnapshotKind {
     // A row or an object whose destination is missing has none; a snapshot shows that as nil.
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> ObjectReference? {
-        ToOneProperty<Destination>._stored(object, name)
+        _ToOneProperty<Destination>._stored(object, name)
     }
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> ObjectReference? {
-        ToOneProperty<Destination>._stored(row, name)
+        _ToOneProperty<Destination>._stored(row, name)
     }
     public static func _stored(_ value: ObjectReference?) -> ObjectReference? { value }
     public static func _value(_ stored: ObjectReference?) -> ObjectReference? { stored }
@@ -50,11 +50,11 @@ extension RequiredToOneProperty: SnapshotKind {
         _ stored: ObjectReference?, _ object: NSManagedObject, _ name: StaticString,
         _ objects: [ObjectReference: NSManagedObject]
     ) throws {
-        try ToOneProperty<Destination>._assign(stored, object, name, objects)
+        try _ToOneProperty<Destination>._assign(stored, object, name, objects)
     }
 }
 
-extension ToManyProperty: SnapshotKind {
+extension _ToManyProperty: _SnapshotKind {
     @inlinable
     public static var _isToMany: Bool { true }
 
@@ -69,7 +69,7 @@ extension ToManyProperty: SnapshotKind {
 
     /// In the order of their URIs, so that equal snapshots are encoded alike.
     public static func _encode(
-        _ stored: Set<ObjectReference>, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
+        _ stored: Set<ObjectReference>, _ container: inout KeyedEncodingContainer<_SnapshotKey>, _ key: _SnapshotKey
     ) throws {
         try container.encode(stored.sorted { $0.description < $1.description }, forKey: key)
     }
@@ -88,7 +88,7 @@ extension ToManyProperty: SnapshotKind {
     }
 }
 
-extension OrderedProperty: SnapshotKind {
+extension _OrderedProperty: _SnapshotKind {
     @inlinable
     public static var _isToMany: Bool { true }
 
@@ -109,15 +109,15 @@ extension OrderedProperty: SnapshotKind {
     }
 }
 
-extension OrderedSetProperty: SnapshotKind {
+extension _OrderedSetProperty: _SnapshotKind {
     @inlinable
     public static var _isToMany: Bool { true }
 
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> [ObjectReference] {
-        OrderedProperty<NSManagedObject>._stored(object, name)
+        _OrderedProperty<NSManagedObject>._stored(object, name)
     }
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> [ObjectReference] {
-        OrderedProperty<NSManagedObject>._stored(row, name)
+        _OrderedProperty<NSManagedObject>._stored(row, name)
     }
     public static func _stored(_ value: [ObjectReference]) -> [ObjectReference] { value }
     public static func _value(_ stored: [ObjectReference]) -> [ObjectReference] { stored }
@@ -126,7 +126,7 @@ extension OrderedSetProperty: SnapshotKind {
         _ stored: [ObjectReference], _ object: NSManagedObject, _ name: StaticString,
         _ objects: [ObjectReference: NSManagedObject]
     ) throws {
-        try OrderedProperty<NSManagedObject>._assign(stored, object, name, objects)
+        try _OrderedProperty<NSManagedObject>._assign(stored, object, name, objects)
     }
 }
 

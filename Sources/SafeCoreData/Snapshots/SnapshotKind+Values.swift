@@ -1,6 +1,6 @@
 // Attributes whose values are not what the store keeps: Foundation's decimal class, Codable types, transformables.
 
-extension DecimalNumberProperty: SnapshotKind {
+extension _DecimalNumberProperty: _SnapshotKind {
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Decimal { Decimal._get(object, name) }
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Decimal { row._decimal(name) ?? 0 }
     public static func _stored(_ value: NSDecimalNumber) -> Decimal { value.decimalValue }
@@ -13,7 +13,7 @@ extension DecimalNumberProperty: SnapshotKind {
     }
 }
 
-extension OptionalDecimalNumberProperty: SnapshotKind {
+extension _OptionalDecimalNumberProperty: _SnapshotKind {
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Decimal? {
         Decimal._getOptional(object, name)
     }
@@ -28,7 +28,7 @@ extension OptionalDecimalNumberProperty: SnapshotKind {
     }
 }
 
-extension CodedProperty: JSONSnapshotKind {
+extension _CodedProperty: _JSONSnapshotKind {
     public typealias SnapshotValue = Value
 
     public static func _samples() -> [Any]? { PropertySamples.encoded(Value.self) }
@@ -44,7 +44,7 @@ extension CodedProperty: JSONSnapshotKind {
     }
 }
 
-extension OptionalCodedProperty: OptionalJSONSnapshotKind {
+extension _OptionalCodedProperty: _OptionalJSONSnapshotKind {
     public static func _samples() -> [Any]? { PropertySamples.encoded(Wrapped.self) }
     public static func _propertiesLeftOut() -> [String] { PropertySamples.propertiesLeftOut(of: Wrapped.self) }
 
@@ -59,7 +59,7 @@ extension OptionalCodedProperty: OptionalJSONSnapshotKind {
 }
 
 // A snapshot has the bytes that the transformer made: the values themselves need not be able to cross threads.
-extension SnapshotKind where Stored == Data?, SnapshotValue == Data?, Self: TransformableKind {
+extension _SnapshotKind where Stored == Data?, SnapshotValue == Data?, Self: _TransformableKind {
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data? {
         object.transformedDataIfAny(forKey: name.description)
     }
@@ -75,14 +75,14 @@ extension SnapshotKind where Stored == Data?, SnapshotValue == Data?, Self: Tran
 }
 
 /// The kinds of properties whose values a transformer turns into bytes.
-public protocol TransformableKind: EntityPropertyKind {}
+public protocol _TransformableKind: _EntityPropertyKind {}
 
-extension TransformableProperty: SnapshotKind, TransformableKind {
+extension _TransformableProperty: _SnapshotKind, _TransformableKind {
     public typealias Stored = Data?
     public typealias SnapshotValue = Data?
 }
 
-extension OptionalTransformableProperty: SnapshotKind, TransformableKind {
+extension _OptionalTransformableProperty: _SnapshotKind, _TransformableKind {
     public typealias Stored = Data?
     public typealias SnapshotValue = Data?
 }

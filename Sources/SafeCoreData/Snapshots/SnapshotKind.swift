@@ -1,5 +1,5 @@
 /// How a kind of property appears in snapshots.
-public protocol SnapshotKind: EntityPropertyKind {
+public protocol _SnapshotKind: _EntityPropertyKind {
     /// What a snapshot keeps: raw values, bytes, references. Always a value that may cross threads.
     associatedtype Stored: Hashable & Sendable
     /// What reading the snapshot's property gives.
@@ -12,8 +12,8 @@ public protocol SnapshotKind: EntityPropertyKind {
     static func _stored(_ value: SnapshotValue) -> Stored
     static func _value(_ stored: Stored) -> SnapshotValue
 
-    static func _encode(_ stored: Stored, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey) throws
-    static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Stored
+    static func _encode(_ stored: Stored, _ container: inout KeyedEncodingContainer<_SnapshotKey>, _ key: _SnapshotKey) throws
+    static func _decode(_ container: KeyedDecodingContainer<_SnapshotKey>, _ key: _SnapshotKey) throws -> Stored
 
     /// Values that key-value coding takes, for types that have only certain ones; nil where every value of the attribute's
     /// type will do.
@@ -34,7 +34,7 @@ public protocol SnapshotKind: EntityPropertyKind {
     ) throws
 }
 
-extension SnapshotKind {
+extension _SnapshotKind {
     @inlinable
     public static var _isToMany: Bool { false }
 
@@ -50,20 +50,20 @@ extension SnapshotKind {
 }
 
 // Most kinds are encoded as they are kept.
-extension SnapshotKind where Stored: Codable {
+extension _SnapshotKind where Stored: Codable {
     public static func _encode(
-        _ stored: Stored, _ container: inout KeyedEncodingContainer<SnapshotKey>, _ key: SnapshotKey
+        _ stored: Stored, _ container: inout KeyedEncodingContainer<_SnapshotKey>, _ key: _SnapshotKey
     ) throws {
         try container.encode(stored, forKey: key)
     }
 
-    public static func _decode(_ container: KeyedDecodingContainer<SnapshotKey>, _ key: SnapshotKey) throws -> Stored {
+    public static func _decode(_ container: KeyedDecodingContainer<_SnapshotKey>, _ key: _SnapshotKey) throws -> Stored {
         try container.decode(Stored.self, forKey: key)
     }
 }
 
 /// The key of a property in an encoded snapshot.
-public struct SnapshotKey: CodingKey, ExpressibleByStringLiteral, Sendable {
+public struct _SnapshotKey: CodingKey, ExpressibleByStringLiteral, Sendable {
     public let stringValue: String
     public var intValue: Int? { nil }
 
@@ -73,6 +73,6 @@ public struct SnapshotKey: CodingKey, ExpressibleByStringLiteral, Sendable {
     init(_ name: StaticString) { stringValue = name.description }
 }
 
-extension SnapshotKind where Self: RelationshipKind {
+extension _SnapshotKind where Self: _RelationshipKind {
     public static var _destination: NSManagedObject.Type? { Destination.self }
 }

@@ -1,6 +1,6 @@
 /// A property of a snapshot: its value in the form in which it is kept, or nothing in a partial snapshot.
 @propertyWrapper
-public struct SnapshotProperty<Kind: SnapshotKind>: Hashable, Sendable {
+public struct SnapshotProperty<Kind: _SnapshotKind>: Hashable, Sendable {
     public var stored: Kind.Stored?
 
     /// A property without a value. The kind decides the type.
@@ -21,7 +21,7 @@ public struct SnapshotProperty<Kind: SnapshotKind>: Hashable, Sendable {
 
     /// Takes the value of an object or a row, unless the snapshot is to be made without it.
     @inlinable @inline(__always)
-    public mutating func _read(_ reader: borrowing SnapshotReader, _ name: StaticString) {
+    public mutating func _read(_ reader: borrowing _SnapshotReader, _ name: StaticString) {
         if let names = reader.names, !names.contains(name.description) { return }
         if let row = reader.row {
             stored = Kind._stored(row, name)
@@ -32,7 +32,7 @@ public struct SnapshotProperty<Kind: SnapshotKind>: Hashable, Sendable {
 }
 
 /// Where a snapshot's values come from: a row, or an object where only that has them.
-public struct SnapshotReader {
+public struct _SnapshotReader {
     @usableFromInline let row: _StoredRow?
     @usableFromInline let object: NSManagedObject?
     /// The properties that are wanted; nil for all.
