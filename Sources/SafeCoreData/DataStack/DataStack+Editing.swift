@@ -26,7 +26,10 @@ extension DataStack {
 
     /// Edits the object with an ID; otherwise as `edit(_:_:)`.
     ///
-    /// - Parameter type: the class that the object must have.
+    /// - Parameters:
+    ///   - objectID: the permanent ID of an object of the stack's store.
+    ///   - type: the class that the object must have.
+    ///   - body: makes the changes, on the draft's queue.
     /// - Throws: also `CocoaError.coreData` (134060) when it is of another class.
     @discardableResult
     nonisolated(nonsending) public func edit<Object: NSManagedObject, Output: Sendable>(
@@ -56,7 +59,9 @@ extension DataStack {
 
     /// Begins to edit the object with an ID; otherwise as `draft(of:)`.
     ///
-    /// - Parameter type: the class that the object must have.
+    /// - Parameters:
+    ///   - objectID: the permanent ID of an object of the stack's store.
+    ///   - type: the class that the object must have.
     /// - Throws: also `CocoaError.coreData` (134060) when it is of another class.
     nonisolated(nonsending) public func draft<Object: NSManagedObject>(
         of objectID: NSManagedObjectID, as type: Object.Type

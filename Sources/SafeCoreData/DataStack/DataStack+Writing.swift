@@ -33,8 +33,10 @@ extension DataStack {
     /// happens each time. A block that has saved its context itself, or changed many rows at once, is not run again: its conflict is
     /// thrown.
     ///
-    /// - Parameter retries: how many times the block is run again after a conflict (code 133020); 0 unless said otherwise. Other errors
-    ///   are thrown at once, also values that are not unique (133021).
+    /// - Parameters:
+    ///   - retries: how many times the block is run again after a conflict (code 133020); 0 unless said otherwise. Other errors are thrown
+    ///     at once, also values that are not unique (133021).
+    ///   - body: makes the changes, on a queue of the stack's own.
     /// - Throws: why the store could not be opened, ``DataStackError/closed``, `CancellationError`, what the block throws, or what
     ///   `save()` throws: validation errors, conflicts, errors of the store.
     @discardableResult
@@ -67,6 +69,7 @@ extension DataStack {
     /// Writes in the background and calls back; otherwise as the `async` form.
     ///
     /// - Parameters:
+    ///   - retries: how many times the block is run again after a conflict, as in the `async` form.
     ///   - body: makes the changes, on a queue of the stack's own.
     ///   - completion: called once, on a queue of the stack's own or on the main queue, with what the block returned or the
     ///     error.

@@ -70,7 +70,9 @@ public struct DraftObject<Object: NSManagedObject> {
     /// }
     /// ```
     ///
-    /// - Parameter name: a name for people; none unless given.
+    /// - Parameters:
+    ///   - name: a name for people; none unless given.
+    ///   - body: makes the changes of the step.
     @discardableResult
     public func step<Output>(_ name: String = "", _ body: () throws -> Output) rethrows -> Output {
         context.processPendingChanges()
