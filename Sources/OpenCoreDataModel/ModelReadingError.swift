@@ -4,6 +4,14 @@ import Foundation
 ///
 /// Bridges to an `NSError` in `NSCocoaErrorDomain`: `NSFileReadNoSuchFileError` when there is no file, otherwise
 /// `NSFileReadCorruptFileError`.
+///
+/// ```swift
+/// do {
+///     model = try NSManagedObjectModel(reading: url)
+/// } catch let error as ModelReadingError where error.kind == .missing {
+///     print(error.problem, error.advice)
+/// }
+/// ```
 public struct ModelReadingError: Error, Sendable, Hashable {
     /// The kinds of failure.
     public enum Kind: Sendable, Hashable {

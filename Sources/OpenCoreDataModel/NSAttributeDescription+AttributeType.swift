@@ -1,5 +1,9 @@
 extension NSAttributeDescription {
     /// The kind of value an attribute holds.
+    ///
+    /// ```swift
+    /// stockCount.type = .integer64                            // the same as attributeType = .integer64AttributeType
+    /// ```
     public struct AttributeType: RawRepresentable, Hashable, Sendable {
         /// The same kind as an `NSAttributeType`.
         public let rawValue: NSAttributeType

@@ -46,6 +46,11 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     ///
     /// It is retained, not copied. Numbers read back as `NSNumber`, those of a decimal attribute as `NSDecimalNumber`;
     /// text, dates, data, identifiers and addresses as `String`, `Date`, `Data`, `UUID` and `URL`.
+    ///
+    /// ```swift
+    /// stockCount.defaultValue = 0
+    /// created.defaultValue = Date(timeIntervalSinceReferenceDate: 0)
+    /// ```
     open var defaultValue: Any? {
         get { givenDefaultValue.map { AttributeValue.normalized($0, for: attributeType) } }
         set {
@@ -63,11 +68,21 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     }
 
     /// The registered name of the transformer between a transformable attribute's value and its stored data.
+    ///
+    /// ```swift
+    /// colour.attributeType = .transformableAttributeType
+    /// colour.valueTransformerName = NSValueTransformerName.secureUnarchiveFromDataTransformerName.rawValue
+    /// ```
     open var valueTransformerName: String? {
         willSet { requireEditable("valueTransformerName") }
     }
 
     /// Whether large binary values may be stored in files beside the store. Part of the version hash.
+    ///
+    /// ```swift
+    /// photo.attributeType = .binaryDataAttributeType
+    /// photo.allowsExternalBinaryDataStorage = true
+    /// ```
     open var allowsExternalBinaryDataStorage: Bool = false {
         willSet { requireEditable("allowsExternalBinaryDataStorage") }
     }

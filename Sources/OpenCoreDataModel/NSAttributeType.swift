@@ -3,6 +3,11 @@ import Foundation
 /// The kind of value an attribute holds, as Core Data numbers it in model files and stores.
 ///
 /// `NSAttributeDescription.AttributeType` is the same set with Swift's spelling.
+///
+/// ```swift
+/// stockCount.attributeType = .integer64AttributeType
+/// let texts = entity.attributesByName.values.filter { $0.attributeType == .stringAttributeType }
+/// ```
 public enum NSAttributeType: UInt, Sendable, Hashable, CaseIterable {
     /// No type yet. Legal only for a transient attribute.
     case undefinedAttributeType = 0

@@ -3,6 +3,13 @@ import Foundation
 /// An attribute that is a structure of named attributes; its value is a dictionary of its elements' values.
 ///
 /// (developer.apple.com/documentation/coredata/nscompositeattributedescription)
+///
+/// ```swift
+/// let address = NSCompositeAttributeDescription()
+/// address.name = "address"
+/// address.elements = [city, street]
+/// // Later: object.setValue(["city": "Graz"], forKey: "address"), and in predicates: address.city == "Graz"
+/// ```
 open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
     /// Makes a composite attribute without elements.
     public required init() {

@@ -1,4 +1,9 @@
 /// What happens to the objects at the other end of a relationship when an object is deleted.
+///
+/// ```swift
+/// items.deleteRule = .denyDeleteRule
+/// do { try context.save() } catch CocoaError.validationRelationshipDeniedDelete { context.rollback() }    // 1600
+/// ```
 public enum NSDeleteRule: UInt, Sendable, Hashable, CaseIterable {
     /// Nothing; the other objects keep a reference to an object that no longer exists.
     case noActionDeleteRule = 0

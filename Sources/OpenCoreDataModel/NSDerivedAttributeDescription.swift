@@ -18,6 +18,11 @@ open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sen
     ///
     /// Key paths through to-one relationships, `canonical:`, `uppercase:` and `lowercase:` of one, `@count` and `@sum`
     /// of a to-many relationship, and `now()`. It alone makes the attribute's version hash.
+    ///
+    /// ```swift
+    /// changed.derivationExpression = NSExpression(format: "now()")
+    /// search.derivationExpression = NSExpression(format: "canonical:(name)")
+    /// ```
     open var derivationExpression: NSExpression? {
         willSet { requireEditable("derivationExpression") }
     }

@@ -50,6 +50,10 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     private var explicitClassName: String?
 
     /// The name of the class of the entity's objects, `NSManagedObject` unless set; nil restores that.
+    ///
+    /// ```swift
+    /// item.managedObjectClassName = NSStringFromClass(Item.self)
+    /// ```
     open var managedObjectClassName: String! {
         get { explicitClassName ?? "NSManagedObject" }
         set {
@@ -89,6 +93,10 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     private var explicitRenamingIdentifier: String?
 
     /// The name by which migration finds this entity's predecessor in an older model; the name unless set.
+    ///
+    /// ```swift
+    /// article.renamingIdentifier = "Item"                     // its rows become articles in a migration
+    /// ```
     open var renamingIdentifier: String? {
         get { explicitRenamingIdentifier ?? name }
         set {
@@ -114,6 +122,11 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     private var storedSubentities: [NSEntityDescription] = []
 
     /// The entities that inherit from this one. Assigning sets their `superentity` and drops the hierarchy's indexes.
+    ///
+    /// ```swift
+    /// medium.isAbstract = true
+    /// medium.subentities = [book, film]                       // both have the properties of medium, too
+    /// ```
     ///
     /// - Precondition: no entity becomes its own ancestor.
     open var subentities: [NSEntityDescription] {
@@ -146,6 +159,10 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// Whether this is the given entity or inherits from it, directly or through others. O(depth of the hierarchy).
+    ///
+    /// ```swift
+    /// let isBook = object.entity.isKindOf(entity: book)
+    /// ```
     open func isKindOf(entity: NSEntityDescription) -> Bool {
         var next: NSEntityDescription? = self
         while let current = next {
@@ -164,6 +181,11 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     ///
     /// Properties that belong to a superentity stay there when they are among the assigned ones, so that what was read
     /// can be extended and assigned. O(number of properties) until the model is in use, then constant.
+    ///
+    /// ```swift
+    /// item.properties = [name, stockCount, supplier]
+    /// item.properties.append(note)                            // the others stay
+    /// ```
     ///
     /// - Precondition: no assigned property belongs to an unrelated entity.
     open var properties: [NSPropertyDescription] {
@@ -193,11 +215,19 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// All attributes, own and inherited, by name. Cost as for `properties`.
+    ///
+    /// ```swift
+    /// let type = item.attributesByName["name"]?.attributeType
+    /// ```
     open var attributesByName: [String: NSAttributeDescription] {
         tables?.attributesByName ?? EntityTables.byName(properties.compactMap { $0 as? NSAttributeDescription })
     }
 
     /// All relationships, own and inherited, by name. Cost as for `properties`.
+    ///
+    /// ```swift
+    /// let toMany = item.relationshipsByName.filter(\.value.isToMany).keys
+    /// ```
     open var relationshipsByName: [String: NSRelationshipDescription] {
         tables?.relationshipsByName ?? EntityTables.byName(properties.compactMap { $0 as? NSRelationshipDescription })
     }
@@ -216,6 +246,11 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The indexes a store keeps for this entity.
     ///
     /// Changing the properties or the hierarchy drops the indexes of the whole hierarchy: set them last.
+    ///
+    /// ```swift
+    /// let name = NSFetchIndexElementDescription(property: item.propertiesByName["name"]!, collationType: .binary)
+    /// item.indexes = [NSFetchIndexDescription(name: "byName", elements: [name])]
+    /// ```
     open var indexes: [NSFetchIndexDescription] {
         get { storedIndexes }
         set {
@@ -232,6 +267,10 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// Combinations of attributes whose values no two objects may share.
     ///
     /// Accepts attribute descriptions or names; always returns names (`String`). Part of the version hash.
+    ///
+    /// ```swift
+    /// item.uniquenessConstraints = [["code"], ["name", "size"]]       // two constraints
+    /// ```
     ///
     /// - Precondition: every element is a `String` or an `NSPropertyDescription`.
     open var uniquenessConstraints: [[Any]] {

@@ -43,6 +43,10 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// Which rows the index holds; all of them when nil.
+    ///
+    /// ```swift
+    /// index.partialIndexPredicate = NSPredicate(format: "isOpen == YES")
+    /// ```
     open var partialIndexPredicate: NSPredicate? {
         willSet { requireEditable("partialIndexPredicate") }
     }

@@ -1,6 +1,10 @@
 import Foundation
 
 /// How an element of an index is kept.
+///
+/// ```swift
+/// let latitude = NSFetchIndexElementDescription(property: latitudeAttribute, collationType: .rTree)
+/// ```
 public enum NSFetchIndexElementType: UInt, Sendable, Hashable, CaseIterable {
     /// In order of value.
     case binary = 0
@@ -11,6 +15,12 @@ public enum NSFetchIndexElementType: UInt, Sendable, Hashable, CaseIterable {
 /// One property (or expression) in an index.
 ///
 /// (developer.apple.com/documentation/coredata/nsfetchindexelementdescription)
+///
+/// ```swift
+/// let date = NSFetchIndexElementDescription(property: dateAttribute, collationType: .binary)
+/// date.isAscending = false                                // the latest first
+/// entity.indexes = [NSFetchIndexDescription(name: "byDate", elements: [date])]
+/// ```
 open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Sendable {
     // Sendable: as for NSPropertyDescription, everything is constant once `isFrozen` is set.
 

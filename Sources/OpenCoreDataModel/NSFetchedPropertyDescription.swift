@@ -3,6 +3,15 @@ import Foundation
 /// A property whose value is the result of a fetch request.
 ///
 /// (developer.apple.com/documentation/coredata/nsfetchedpropertydescription)
+///
+/// ```swift
+/// let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
+/// request.predicate = NSPredicate(format: "category == $FETCH_SOURCE.category")
+/// let similar = NSFetchedPropertyDescription()
+/// similar.name = "similar"
+/// similar.fetchRequest = request
+/// item.properties.append(similar)
+/// ```
 open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
     /// Makes a fetched property without a request.
     public required init() {

@@ -6,6 +6,10 @@ extension NSManagedObjectModel {
     /// An entity that several models have with the same version hash is taken once; configurations, fetch request
     /// templates and version identifiers are united. nil merges the main bundle's models. The result is nil when two
     /// entities of one name differ.
+    ///
+    /// ```swift
+    /// let whole = NSManagedObjectModel(byMerging: [shop, accounts])   // nil where both have an entity that differs
+    /// ```
     public convenience init?(byMerging models: [NSManagedObjectModel]?) {
         self.init()
         let models = models ?? ModelLocator.models(in: [.main])
@@ -16,6 +20,10 @@ extension NSManagedObjectModel {
     /// Makes one model of those entities of several that a store was written with.
     ///
     /// nil when the models lack an entity of the version that the metadata's hashes name.
+    ///
+    /// ```swift
+    /// let former = NSManagedObjectModel(byMerging: versions, forStoreMetadata: metadata)
+    /// ```
     public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
         self.init()
         guard let merged = ModelMerge.merged(models, forStoreMetadata: metadata) else { return nil }
@@ -25,12 +33,21 @@ extension NSManagedObjectModel {
     /// Merges all models found in bundles, the main bundle for nil. nil when there are none or they contradict.
     ///
     /// Of a bundle with several versions the current one is used.
+    ///
+    /// ```swift
+    /// guard let model = NSManagedObjectModel.mergedModel(from: [.main]) else { return }
+    /// ```
     public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
         let models = ModelLocator.models(in: bundles ?? [.main])
         return models.isEmpty ? nil : NSManagedObjectModel(byMerging: models)
     }
 
     /// Merges those entities of all models found in bundles, in all their versions, that a store was written with.
+    ///
+    /// ```swift
+    /// let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+    /// let former = NSManagedObjectModel.mergedModel(from: nil, forStoreMetadata: metadata)
+    /// ```
     public class func mergedModel(
         from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
     ) -> NSManagedObjectModel? {
@@ -42,6 +59,10 @@ extension NSManagedObjectModel {
     ///
     /// Looked for in the bundles' resources, the executable's folder, the resource bundles (`*.resources`, `*.bundle`)
     /// beside it, and the bundles inside these. nil when it is nowhere.
+    ///
+    /// ```swift
+    /// if let url = NSManagedObjectModel.locate(named: "Shop", in: [.module]) { model = try NSManagedObjectModel(reading: url) }
+    /// ```
     public class func locate(named name: String, in bundles: [Bundle] = [.main]) -> URL? {
         ModelLocator.url(named: name, in: bundles)
     }

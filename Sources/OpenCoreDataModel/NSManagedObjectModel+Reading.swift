@@ -4,6 +4,10 @@ extension NSManagedObjectModel {
     /// Reads a model file: `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`.
     ///
     /// nil when it cannot be read; `init(reading:)` says why.
+    ///
+    /// ```swift
+    /// guard let model = NSManagedObjectModel(contentsOf: url) else { return }
+    /// ```
     public convenience init?(contentsOf url: URL) {
         try? self.init(reading: url)
     }
@@ -11,6 +15,16 @@ extension NSManagedObjectModel {
     /// Reads a model file: `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`.
     ///
     /// Of a bundle with several versions the current one is read; `version` names another.
+    ///
+    /// Cost: O(size of the file).
+    ///
+    /// ```swift
+    /// do {
+    ///     model = try NSManagedObjectModel(reading: url, version: "Shop 2")
+    /// } catch let error as ModelReadingError {
+    ///     print(error)                                        // file, line, entity and property, and what to do
+    /// }
+    /// ```
     ///
     /// - Parameters:
     ///   - url: the file or bundle.

@@ -22,6 +22,11 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     private(set) var tables: ModelTables?
 
     /// Makes a model without entities.
+    ///
+    /// ```swift
+    /// let model = NSManagedObjectModel()
+    /// model.entities = [item, supplier]                       // can be changed until a coordinator uses it
+    /// ```
     public required override init() {
         super.init()
     }
@@ -46,6 +51,11 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     ///
     /// Entities that are no longer listed disappear from the configurations.
     ///
+    /// ```swift
+    /// model.entities += [shelf]
+    /// let names = model.entities.compactMap(\.name)
+    /// ```
+    ///
     /// - Precondition: no assigned entity belongs to another model; copy that model instead.
     open var entities: [NSEntityDescription] {
         get { storedEntities }
@@ -67,6 +77,10 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     }
 
     /// The entities by name. O(number of entities) until the model is in use, then constant.
+    ///
+    /// ```swift
+    /// let attributes = model.entitiesByName["Item"]?.attributesByName
+    /// ```
     open var entitiesByName: [String: NSEntityDescription] {
         tables?.entitiesByName ?? ModelTables.byName(storedEntities)
     }
@@ -77,6 +91,10 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     }
 
     /// The developer's own names of this version, such as "1.2". Not part of the version hashes.
+    ///
+    /// ```swift
+    /// model.versionIdentifiers = ["1.2"]
+    /// ```
     open var versionIdentifiers: Set<AnyHashable> = [] {
         willSet { requireEditable("versionIdentifiers") }
     }
@@ -93,6 +111,10 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
 
     /// The entities of a configuration, all entities for nil and for the name that stores give to the default configuration; nil
     /// when there is no such configuration.
+    ///
+    /// ```swift
+    /// let cloud = model.entities(forConfigurationName: "Cloud") ?? []
+    /// ```
     open func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
         guard let configuration else { return storedEntities }
         if let entities = entitiesByConfiguration[configuration] { return entities }
@@ -100,6 +122,11 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     }
 
     /// Makes or replaces a configuration.
+    ///
+    /// ```swift
+    /// model.setEntities([item, supplier], forConfigurationName: "Shop")
+    /// description.configuration = "Shop"                      // the store holds these two
+    /// ```
     ///
     /// - Precondition: all entities belong to this model.
     open func setEntities(_ entities: [NSEntityDescription], forConfigurationName configuration: String) {
@@ -124,6 +151,11 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     // MARK: Version
 
     /// The version hash of each entity, by name. Hashes everything at each call until the model is in use.
+    ///
+    /// ```swift
+    /// let stored = metadata[NSStoreModelVersionHashesKey] as? [String: Data]
+    /// let changed = model.entityVersionHashesByName.filter { stored?[$0.key] != $0.value }.keys
+    /// ```
     open var entityVersionHashesByName: [String: Data] {
         tables?.versionHashes ?? ModelTables.versionHashes(of: storedEntities)
     }
@@ -137,6 +169,13 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     ///
     /// Compares the metadata's hashes with those of the configuration's entities (all entities for nil): the names and
     /// the hashes must be the same. False when there is no such configuration or the metadata has no hashes.
+    ///
+    /// Cost: O(size of the configuration), as every entity is hashed.
+    ///
+    /// ```swift
+    /// let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+    /// let needsMigration = !model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+    /// ```
     open func isConfiguration(
         withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
     ) -> Bool {
@@ -167,6 +206,13 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     // MARK: Copying
 
     /// Returns an independent, editable copy of the model and everything in it, all links leading within the copy.
+    ///
+    /// Cost: O(size of the model).
+    ///
+    /// ```swift
+    /// let next = model.copy() as! NSManagedObjectModel        // of a model that is in use
+    /// next.entitiesByName["Item"]?.properties.append(note)
+    /// ```
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = type(of: self).init()
         copy.takeState(ofModels: [self])

@@ -5,6 +5,12 @@ import Foundation
 /// A property belongs to at most one entity. It can be changed until its model is in use by a persistent store
 /// coordinator; a change after that stops the program.
 /// (developer.apple.com/documentation/coredata/nspropertydescription)
+///
+/// ```swift
+/// for property in entity.properties where !property.isOptional && !property.isTransient {
+///     print(property.entity.name ?? "", property.name)
+/// }
+/// ```
 open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecked Sendable {
     // Sendable: `isFrozen` is set, under the model's lock, before the model is shared; from then on every setter but that of
     // `userInfo`, which has a lock, stops the program, so that all other stored values are constant; the link to the entity is
@@ -31,11 +37,19 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
     }
 
     /// Whether the property may be without a value when the object is saved. True unless set.
+    ///
+    /// ```swift
+    /// name.isOptional = false                                 // a save without a name throws 1570
+    /// ```
     open var isOptional: Bool = true {
         willSet { requireEditable("isOptional") }
     }
 
     /// Whether the property is kept in memory only and never stored. False unless set.
+    ///
+    /// ```swift
+    /// fullName.isTransient = true                             // set by the class, for example in awakeFromFetch()
+    /// ```
     open var isTransient: Bool = false {
         willSet { requireEditable("isTransient") }
     }
@@ -52,6 +66,10 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
 
     /// Facts of the application's own about the property. Not part of the version hash, and the only part of a property
     /// that may be changed while its model is in use.
+    ///
+    /// ```swift
+    /// let label = property.userInfo?["label"] as? String
+    /// ```
     open var userInfo: [AnyHashable: Any]? {
         get { userInfoLock.withLock { userInfoStorage } }
         set {
@@ -71,6 +89,10 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
     package var userInfoVersion: Int { userInfoLock.withLock { userInfoChanges } }
 
     /// A text that makes the version hash differ although the property looks the same.
+    ///
+    /// ```swift
+    /// total.versionHashModifier = "rounded"                   // stores with the former meaning do not fit any more
+    /// ```
     open var versionHashModifier: String? {
         willSet { requireEditable("versionHashModifier") }
     }
@@ -78,6 +100,10 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
     private var explicitRenamingIdentifier: String?
 
     /// The name by which migration finds this property's predecessor in an older model; the name unless set.
+    ///
+    /// ```swift
+    /// stockCount.renamingIdentifier = "amount"                // called so in the former version
+    /// ```
     open var renamingIdentifier: String? {
         get { explicitRenamingIdentifier ?? name }
         set {
@@ -103,6 +129,11 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
     public private(set) var validationWarnings: [Any] = []
 
     /// Sets the predicates that a value must satisfy and, in the same order, the texts of their failures.
+    ///
+    /// ```swift
+    /// let isLong = NSPredicate(format: "length >= 3")
+    /// name.setValidationPredicates([isLong], withValidationWarnings: ["A name has three letters."])
+    /// ```
     ///
     /// - Precondition: both arrays have the same number of elements.
     open func setValidationPredicates(

@@ -28,11 +28,22 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     private var destination: EntityLink?
 
     /// The relationship that leads back. Not retained; both sides must be set.
+    ///
+    /// ```swift
+    /// supplier.inverseRelationship = items                    // Item.supplier and Supplier.items
+    /// items.inverseRelationship = supplier
+    /// ```
     open weak var inverseRelationship: NSRelationshipDescription? {
         willSet { requireEditable("inverseRelationship") }
     }
 
     /// The greatest number of objects; 0, the default, means no limit. 1 makes a to-one relationship.
+    ///
+    /// ```swift
+    /// supplier.maxCount = 1                                   // to-one
+    /// tags.minCount = 1
+    /// tags.maxCount = 5                                       // a save with six tags throws 1590
+    /// ```
     open var maxCount: Int = 0 {
         willSet { requireEditable("maxCount") }
     }
@@ -43,11 +54,20 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     }
 
     /// What deleting an object does to the objects at the other end; nullify unless set.
+    ///
+    /// ```swift
+    /// order.deleteRule = .nullifyDeleteRule
+    /// lines.deleteRule = .cascadeDeleteRule                   // an order takes its lines with it
+    /// ```
     open var deleteRule: NSDeleteRule = .nullifyDeleteRule {
         willSet { requireEditable("deleteRule") }
     }
 
     /// Whether the related objects have an order. False unless set.
+    ///
+    /// ```swift
+    /// lines.isOrdered = true                                  // the values are NSOrderedSets
+    /// ```
     open var isOrdered: Bool = false {
         willSet { requireEditable("isOrdered") }
     }

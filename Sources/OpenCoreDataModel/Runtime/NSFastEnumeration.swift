@@ -9,6 +9,10 @@ public protocol NSFastEnumeration: AnyObject {
 }
 
 /// The elements of something that conforms to `NSFastEnumeration`: of a model its entities, of an entity its properties.
+///
+/// ```swift
+/// for case let entity as NSEntityDescription in NSFastEnumerationIterator(model) { print(entity.name ?? "") }
+/// ```
 public struct NSFastEnumerationIterator: IteratorProtocol, Sequence {
     private var rest: IndexingIterator<[Any]>
 

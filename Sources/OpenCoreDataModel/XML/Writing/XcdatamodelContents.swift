@@ -41,6 +41,11 @@ extension NSManagedObjectModel {
     ///
     /// Cost: O(size of the model).
     ///
+    /// ```swift
+    /// let contents = try model.xcdatamodelContents()
+    /// for omission in contents.omissions { print(omission) }
+    /// ```
+    ///
     /// - Throws: `ModelReadingError` when no file can hold the model: names are missing or double, or a relationship leads out
     ///   of it.
     public func xcdatamodelContents() throws -> XcdatamodelContents {
