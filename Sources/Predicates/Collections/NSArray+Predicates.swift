@@ -2,11 +2,23 @@ import Foundation
 
 extension NSArray {
     /// The elements for which the predicate is true, in order.
+    ///
+    /// Cost: O(number of elements).
+    ///
+    /// ```swift
+    /// let cheap = array.filtered(using: NSPredicate(format: "price < 10"))
+    /// ```
     public func filtered(using predicate: NSPredicate) -> [Any] {
         filter { predicate.evaluate(with: $0) }
     }
 
     /// The elements in the order of the descriptors, the first deciding most. Equal elements keep their order.
+    ///
+    /// Cost: O(*n* log *n*); each value is read once.
+    ///
+    /// ```swift
+    /// let sorted = array.sortedArray(using: [NSSortDescriptor(key: "name", ascending: true)])
+    /// ```
     public func sortedArray(using sortDescriptors: [NSSortDescriptor]) -> [Any] {
         SortOrder.sorted(map { $0 }, by: sortDescriptors)
     }
@@ -22,6 +34,10 @@ extension NSArray {
     }
 
     /// The value at a path of names and collection operators: `@count`, `@sum.price`, `supplier.name`.
+    ///
+    /// ```swift
+    /// let total = array.value(forKeyPath: "@sum.price") as? NSNumber
+    /// ```
     public func value(forKeyPath keyPath: String) -> Any? {
         KeyValue.value(forKeyPath: keyPath, of: self)
     }

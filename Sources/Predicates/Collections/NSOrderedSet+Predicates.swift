@@ -2,6 +2,12 @@ import Foundation
 
 extension NSOrderedSet {
     /// The elements for which the predicate is true, in order.
+    ///
+    /// Cost: O(number of elements).
+    ///
+    /// ```swift
+    /// let few = lines.filtered(using: NSPredicate(format: "count < 5"))
+    /// ```
     public func filtered(using predicate: NSPredicate) -> NSOrderedSet {
         NSOrderedSet(array: map { $0 }.filter { predicate.evaluate(with: $0) })
     }

@@ -2,11 +2,21 @@ import Foundation
 
 extension NSSet {
     /// The elements for which the predicate is true.
+    ///
+    /// Cost: O(number of elements).
+    ///
+    /// ```swift
+    /// let few = set.filtered(using: NSPredicate(format: "stockCount < 5"))
+    /// ```
     public func filtered(using predicate: NSPredicate) -> Set<AnyHashable> {
         Set(allObjects.filter { predicate.evaluate(with: $0) }.compactMap { $0 as? AnyHashable })
     }
 
     /// The elements in the order of the descriptors, the first deciding most.
+    ///
+    /// ```swift
+    /// let sorted = set.sortedArray(using: [NSSortDescriptor(key: "name", ascending: true)])
+    /// ```
     public func sortedArray(using sortDescriptors: [NSSortDescriptor]) -> [Any] {
         SortOrder.sorted(allObjects, by: sortDescriptors)
     }

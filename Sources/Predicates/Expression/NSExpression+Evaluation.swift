@@ -3,6 +3,10 @@ import Foundation
 extension NSExpression {
     /// The value for an object.
     ///
+    /// ```swift
+    /// let value = NSExpression(format: "price * $factor").expressionValue(with: item, context: ["factor": 1.2])
+    /// ```
+    ///
     /// - Parameters:
     ///   - object: What `SELF` and key paths mean.
     ///   - context: Values for variables, by name; also passed to block expressions.

@@ -11,6 +11,10 @@ extension NSExpression {
     /// Makes an expression from a format string and the values for its placeholders, as ``NSPredicate`` does.
     ///
     /// Text that is not an expression ends the program; for text from elsewhere use ``parse(_:arguments:)``.
+    ///
+    /// ```swift
+    /// let price = NSExpression(format: "%K * %@", "price", 1.2)
+    /// ```
     public convenience init(format: String, _ args: Any?...) {
         self.init(body: NSExpression.parsed(format, args).body)
     }
@@ -21,6 +25,10 @@ extension NSExpression {
     }
 
     /// Makes an expression from a format string, and throws when the text is not one.
+    ///
+    /// ```swift
+    /// do { expression = try NSExpression.parse(text) } catch { print(error.rendering, error.message) }
+    /// ```
     ///
     /// - Throws: ``PredicateFormatError``, which knows the place.
     public static func parse(_ format: String, arguments: [Any?] = []) throws(PredicateFormatError) -> NSExpression {

@@ -2,6 +2,10 @@ import Foundation
 
 extension NSExpression {
     /// The kinds of expression, with Apple's raw values.
+    ///
+    /// ```swift
+    /// if expression.expressionType == .keyPath { print(expression.keyPath) }
+    /// ```
     public enum ExpressionType: UInt, Sendable {
         /// Always the same value.
         case constantValue = 0

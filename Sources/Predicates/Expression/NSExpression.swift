@@ -54,6 +54,11 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
 
     /// The value at a key path of the evaluated object: `price`, `supplier.name`, `items.@count`.
+    ///
+    /// ```swift
+    /// let supplier = NSExpression(forKeyPath: "supplier.name")
+    /// let number = NSExpression(forKeyPath: "items.@count")
+    /// ```
     public convenience init(forKeyPath keyPath: String) {
         self.init(body: .keyPath(operand: nil, ParsedKeyPath(keyPath)))
     }
@@ -69,6 +74,11 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
 
     /// A built-in function, by Apple's name: `sum:`, `count:`, `max:`, `now`, `uppercase:` ...
+    ///
+    /// ```swift
+    /// let total = NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "stockCount")])
+    /// let upper = NSExpression(forFunction: "uppercase:", arguments: [NSExpression(forKeyPath: "name")])
+    /// ```
     ///
     /// - Parameters:
     ///   - name: The function's name, with its colons. An unknown name ends the program.
@@ -90,6 +100,10 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
 
     /// The value of the variable `$name` at evaluation.
+    ///
+    /// ```swift
+    /// let half = NSExpression(format: "$total / 2").expressionValue(with: nil, context: ["total": 7.0])   // 3.5
+    /// ```
     public convenience init(forVariable string: String) {
         self.init(body: .variable(string))
     }
@@ -100,6 +114,12 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
 
     /// The elements of a collection for which a predicate is true.
+    ///
+    /// ```swift
+    /// let few = NSExpression(
+    ///     forSubquery: NSExpression(forKeyPath: "items"), usingIteratorVariable: "item",
+    ///     predicate: NSPredicate(format: "$item.stockCount < 5"))
+    /// ```
     ///
     /// - Parameters:
     ///   - expression: Gives the collection.

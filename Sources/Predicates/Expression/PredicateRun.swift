@@ -1,6 +1,10 @@
 import Foundation
 
 /// Why a predicate could not be evaluated.
+///
+/// ```swift
+/// do { isMatch = try predicate.result(for: item) } catch { print(error.description) }
+/// ```
 public struct PredicateEvaluationError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
     /// What went wrong, as a sentence.
     public let description: String

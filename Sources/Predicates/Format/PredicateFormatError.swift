@@ -2,6 +2,10 @@
 ///
 ///     price > > 10
 ///             ^ an expression was expected, not ">"
+///
+/// ```swift
+/// do { predicate = try NSPredicate.parse("price > > 10") } catch { print(error.offset, error.message) }
+/// ```
 public struct PredicateFormatError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong, as a sentence without its full stop.
     public let message: String

@@ -4,12 +4,22 @@ import Foundation
 ///
 /// Swift can name the key path of a stored property of a struct or a final class; a type with computed properties, such
 /// as a managed object, adopts this.
+///
+/// ```swift
+/// extension Part: KeyPathNaming {
+///     static func keyName(for keyPath: AnyKeyPath) -> String? { keyPath == \Part.price ? "price" : nil }
+/// }
+/// ```
 public protocol KeyPathNaming {
     /// The key path as text (`supplier.name`), or `nil` when the key path is not one of the type's.
     static func keyName(for keyPath: AnyKeyPath) -> String?
 }
 
 /// Finds the text of Swift key paths.
+///
+/// ```swift
+/// let name = KeyPathNames.name(of: \Item.name)            // "name"
+/// ```
 public enum KeyPathNames {
     /// The key path as text: asks ``KeyPathNaming``, then reads the key path's own description. `nil` when neither
     /// knows.

@@ -1,6 +1,11 @@
 import Foundation
 
 /// Reads and writes properties of values of any type by name.
+///
+/// ```swift
+/// let names = KeyValue.value(forKeyPath: "supplier.name", of: items)      // an element for each item
+/// let price = KeyValue.value(forKey: "price", of: ["price": 3])
+/// ```
 public enum KeyValue {
     /// The property of a value.
     ///

@@ -3,6 +3,14 @@ import Foundation
 /// An object whose properties are read and written by name.
 ///
 /// Predicates, sort descriptors and ``KeyValue`` read through it; objects without it are read by reflection.
+///
+/// ```swift
+/// final class Price: KeyValueCoding {
+///     var amount = 0.0
+///     func value(forKey key: String) -> Any? { key == "amount" ? amount : nil }
+///     func setValue(_ value: Any?, forKey key: String) { if key == "amount" { amount = value as? Double ?? 0 } }
+/// }
+/// ```
 public protocol KeyValueCoding: AnyObject {
     /// The value of the property with the given name.
     func value(forKey key: String) -> Any?
@@ -12,16 +20,28 @@ public protocol KeyValueCoding: AnyObject {
 
 extension KeyValueCoding {
     /// The value at the end of a path of names and collection operators: `department.employees.@avg.salary`.
+    ///
+    /// ```swift
+    /// let mean = department.value(forKeyPath: "employees.@avg.salary") as? NSNumber
+    /// ```
     public func value(forKeyPath keyPath: String) -> Any? {
         KeyValue.value(forKeyPath: keyPath, of: self)
     }
 
     /// Sets the property at the end of a path of names. Does nothing when an object on the way is `nil`.
+    ///
+    /// ```swift
+    /// item.setValue("Smith", forKeyPath: "supplier.name")
+    /// ```
     public func setValue(_ value: Any?, forKeyPath keyPath: String) {
         KeyValue.setValue(value, forKeyPath: keyPath, of: self)
     }
 
     /// The values of several properties by name, `NSNull` for `nil`.
+    ///
+    /// ```swift
+    /// let values = item.dictionaryWithValues(forKeys: ["name", "stockCount"])
+    /// ```
     public func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
         var values: [String: Any] = [:]
         for key in keys { values[key] = KeyValue.unwrapped(value(forKey: key)) ?? NSNull() }
@@ -29,6 +49,10 @@ extension KeyValueCoding {
     }
 
     /// Sets several properties by name; `NSNull` sets `nil`.
+    ///
+    /// ```swift
+    /// item.setValuesForKeys(["name": "Bolt", "note": NSNull()])
+    /// ```
     public func setValuesForKeys(_ keyedValues: [String: Any]) {
         for (key, value) in keyedValues { setValue(KeyValue.unwrapped(value), forKey: key) }
     }

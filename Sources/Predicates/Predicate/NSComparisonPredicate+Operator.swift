@@ -2,6 +2,12 @@ import Foundation
 
 extension NSComparisonPredicate {
     /// The comparisons, with Apple's raw values.
+    ///
+    /// ```swift
+    /// if let comparison = predicate as? NSComparisonPredicate, comparison.predicateOperatorType == .beginsWith {
+    ///     print(comparison.leftExpression, comparison.rightExpression)
+    /// }
+    /// ```
     public enum Operator: UInt, Sendable {
         /// `<`. False when a side is `nil`.
         case lessThan = 0
@@ -53,6 +59,12 @@ extension NSComparisonPredicate {
     }
 
     /// Whether the left side is one value or a collection.
+    ///
+    /// ```swift
+    /// let any = NSComparisonPredicate(
+    ///     leftExpression: NSExpression(forKeyPath: "tags.name"), rightExpression: NSExpression(forConstantValue: "new"),
+    ///     modifier: .any, type: .equalTo)                     // ANY tags.name == "new"
+    /// ```
     public enum Modifier: UInt, Sendable {
         /// The left value itself is compared.
         case direct
@@ -63,6 +75,10 @@ extension NSComparisonPredicate {
     }
 
     /// How strings are compared.
+    ///
+    /// ```swift
+    /// let options: NSComparisonPredicate.Options = [.caseInsensitive, .diacriticInsensitive]  // name CONTAINS[cd] "cafe"
+    /// ```
     public struct Options: OptionSet, Hashable, Sendable {
         /// Apple's bits.
         public let rawValue: UInt

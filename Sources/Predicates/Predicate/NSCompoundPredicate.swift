@@ -9,6 +9,12 @@ import Foundation
 // Unchecked Sendable: see NSPredicate; both stored properties are `let`.
 open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     /// How the parts are joined.
+    ///
+    /// ```swift
+    /// if let compound = predicate as? NSCompoundPredicate, compound.compoundPredicateType == .or {
+    ///     print(compound.operands.map(\.predicateFormat))
+    /// }
+    /// ```
     public enum LogicalType: UInt, Sendable {
         /// The one part must be false.
         case not
@@ -73,16 +79,28 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     }
 
     /// True when every part is true.
+    ///
+    /// ```swift
+    /// request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: filters)     // of no filters: all objects
+    /// ```
     public convenience init(andPredicateWithSubpredicates subpredicates: [NSPredicate]) {
         self.init(type: .and, subpredicates: subpredicates)
     }
 
     /// True when at least one part is true.
+    ///
+    /// ```swift
+    /// let either = NSCompoundPredicate(orPredicateWithSubpredicates: [isCheap, isOnOffer])
+    /// ```
     public convenience init(orPredicateWithSubpredicates subpredicates: [NSPredicate]) {
         self.init(type: .or, subpredicates: subpredicates)
     }
 
     /// True when the given predicate is false.
+    ///
+    /// ```swift
+    /// let expensive = NSCompoundPredicate(notPredicateWithSubpredicate: isCheap)
+    /// ```
     public convenience init(notPredicateWithSubpredicate predicate: NSPredicate) {
         self.init(type: .not, subpredicates: [predicate])
     }

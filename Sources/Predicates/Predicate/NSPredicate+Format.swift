@@ -29,6 +29,10 @@ extension PredicateFormatInitializable {
     /// Makes a predicate from a format string and an array of values for its placeholders.
     ///
     /// `NSNull` in the array stands for `nil`.
+    ///
+    /// ```swift
+    /// let predicate = NSPredicate(format: "name == %@ AND stock < %@", argumentArray: ["Bolt", 5])
+    /// ```
     public init(format: String, argumentArray: [Any]?) {
         self = Self.parsed(format, argumentArray ?? [])
     }
@@ -51,6 +55,14 @@ extension NSPredicate {
     /// Makes a predicate from a format string, and throws when the text is not one.
     ///
     /// Safe for text from anywhere: a mistake of any kind, and nesting too deep to handle, is an error.
+    ///
+    /// ```swift
+    /// do {
+    ///     request.predicate = try NSPredicate.parse(text)     // what a user has typed
+    /// } catch {
+    ///     print(error.rendering, error.message)
+    /// }
+    /// ```
     ///
     /// - Parameters:
     ///   - format: The text, in Apple's predicate format syntax.

@@ -31,11 +31,20 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     let body: Body
 
     /// A predicate that always has the given value: `TRUEPREDICATE` or `FALSEPREDICATE`.
+    ///
+    /// ```swift
+    /// request.predicate = NSPredicate(value: false)           // finds nothing
+    /// ```
     public init(value: Bool) {
         body = .constant(value)
     }
 
     /// A predicate that asks a closure. It can be evaluated in memory only: it has no text and no SQL.
+    ///
+    /// ```swift
+    /// let isOld = NSPredicate { object, _ in (object as? Item).map { $0.created < limit } ?? false }
+    /// let old = (items as NSArray).filtered(using: isOld)     // in memory; a fetch from a SQLite store throws
+    /// ```
     ///
     /// - Parameter block: Called with the object and the substitution variables of each evaluation.
     public init(block: @escaping (Any?, [String: Any]?) -> Bool) {
@@ -51,6 +60,10 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
 
     /// The predicate as text in a canonical form. Parsing it gives an equal predicate, unless a constant has no
     /// literal (an object of a class of yours) or the predicate holds a block or a custom selector.
+    ///
+    /// ```swift
+    /// let text = NSPredicate(format: "price < %@ && stock > 0", 10).predicateFormat   // "price < 10 AND stock > 0"
+    /// ```
     open var predicateFormat: String {
         switch body {
         case .constant(let value): return value ? "TRUEPREDICATE" : "FALSEPREDICATE"
@@ -70,6 +83,10 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
 
     /// Whether the object meets the condition.
     ///
+    /// ```swift
+    /// let cheap = items.filter { isCheap.evaluate(with: $0) }
+    /// ```
+    ///
     /// - Parameter object: What `SELF` and the key paths mean.
     open func evaluate(with object: Any?) -> Bool {
         evaluate(with: object, substitutionVariables: nil)
@@ -79,6 +96,11 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     ///
     /// A variable without a value is a programmer's mistake and ends the program, as does a predicate of more than 512 levels. A
     /// regular expression that takes too long is taken not to match. ``result(for:substitutionVariables:)`` throws errors instead.
+    ///
+    /// ```swift
+    /// let template = NSPredicate(format: "stockCount < $limit")
+    /// let isFew = template.evaluate(with: item, substitutionVariables: ["limit": 5])
+    /// ```
     open func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         let scope = EvaluationScope(object: object, variables: bindings ?? [:], context: nil)
         if isTooDeep { scope.fail(.tooDeep) }
@@ -86,6 +108,14 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     }
 
     /// Whether the object meets the condition, with values for the predicate's `$VARIABLES`.
+    ///
+    /// ```swift
+    /// do {
+    ///     isMatch = try predicate.result(for: item)           // a predicate that a user wrote
+    /// } catch {
+    ///     print(error.description)
+    /// }
+    /// ```
     ///
     /// - Throws: ``PredicateEvaluationError`` for a variable without a value, a regular expression that takes too long, and nesting
     ///   deeper than 512 levels.
@@ -130,6 +160,10 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
 
     /// The predicate with the given `$VARIABLES` replaced by constants; others stay variables. A block is given them with
     /// those of each evaluation.
+    ///
+    /// ```swift
+    /// request.predicate = template.withSubstitutionVariables(["limit": 5])
+    /// ```
     public func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
         substituting(variables) as! Self
     }

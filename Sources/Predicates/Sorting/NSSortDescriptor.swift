@@ -37,11 +37,19 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     }
 
     /// Orders by the values at a key path, in their natural order.
+    ///
+    /// ```swift
+    /// let byName = NSSortDescriptor(key: "supplier.name", ascending: true)
+    /// ```
     public convenience init(key: String?, ascending: Bool) {
         self.init(key: key, ascending: ascending, selector: .compare, keyPath: nil, custom: nil)
     }
 
     /// Orders by the values at a key path.
+    ///
+    /// ```swift
+    /// let byName = NSSortDescriptor(key: "name", ascending: true, selector: .localizedStandardCompare)    // 9 before 10
+    /// ```
     ///
     /// - Parameters:
     ///   - key: The key path; `nil` compares the objects themselves.
@@ -54,6 +62,13 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
 
     /// Orders by the values at a key path, compared by a closure. It works in memory only.
     ///
+    /// ```swift
+    /// let byLength = NSSortDescriptor(key: "name", ascending: true) { left, right in
+    ///     let (a, b) = ((left as? String)?.count ?? 0, (right as? String)?.count ?? 0)
+    ///     return a == b ? .orderedSame : a < b ? .orderedAscending : .orderedDescending
+    /// }
+    /// ```
+    ///
     /// - Parameters:
     ///   - key: The key path; `nil` compares the objects themselves.
     ///   - ascending: Whether smaller values come first.
@@ -64,6 +79,10 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
 
     /// Orders by the values at a key path that the compiler checks. The key is `nil` when no name is known for the key
     /// path (see ``KeyPathNaming``); the descriptor then works in memory only.
+    ///
+    /// ```swift
+    /// let byStock = NSSortDescriptor(keyPath: \Item.stockCount, ascending: false)
+    /// ```
     public convenience init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
         self.init(
             key: KeyPathNames.name(of: keyPath), ascending: ascending, selector: .compare, keyPath: keyPath,
@@ -80,6 +99,10 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
 
     /// Makes a descriptor of Foundation's `SortDescriptor`. Strings are compared by `compare:`: Foundation has no other
     /// string comparator on platforms without Objective-C.
+    ///
+    /// ```swift
+    /// let byName = NSSortDescriptor(SortDescriptor(\Item.name, order: .reverse))
+    /// ```
     public convenience init<Compared>(_ sortDescriptor: SortDescriptor<Compared>) {
         let keyPath = sortDescriptor.keyPath
         let key = keyPath.flatMap { KeyPathNames.name(of: $0) }
@@ -107,6 +130,10 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     }
 
     /// The order of two objects under this criterion alone. Values without an order among them count as the same.
+    ///
+    /// ```swift
+    /// let isBefore = byName.compare(first, to: second) == .orderedAscending
+    /// ```
     open func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
         order(sortValue(of: object1), sortValue(of: object2))
     }
@@ -150,6 +177,10 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     }
 
     /// The same criterion in the other direction, an ``NSSortDescriptor``.
+    ///
+    /// ```swift
+    /// let descending = byName.reversedSortDescriptor as? NSSortDescriptor
+    /// ```
     open var reversedSortDescriptor: Any {
         NSSortDescriptor(key: key, ascending: !ascending, selector: selector, keyPath: keyPath, custom: custom)
     }

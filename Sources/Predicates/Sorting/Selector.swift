@@ -2,6 +2,11 @@
 ///
 /// Foundation has no `Selector` where there is no Objective-C. Here it names a way of comparing: write
 /// `Selector("caseInsensitiveCompare:")`, or one of the constants, for `#selector(NSString.caseInsensitiveCompare(_:))`.
+///
+/// ```swift
+/// let byName = NSSortDescriptor(key: "name", ascending: true, selector: .caseInsensitiveCompare)
+/// let same = NSSortDescriptor(key: "name", ascending: true, selector: Selector("caseInsensitiveCompare:"))
+/// ```
 public struct Selector: Hashable, ExpressibleByStringLiteral, CustomStringConvertible, Sendable {
     /// The method's Objective-C name, colons included.
     public let name: String

@@ -4,6 +4,11 @@ import Foundation
 ///
 /// Without options strings are compared literally, code point by code point: case, diacritics and the way an accented
 /// letter is composed all count.
+///
+/// ```swift
+/// let isSame = StringComparison.equal("Café", "CAFE", options: [.caseInsensitive, .diacriticInsensitive])     // true
+/// let fits = StringComparison.like("Bolt M8", "Bolt*")    // true
+/// ```
 public enum StringComparison {
     /// What does not count in a comparison.
     public struct Options: OptionSet, Hashable, Sendable {

@@ -1,6 +1,14 @@
 import Foundation
 
 /// Says which part of a `#Predicate` has no counterpart in an ``NSPredicate``.
+///
+/// ```swift
+/// do {
+///     request.predicate = try NSPredicate.translating(predicate)
+/// } catch let error as PredicateTranslationError {
+///     print(error.message, error.expression)
+/// }
+/// ```
 public struct PredicateTranslationError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
     /// What is missing, as a sentence without its full stop.
     public let message: String
@@ -39,6 +47,10 @@ extension NSPredicate {
 extension PredicateFormatInitializable {
     /// Translates a predicate that the compiler has checked. One that cannot be translated ends the program; see
     /// ``NSPredicate/translating(_:)``.
+    ///
+    /// ```swift
+    /// request.predicate = NSPredicate(#Predicate<Item> { $0.stockCount < 5 })
+    /// ```
     public init<Input: NSObject>(_ predicate: Predicate<Input>) {
         let translated: NSPredicate
         do {

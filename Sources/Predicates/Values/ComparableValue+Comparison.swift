@@ -2,6 +2,13 @@ import Foundation
 
 /// Lets an object of another module be equal, in predicates, to something that is not an object like it: a managed
 /// object to its object ID.
+///
+/// ```swift
+/// final class Tag: PredicateComparable {
+///     var code = 0
+///     func isEqualInPredicate(to other: Any) -> Bool { (other as? Int) == code }
+/// }
+/// ```
 public protocol PredicateComparable {
     /// Whether a predicate takes the two for the same. Either side of a comparison may be asked.
     func isEqualInPredicate(to other: Any) -> Bool
