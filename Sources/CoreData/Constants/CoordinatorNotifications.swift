@@ -15,6 +15,13 @@ extension NSNotification.Name {
     /// `NSRemovedPersistentStoresKey` or `NSUUIDChangedPersistentStoresKey`.
     ///
     /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstorecoordinatorstoresdidchangenotification>
+    ///
+    /// ```swift
+    /// for await notification in NotificationCenter.default.notifications(named: .NSPersistentStoreCoordinatorStoresDidChange) {
+    ///     let added = notification.userInfo?[NSAddedPersistentStoresKey] as? [NSPersistentStore] ?? []
+    ///     print(added.compactMap(\.url))
+    /// }
+    /// ```
     public static let NSPersistentStoreCoordinatorStoresDidChange = NSNotification.Name(
         "NSPersistentStoreCoordinatorStoresDidChangeNotification")
 
@@ -27,6 +34,13 @@ extension NSNotification.Name {
     /// Posted by a coordinator after a save has changed a store with `NSPersistentStoreRemoteChangeNotificationPostOptionKey`,
     /// with `NSStoreUUIDKey` and `NSPersistentStoreURLKey`. Saves of this process are noticed, through whatever coordinator
     /// they go. Posted on a queue of its own, after the save.
+    ///
+    /// ```swift
+    /// description.setOption(true as NSNumber, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
+    /// for await change in NotificationCenter.default.notifications(named: .NSPersistentStoreRemoteChange) {
+    ///     print(change.userInfo?[NSPersistentStoreURLKey] ?? "")
+    /// }
+    /// ```
     public static let NSPersistentStoreRemoteChange = NSNotification.Name("NSPersistentStoreRemoteChangeNotification")
 }
 

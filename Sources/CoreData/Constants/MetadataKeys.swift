@@ -6,9 +6,17 @@
 public let NSStoreTypeKey = "NSStoreType"
 
 /// The store's UUID (`String`); it stands in the URI of each of its objects.
+///
+/// ```swift
+/// let identifier = coordinator.metadata(for: store)[NSStoreUUIDKey] as? String
+/// ```
 public let NSStoreUUIDKey = "NSStoreUUID"
 
 /// The version hashes (`[String: Data]`, by entity name) of the model that the store was made with.
+///
+/// ```swift
+/// let hashes = coordinator.metadata(for: store)[NSStoreModelVersionHashesKey] as? [String: Data]
+/// ```
 public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
 
 /// The version identifiers (`[String]`) of the model that the store was made with.

@@ -4,57 +4,88 @@
 
 // MARK: For every store
 
-/// True: saves of changes to the store are refused, and its file is not written.
+/// A `Bool` or number. True: saves of changes to the store are refused, and its file is not written. False unless set.
+///
+/// ```swift
+/// let store = try coordinator.addPersistentStore(type: .sqlite, at: url, options: [NSReadOnlyPersistentStoreOption: true])
+/// ```
 public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
 
-/// How many seconds (number) to wait for a store that others have locked.
+/// How many seconds to wait for a store that others have locked: a number, 0 or more; 60 for SQLite stores unless set. After that
+/// requests throw.
+///
+/// ```swift
+/// try coordinator.addPersistentStore(type: .sqlite, at: url, options: [NSPersistentStoreTimeoutOption: 5])
+/// ```
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
 
-/// True: the store is opened although its entities' version hashes differ from the model's.
+/// A `Bool` or number. True: the store is opened although its entities' version hashes differ from the model's. False unless set.
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
 
-/// True: a store of another version of the model is migrated when it is added.
+/// A `Bool` or number. True: a store of another version of the model is migrated when it is added, which takes time for its rows. False
+/// unless set, and true in an `NSPersistentStoreDescription`.
+///
+/// ```swift
+/// let options = [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
+/// try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
+/// ```
 public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
 
-/// True: where no mapping model is found for a migration, one is inferred.
+/// A `Bool` or number. True: where no mapping model is found for a migration, one is inferred. False unless set, and true in an
+/// `NSPersistentStoreDescription`.
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
 
 /// The staged migration manager that migrates the store. There are no staged migrations here: a store that is added with one is
 /// refused.
 public let NSPersistentStoreStagedMigrationManagerOptionKey = "NSPersistentStoreStagedMigrationManagerOptionKey"
 
-/// True: the costly parts of a lightweight migration may wait. Here they are never put off, and a message says so once.
+/// A `Bool` or number. True: the costly parts of a lightweight migration may wait. Here they are never put off, and a message says so once.
 public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
     "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 
-/// True: changes are recorded as persistent history. Without it a store in which changes were recorded is read-only, so that its
-/// history gets no gap.
+/// A `Bool` or number, or a dictionary, which stands for true. True: changes are recorded as persistent history. Without it a store in
+/// which changes were recorded is read-only, so that its history gets no gap.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
 
-/// True: `NSPersistentStoreRemoteChange` is posted when the store was changed by a save of this process.
+/// A `Bool` or number. True: `NSPersistentStoreRemoteChange` is posted when the store was changed by a save of this process. False unless
+/// set.
+///
+/// ```swift
+/// description.setOption(true as NSNumber, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
+/// ```
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey = "NSPersistentStoreRemoteChangeNotificationOptionKey"
 
 // MARK: For SQLite stores
 
-/// Pragmas (`[String: String]`) for the connections of the store.
+/// Pragmas (`[String: String]`) for the connections of the store: plain names and values. A
+/// dictionary of anything else has the store refused (134080).
+///
+/// ```swift
+/// let options = [NSSQLitePragmasOption: ["synchronous": "FULL"]]
+/// try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
+/// ```
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
 
-/// True: the database's statistics are renewed when the store is added.
+/// A `Bool` or number. True: the database's statistics are renewed when the store is added, which reads its indexes.
 public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
 
-/// True: the database is compacted when the store is added.
+/// A `Bool` or number. True: the database is compacted when the store is added, which writes all of it anew.
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
 
-/// How many connections (number) the store opens at most. One of them writes; a fetch waits for a free one, as long as
-/// `NSPersistentStoreTimeoutOption` says.
+/// How many connections the store opens at most: a number of at least 1. One of them writes, and with 1 reads too; a fetch waits for a
+/// free one, as long as `NSPersistentStoreTimeoutOption` says.
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
 
-/// True, for `destroyPersistentStore`: the store is destroyed even though it is in use or damaged.
+/// A `Bool` or number, for `destroyPersistentStore`. True: the store is destroyed even though it is in use or damaged.
+///
+/// ```swift
+/// try coordinator.destroyPersistentStore(at: url, type: .sqlite, options: [NSPersistentStoreForceDestroyOption: true])
+/// ```
 public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
 
 // MARK: For XML and binary stores
 
-/// True: an XML store is validated against its document type when it is added. There are no XML stores here: a message says so
+/// A `Bool`. True: an XML store is validated against its document type when it is added. There are no XML stores here: a message says so
 /// once when another store is given the option.
 public let NSValidateXMLStoreOption = "NSValidateXMLStoreOption"
 

@@ -3,13 +3,21 @@
 // Source: <https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/store-types>
 
 /// A SQLite database.
+///
+/// ```swift
+/// try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+/// ```
 public let NSSQLiteStoreType = "SQLite"
 
-/// Nothing on disk.
+/// Nothing on disk: the objects are gone when the store is removed.
+///
+/// ```swift
+/// try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+/// ```
 public let NSInMemoryStoreType = "InMemory"
 
-/// One binary file.
+/// One binary file. There are no such stores here: adding one throws 134000.
 public let NSBinaryStoreType = "Binary"
 
-/// One XML file.
+/// One XML file. There are no such stores here: adding one throws 134000.
 public let NSXMLStoreType = "XML"

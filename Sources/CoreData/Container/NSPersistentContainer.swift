@@ -23,6 +23,10 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     open var name: String { parts.name }
 
     /// The context of the main queue, connected to the coordinator. A subclass may give a context of its own.
+    ///
+    /// ```swift
+    /// container.viewContext.automaticallyMergesChangesFromParent = true
+    /// ```
     open var viewContext: NSManagedObjectContext { parts.viewContext }
 
     /// The model of the coordinator.
@@ -50,6 +54,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     private let descriptions: Mutex<Descriptions>
 
     /// What `loadPersistentStores` adds: one SQLite store `NAME.sqlite` in `defaultDirectoryURL()` until changed.
+    ///
+    /// ```swift
+    /// let description = NSPersistentStoreDescription()
+    /// description.type = NSInMemoryStoreType                  // for tests
+    /// container.persistentStoreDescriptions = [description]
+    /// ```
     open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
         get { descriptions.withLock { Unchecked($0.list) }.value }
         set {
@@ -71,6 +81,10 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     }
 
     /// Makes a container with the model of that name, or throws when there is none.
+    ///
+    /// ```swift
+    /// let container = try NSPersistentContainer(findingModelNamed: "Shop", in: .module)
+    /// ```
     ///
     /// - Parameters:
     ///   - name: the model's file name without its ending, and the name of the container.
@@ -116,6 +130,10 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     ///
     /// On Apple's platforms the application support directory. Elsewhere `$XDG_DATA_HOME`, or `~/.local/share` where that
     /// is not set, with a directory of the program's name. It is made when a store is added there.
+    ///
+    /// ```swift
+    /// let url = NSPersistentContainer.defaultDirectoryURL().appendingPathComponent("Shop.sqlite")
+    /// ```
     open class func defaultDirectoryURL() -> URL {
         DefaultStoreDirectory.url(
             programName: ProcessInfo.processInfo.processName, environment: ProcessInfo.processInfo.environment,
@@ -125,6 +143,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     // MARK: - Loading
 
     /// Adds a store for each description.
+    ///
+    /// ```swift
+    /// container.loadPersistentStores { description, error in
+    ///     if let error { print(description.url?.path ?? "", error.localizedDescription) }
+    /// }
+    /// ```
     ///
     /// - Parameter block: called once for each description with the error, if any: before the method returns, or later on a
     ///   background queue for descriptions that ask for adding asynchronously.
@@ -157,12 +181,27 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     }
 
     /// Runs a block on the queue of a new background context, later.
+    ///
+    /// ```swift
+    /// container.performBackgroundTask { context in
+    ///     context.insert(Item(entity: item, insertInto: nil))
+    ///     do { try context.save() } catch { print(error.localizedDescription) }
+    /// }
+    /// ```
     open func performBackgroundTask(_ block: @escaping (NSManagedObjectContext) -> Void) {
         let context = newBackgroundContext()
         context.perform { block(context) }
     }
 
     /// Runs a block on the queue of a new background context and gives its result.
+    ///
+    /// Cost: a new context for each call; its row cache is that of the store.
+    ///
+    /// ```swift
+    /// let count = try await container.performBackgroundTask { context in
+    ///     try context.count(for: NSFetchRequest<Item>(entityName: "Item"))
+    /// }
+    /// ```
     public func performBackgroundTask<T, Failure: Error>(
         _ block: @escaping (NSManagedObjectContext) throws(Failure) -> T
     ) async throws(Failure) -> T {

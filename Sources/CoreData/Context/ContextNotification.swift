@@ -5,7 +5,7 @@ import Synchronization
 public let NSInsertedObjectsKey = "inserted"
 /// The key of updated objects.
 public let NSUpdatedObjectsKey = "updated"
-/// The token of the query generation that a save made. No notification has it yet: there are no query generations.
+/// The token of the query generation that a save made. No notification has it.
 public let NSManagedObjectContextQueryGenerationKey = "NSManagedObjectContextQueryGenerationKey"
 /// The key of deleted objects.
 public let NSDeletedObjectsKey = "deleted"

@@ -207,6 +207,12 @@ extension NSPersistentStoreCoordinator {
 
     /// Registers a class that opens stores of a type; nil takes the type out.
     ///
+    /// ```swift
+    /// let list = NSPersistentStore.StoreType(rawValue: "List")
+    /// NSPersistentStoreCoordinator.registerStoreClass(ListStore.self, type: list)
+    /// try coordinator.addPersistentStore(type: list, at: url)
+    /// ```
+    ///
     /// - Precondition: the class inherits from `NSPersistentStore`.
     public class func registerStoreClass(_ storeClass: AnyClass?, type: NSPersistentStore.StoreType) {
         registerStoreClass(storeClass, forStoreType: type.rawValue)

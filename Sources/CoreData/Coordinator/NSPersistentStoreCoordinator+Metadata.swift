@@ -50,6 +50,11 @@ extension NSPersistentStoreCoordinator {
 
     /// The metadata of the store at a URL, read without opening it.
     ///
+    /// ```swift
+    /// let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+    /// let fits = model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+    /// ```
+    ///
     /// - Throws: a `CocoaError` when the type is unknown or the store cannot be read.
     public class func metadataForPersistentStore(
         type: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
@@ -84,6 +89,12 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Replaces the metadata of the store at a URL at once. The store must not be open.
+    ///
+    /// ```swift
+    /// var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+    /// metadata["origin"] = "import"
+    /// try NSPersistentStoreCoordinator.setMetadata(metadata, type: .sqlite, at: url)
+    /// ```
     ///
     /// - Throws: a `CocoaError` when the type is unknown or the store cannot be written.
     public class func setMetadata(

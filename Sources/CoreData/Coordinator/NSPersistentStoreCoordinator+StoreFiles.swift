@@ -61,6 +61,11 @@ extension NSPersistentStoreCoordinator {
 
     /// The model that a store keeps in itself.
     ///
+    /// ```swift
+    /// let former = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+    /// let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: former, destinationModel: model)
+    /// ```
+    ///
     /// - Throws: `CocoaError.migrationMissingSourceModel` when the store has none (only SQLite stores do); `ModelReadingError`, which
     ///   names the class or key, when it has one that cannot be read.
     public class func cachedModelForPersistentStore(

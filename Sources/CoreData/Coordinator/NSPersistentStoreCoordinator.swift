@@ -154,6 +154,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Opens a store, making it when there is none, and adds it.
     ///
+    /// ```swift
+    /// let store = try coordinator.addPersistentStore(type: .sqlite, configuration: "Shop", at: url)
+    /// ```
+    ///
     /// - Parameters:
     ///   - type: the store's type.
     ///   - configuration: the model configuration whose entities the store holds; nil for all.
@@ -177,11 +181,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// - Parameters:
     ///   - storeType: `NSSQLiteStoreType`, `NSInMemoryStoreType`, or the type of a registered class.
-    ///   - configuration: the configuration of the model whose entities the store holds; nil for all entities.
-    ///   - storeURL: where the store is; may be nil for a store in memory or of a class of the program's own, which then
-    ///     get a URL that names no file.
-    ///   - options: see `NSReadOnlyPersistentStoreOption` and its siblings.
-    /// - Throws: see `addPersistentStore(type:configuration:at:options:)`.
+    ///   - storeURL: may be nil for a store in memory or of a class of the program's own, which then get a URL that names no file.
+    /// - Throws: see `addPersistentStore(type:configuration:at:options:)`, as for the other parameters.
     @discardableResult
     open func addPersistentStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
@@ -205,6 +206,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Adds the store that a description describes, away from the caller's thread.
     ///
+    /// ```swift
+    /// let store = try await coordinator.addPersistentStore(with: NSPersistentStoreDescription(url: url))
+    /// ```
+    ///
     /// - Throws: see `addPersistentStore(type:configuration:at:options:)`.
     @discardableResult
     open func addPersistentStore(
@@ -218,6 +223,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// The contexts of the coordinator let go of the objects that came from it, each on its queue: at once where the caller
     /// is on that queue, later otherwise. Those objects read as nil afterwards, and their unsaved changes are lost; the
     /// contexts post them in `NSManagedObjectContextObjectsDidChange`, under `NSInvalidatedObjectsKey`.
+    ///
+    /// ```swift
+    /// if let store = coordinator.persistentStore(for: url) { try coordinator.remove(store) }
+    /// ```
     ///
     /// - Throws: `CocoaError.persistentStoreOperation` when the store is not one of the coordinator's.
     open func remove(_ store: NSPersistentStore) throws {
@@ -306,10 +315,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
             sourceOptions: sourceOptions, ofType: type.rawValue)
     }
 
-    /// Copies a store with its journal and external files over another one. The destination must not be added to a coordinator.
-    ///
-    /// - Throws: a `CocoaError` when the type is unknown, a store cannot be read or written, or something else than a store of the type is
-    ///   at the destination. Stores in memory cannot be replaced.
+    /// Copies a store over another one: see `replacePersistentStore(at:destinationOptions:withPersistentStoreFrom:sourceOptions:type:)`.
     open func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil, withPersistentStoreFrom sourceURL: URL,
         sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
@@ -333,13 +339,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         try migratePersistentStore(store, to: url, options: options, withType: type.rawValue)
     }
 
-    /// Copies all objects of a store to a new store, possibly of another type, and puts the new one in the old one's place.
-    ///
-    /// The old store is removed from the coordinator; its file stays. Object IDs of the old store do not name objects of the
-    /// new one: `NSPersistentStoreCoordinatorStoresDidChange` says under `NSUUIDChangedPersistentStoresKey` which do. The whole
-    /// content passes through memory.
-    ///
-    /// - Throws: a `CocoaError` when the new store cannot be made or written; the old store then stays.
+    /// Moves a store's objects to a new store: see `migratePersistentStore(_:to:options:type:)`.
     @discardableResult
     open func migratePersistentStore(
         _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil, withType storeType: String

@@ -17,6 +17,13 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     open var type = NSSQLiteStoreType
 
     /// The model configuration whose entities the store holds; nil for all.
+    ///
+    /// ```swift
+    /// let shop = NSPersistentStoreDescription(url: shopURL), cache = NSPersistentStoreDescription(url: cacheURL)
+    /// shop.configuration = "Shop"                             // two stores share the entities of the model
+    /// cache.configuration = "Cache"
+    /// container.persistentStoreDescriptions = [shop, cache]
+    /// ```
     open var configuration: String?
 
     /// Where the store is. nil for a store in memory, and for a new description.
@@ -26,6 +33,10 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     open private(set) var options: [String: NSObject] = [:]
 
     /// Whether `loadPersistentStores` returns before the store is added. False by default.
+    ///
+    /// ```swift
+    /// description.shouldAddStoreAsynchronously = true         // the completion handler is called on a background queue
+    /// ```
     open var shouldAddStoreAsynchronously = false
 
     /// Called while the store is migrated, with the fraction that is done: 0 first, never less than before, 1 at last. nil
@@ -33,6 +44,10 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     ///
     /// It is called on the thread that adds the store, which waits for it; it must not use the coordinator. This property is not
     /// one of Core Data's.
+    ///
+    /// ```swift
+    /// description.migrationProgressHandler = { fraction in print("\(Int(fraction * 100)) per cent") }
+    /// ```
     public final var migrationProgressHandler: (@Sendable (_ fractionCompleted: Double) -> Void)?
 
     /// A description of the store at a URL.
@@ -63,6 +78,10 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     // MARK: - Options
 
     /// Sets an option of the store; nil removes it.
+    ///
+    /// ```swift
+    /// description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
+    /// ```
     open func setOption(_ option: NSObject?, forKey key: String) {
         options[key] = option
     }
@@ -73,7 +92,8 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         set { setFlag(NSReadOnlyPersistentStoreOption, newValue) }
     }
 
-    /// How many seconds to wait for a locked store: `NSPersistentStoreTimeoutOption`. 240 by default.
+    /// How many seconds to wait for a locked store: `NSPersistentStoreTimeoutOption`. Reads as 240 until it is set; a SQLite store waits 60
+    /// then.
     open var timeout: TimeInterval {
         get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240 }
         set { setOption(NSNumber(value: newValue), forKey: NSPersistentStoreTimeoutOption) }
@@ -103,6 +123,10 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     }
 
     /// Sets a pragma for the connections of a SQLite store; nil removes it. SQLite takes all values as text.
+    ///
+    /// ```swift
+    /// description.setValue("FULL" as NSString, forPragmaNamed: "synchronous")
+    /// ```
     open func setValue(_ value: NSObject?, forPragmaNamed name: String) {
         var pragmas = sqlitePragmas
         pragmas[name] = value

@@ -7,6 +7,17 @@ import Synchronization
 /// which writes all of `cacheNodes()`; further `loadMetadata()`, and as needed the methods between.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsatomicstore>
+///
+/// Its rows are kept in memory as nodes and as rows: each takes its share. A save costs what `save()` does, whatever has changed.
+///
+/// ```swift
+/// final class ListStore: NSAtomicStore, @unchecked Sendable {
+///     override func loadMetadata() throws { metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: "list"] }
+///     override func load() throws { addCacheNodes(try readNodes()) }
+///     override func save() throws { try write(cacheNodes()) }
+/// }
+/// NSPersistentStoreCoordinator.registerStoreClass(ListStore.self, forStoreType: "List")
+/// ```
 open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     // Sendable: nodes and rows lie behind mutexes; a subclass guards its own state.
 
@@ -31,6 +42,17 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     /// Reads the store's file and hands a node for each record to `addCacheNodes(_:)`. Called once, after
     /// `loadMetadata()`.
+    ///
+    /// ```swift
+    /// override func load() throws {
+    ///     let book = persistentStoreCoordinator!.managedObjectModel.entitiesByName["Book"]!
+    ///     for (number, title) in try titles() {
+    ///         let node = NSAtomicStoreCacheNode(objectID: objectID(for: book, withReferenceObject: number))
+    ///         node.setValue(title, forKey: "title")
+    ///         addCacheNodes([node])
+    ///     }
+    /// }
+    /// ```
     open func load() throws {
         throw CoreDataErrors.make(
             .persistentStoreOpen, "The store class \(Swift.type(of: self)) does not implement load().",
@@ -38,6 +60,13 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     }
 
     /// Writes all nodes and the metadata. Called at the end of each save; when it throws the save did not take place.
+    ///
+    /// ```swift
+    /// override func save() throws {
+    ///     let titles = cacheNodes().compactMap { $0.value(forKey: "title") as? String }
+    ///     try JSONEncoder().encode(titles).write(to: url!, options: .atomic)
+    /// }
+    /// ```
     open func save() throws {
         throw CoreDataErrors.make(
             .persistentStoreSave, "The store class \(Swift.type(of: self)) does not implement save().",
@@ -74,6 +103,10 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     /// A value that names a new object's record in the store, for good: a number, string or UUID that no other object of
     /// the entity's hierarchy has.
+    ///
+    /// ```swift
+    /// override func newReferenceObject(for managedObject: NSManagedObject) -> Any { nextNumber() }
+    /// ```
     open func newReferenceObject(for managedObject: NSManagedObject) -> Any {
         UUID().uuidString
     }

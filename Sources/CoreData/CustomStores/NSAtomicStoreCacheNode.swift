@@ -6,6 +6,13 @@ import Synchronization
 /// To-one relationships hold a node, to-many ones a set of nodes.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsatomicstorecachenode>
+///
+/// ```swift
+/// let node = NSAtomicStoreCacheNode(objectID: store.objectID(for: book, withReferenceObject: 7))
+/// node.setValue("Emma", forKey: "title")
+/// node.setValue(authorNode, forKey: "author")             // another node
+/// store.addCacheNodes([node])
+/// ```
 open class NSAtomicStoreCacheNode: NSObject, KeyValueCoding, @unchecked Sendable {
     // Sendable: the store's save and load are serialised, and only they touch nodes.
 

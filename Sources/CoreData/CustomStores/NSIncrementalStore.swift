@@ -7,6 +7,18 @@ import Synchronization
 /// `newValue(forRelationship:forObjectWith:with:)` and `obtainPermanentIDs(for:)`.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsincrementalstore>
+///
+/// Records that were read stay in the row cache. Each object that is not there costs a call of `newValuesForObject(with:with:)`.
+///
+/// ```swift
+/// final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
+///     override func loadMetadata() throws { metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: "service"] }
+///     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+///         guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult> else { return try super.execute(request, with: context) }
+///         return try numbers(for: fetch).map { context!.object(with: newObjectID(for: fetch.entity!, referenceObject: $0)) }
+///     }
+/// }
+/// ```
 open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     // Sendable: what this class adds lies behind mutexes; a subclass guards its own state.
 
@@ -50,6 +62,15 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     /// The values of an object that is used for the first time.
     ///
+    /// ```swift
+    /// override func newValuesForObject(
+    ///     with objectID: NSManagedObjectID, with context: NSManagedObjectContext
+    /// ) throws -> NSIncrementalStoreNode {
+    ///     guard let record = record(number: referenceObject(for: objectID)) else { throw CocoaError(.managedObjectReferentialIntegrity) }
+    ///     return NSIncrementalStoreNode(objectID: objectID, withValues: record.values, version: record.version)
+    /// }
+    /// ```
+    ///
     /// - Throws: `CocoaError.managedObjectReferentialIntegrity` when the record does not exist.
     open func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
@@ -64,6 +85,16 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// To-one relationships are asked for when a record is read whose node leaves them out, so this must not read the object that
     /// it is asked about. Without an override they lead to nothing.
+    ///
+    /// ```swift
+    /// override func newValue(
+    ///     forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
+    ///     with context: NSManagedObjectContext?
+    /// ) throws -> Any {
+    ///     let numbers = related(to: referenceObject(for: objectID), by: relationship.name)
+    ///     return numbers.map { newObjectID(for: relationship.destinationEntity!, referenceObject: $0) }
+    /// }
+    /// ```
     open func newValue(
         forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
@@ -76,6 +107,12 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     }
 
     /// Permanent IDs for new objects, in the same order. Called before the save request that inserts them.
+    ///
+    /// ```swift
+    /// override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
+    ///     array.map { newObjectID(for: $0.entity, referenceObject: UUID()) }
+    /// }
+    /// ```
     open func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
         throw CoreDataErrors.make(
             .persistentStoreOperation,
@@ -112,6 +149,11 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     // MARK: - Object IDs
 
     /// The ID of the object whose record a reference object names: a number, string or UUID.
+    ///
+    /// ```swift
+    /// let objectID = store.newObjectID(for: book, referenceObject: 7)
+    /// let number = store.referenceObject(for: objectID)
+    /// ```
     open func newObjectID(for entity: NSEntityDescription, referenceObject data: Any) -> NSManagedObjectID {
         guard let layout = modelLayout?.layoutByName[entity.name ?? ""] else {
             preconditionFailure(

@@ -7,6 +7,11 @@ import Foundation
 /// `newValue(forRelationship:forObjectWith:with:)` when the record is read.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsincrementalstorenode>
+///
+/// ```swift
+/// let values: [String: Any] = ["title": "Emma", "author": authorID]
+/// let node = NSIncrementalStoreNode(objectID: objectID, withValues: values, version: 3)
+/// ```
 open class NSIncrementalStoreNode: NSObject {
     /// The object that the record belongs to.
     public let objectID: NSManagedObjectID

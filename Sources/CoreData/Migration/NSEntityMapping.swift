@@ -19,6 +19,11 @@ public enum NSEntityMappingType: UInt, Sendable, Hashable {
 /// How the objects of a source entity become objects of a destination entity.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsentitymapping>
+///
+/// ```swift
+/// let item = mapping.entityMappingsByName["IEM_Transform_Item"]
+/// let former = item?.sourceEntityName
+/// ```
 open class NSEntityMapping: NSObject {
     private var givenName: String?
 

@@ -3,6 +3,11 @@ import Foundation
 /// How the objects of a store made with one version of a model become objects of another version.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmappingmodel>
+///
+/// ```swift
+/// let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: former, destinationModel: model)
+/// for entity in mapping.entityMappings { print(entity.name ?? "", entity.mappingType) }
+/// ```
 open class NSMappingModel: NSObject {
     /// The mappings in the order in which they are processed.
     open var entityMappings: [NSEntityMapping]! = []
@@ -21,6 +26,14 @@ open class NSMappingModel: NSObject {
     ///
     /// Entities and properties are matched by renaming identifier or name. It answers without touching any store; the models
     /// may be in use. O(size of both models).
+    ///
+    /// ```swift
+    /// do {
+    ///     _ = try NSMappingModel.inferredMappingModel(forSourceModel: former, destinationModel: model)
+    /// } catch CocoaError.inferredMappingModel {
+    ///     print("The store cannot be migrated by itself.")
+    /// }
+    /// ```
     ///
     /// - Throws: `CocoaError.inferredMappingModel` (134190) when changes do not follow a pattern that is inferred. The message
     ///   lists every reason, with the entity, the property and what to do; `NSDetailedErrorsKey` has one error for each, with

@@ -3,6 +3,10 @@ import Foundation
 /// How one property of a destination entity gets its value.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nspropertymapping>
+///
+/// ```swift
+/// let names = entityMapping.attributeMappings?.filter { $0.valueExpression == nil }.compactMap(\.name)    // new attributes
+/// ```
 open class NSPropertyMapping: NSObject {
     /// The name of the property in the destination entity.
     open var name: String?
