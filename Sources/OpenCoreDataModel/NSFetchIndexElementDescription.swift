@@ -3,12 +3,12 @@ import Foundation
 /// How an element of an index is kept.
 ///
 /// ```swift
-/// let latitude = NSFetchIndexElementDescription(property: latitudeAttribute, collationType: .rTree)
+/// let name = NSFetchIndexElementDescription(property: nameAttribute, collationType: .binary)
 /// ```
 public enum NSFetchIndexElementType: UInt, Sendable, Hashable, CaseIterable {
     /// In order of value.
     case binary = 0
-    /// In an R-tree, for ranges in several dimensions.
+    /// In an R-tree, for ranges in several dimensions. Kept with the model: SQLite stores make no index of such elements here.
     case rTree = 1
 }
 

@@ -181,8 +181,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// - Parameters:
     ///   - storeType: `NSSQLiteStoreType`, `NSInMemoryStoreType`, or the type of a registered class.
+    ///   - configuration: the model configuration whose entities the store holds; nil for all.
     ///   - storeURL: may be nil for a store in memory or of a class of the program's own, which then get a URL that names no file.
-    /// - Throws: see `addPersistentStore(type:configuration:at:options:)`, as for the other parameters.
+    ///   - options: see `NSReadOnlyPersistentStoreOption` and its siblings.
+    /// - Throws: see `addPersistentStore(type:configuration:at:options:)`.
     @discardableResult
     open func addPersistentStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,

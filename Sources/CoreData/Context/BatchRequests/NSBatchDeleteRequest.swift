@@ -3,6 +3,12 @@ import Foundation
 /// What the result of a batch deletion is.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchdeleterequestresulttype>
+///
+/// ```swift
+/// request.resultType = .resultTypeObjectIDs
+/// let ids = (try context.execute(request) as? NSBatchDeleteResult)?.result as? [NSManagedObjectID] ?? []
+/// NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectIDsKey: ids], into: [context])
+/// ```
 public enum NSBatchDeleteRequestResultType: UInt, Sendable {
     /// Whether it succeeded: a `Bool`.
     case resultTypeStatusOnly = 0
@@ -65,6 +71,10 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     }
 
     /// Deletes objects by their IDs, which must be permanent and all of one entity.
+    ///
+    /// ```swift
+    /// try context.execute(NSBatchDeleteRequest(objectIDs: items.map(\.objectID)))
+    /// ```
     public convenience init(objectIDs objects: [NSManagedObjectID]) {
         let request = NSFetchRequest<any NSFetchRequestResult>()
         request.entity = objects.first?.entity

@@ -3,6 +3,11 @@ import Foundation
 /// What the result of a batch insertion is.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchinsertrequestresulttype>
+///
+/// ```swift
+/// request.resultType = .count
+/// let count = (try context.execute(request) as? NSBatchInsertResult)?.result as? Int
+/// ```
 public enum NSBatchInsertRequestResultType: UInt, Sendable {
     /// Whether it succeeded: a `Bool`.
     case statusOnly = 0
@@ -86,6 +91,17 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     }
 
     /// Inserts objects until a handler returns true.
+    ///
+    /// One dictionary at a time: memory does not grow with the number of rows.
+    ///
+    /// ```swift
+    /// var rest = rows.makeIterator()
+    /// let request = NSBatchInsertRequest(entityName: "Item") { (values: NSMutableDictionary) in
+    ///     guard let row = rest.next() else { return true }    // the end
+    ///     values.setValue(row.name, forKey: "name")
+    ///     return false
+    /// }
+    /// ```
     public convenience init(entityName: String, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool) {
         self.init()
         target = BatchEntity(name: entityName)
@@ -93,6 +109,15 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     }
 
     /// Inserts objects until a handler returns true.
+    ///
+    /// ```swift
+    /// var rest = rows.makeIterator()
+    /// let request = NSBatchInsertRequest(entityName: "Item") { (object: NSManagedObject) in
+    ///     guard let row = rest.next() else { return true }
+    ///     object.setValue(row.name, forKey: "name")
+    ///     return false
+    /// }
+    /// ```
     public convenience init(entityName: String, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool) {
         self.init()
         target = BatchEntity(name: entityName)

@@ -3,6 +3,12 @@ import Foundation
 /// What the result of a batch update is.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchupdaterequestresulttype>
+///
+/// ```swift
+/// request.resultType = .updatedObjectIDsResultType
+/// let ids = (try context.execute(request) as? NSBatchUpdateResult)?.result as? [NSManagedObjectID] ?? []
+/// NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectIDsKey: ids], into: [context])
+/// ```
 public enum NSBatchUpdateRequestResultType: UInt, Sendable {
     /// Whether it succeeded: a `Bool`.
     case statusOnlyResultType = 0
@@ -43,6 +49,12 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     /// Values are constants, `NSNull` for nil, or `NSExpression`s, which are evaluated for each object as it was before. To-one
     /// relationships take the ID of a saved object of the same store, or `NSNull`, unless the inverse is to-one; an ID also not where the
     /// inverse is ordered. To-many relationships, derived and transient attributes are refused.
+    ///
+    /// ```swift
+    /// request.propertiesToUpdate = [
+    ///     "stockCount": NSExpression(format: "stockCount + 1"), "note": NSNull(), "supplier": supplier.objectID,
+    /// ]
+    /// ```
     open var propertiesToUpdate: [AnyHashable: Any]?
 
     /// The entity.

@@ -2,6 +2,15 @@ import Foundation
 
 extension CocoaError {
     /// The optimistic locking conflicts that a save could not resolve.
+    ///
+    /// ```swift
+    /// do {
+    ///     try context.save()
+    /// } catch let error as CocoaError where error.code == .managedObjectMerge {
+    ///     for conflict in error.persistentStoreSaveConflicts ?? [] { context.refresh(conflict.sourceObject, mergeChanges: true) }
+    ///     try context.save()                                  // with the present rows below the changes
+    /// }
+    /// ```
     public var persistentStoreSaveConflicts: [NSMergeConflict]? {
         userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
     }

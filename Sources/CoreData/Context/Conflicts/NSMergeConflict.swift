@@ -35,6 +35,11 @@ open class NSMergeConflict: NSObject {
     }
 
     /// Makes a conflict of an object as it was last read or saved.
+    ///
+    /// ```swift
+    /// let conflict = NSMergeConflict(
+    ///     source: item, newVersion: 0, oldVersion: 3, cachedSnapshot: nil, persistedSnapshot: nil)    // deleted by others
+    /// ```
     public convenience init(
         source sourceObject: NSManagedObject, newVersion: Int, oldVersion: Int, cachedSnapshot: [String: Any]?,
         persistedSnapshot: [String: Any]?

@@ -1,6 +1,10 @@
 import Foundation
 
 /// How a policy resolves conflicts.
+///
+/// ```swift
+/// context.mergePolicy = NSMergePolicy(merge: .overwriteMergePolicyType)
+/// ```
 public enum NSMergePolicyType: UInt, Sendable {
     /// Refuses the save.
     case errorMergePolicyType = 0
@@ -43,10 +47,23 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     private static let sharedRollback = NSMergePolicy(merge: .rollbackMergePolicyType)
 
     /// Refuses the save with an error that lists the conflicts. The policy of a new context.
+    ///
+    /// ```swift
+    /// context.mergePolicy = NSMergePolicy.error
+    /// do { try context.save() } catch CocoaError.managedObjectMerge { context.rollback() }
+    /// ```
     open class var error: NSMergePolicy { sharedError }
     /// Merges property by property; where both sides changed, the store wins.
+    ///
+    /// ```swift
+    /// container.viewContext.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+    /// ```
     open class var mergeByPropertyStoreTrump: NSMergePolicy { sharedStoreTrump }
     /// Merges property by property; where both sides changed, the object wins.
+    ///
+    /// ```swift
+    /// context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+    /// ```
     open class var mergeByPropertyObjectTrump: NSMergePolicy { sharedObjectTrump }
     /// Writes the whole object over the store's version.
     open class var overwrite: NSMergePolicy { sharedOverwrite }
@@ -54,6 +71,15 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     open class var rollback: NSMergePolicy { sharedRollback }
 
     /// Resolves all conflicts of a save: first those of optimistic locking, then those of uniqueness constraints.
+    ///
+    /// ```swift
+    /// final class Logging: NSMergePolicy, @unchecked Sendable {
+    ///     override func resolve(mergeConflicts list: [Any]) throws {
+    ///         print("\(list.count) conflicts")
+    ///         try super.resolve(mergeConflicts: list)         // settles them as mergeType says
+    ///     }
+    /// }
+    /// ```
     ///
     /// - Parameter list: `NSMergeConflict` and `NSConstraintConflict` objects.
     /// - Throws: when the save must be refused.
@@ -63,6 +89,13 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     }
 
     /// Resolves conflicts with others' changes of the same rows.
+    ///
+    /// ```swift
+    /// override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+    ///     try super.resolve(optimisticLockingConflicts: list)
+    ///     for conflict in list { conflict.sourceObject.setValue(Date(), forKey: "mergedAt") }     // is saved, too
+    /// }
+    /// ```
     ///
     /// - Throws: `CocoaError.managedObjectMerge` (133020) with the conflicts under
     ///   `NSPersistentStoreSaveConflictsErrorKey`, if this is the error policy and there are any.
@@ -80,6 +113,13 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     }
 
     /// Resolves violations of uniqueness constraints.
+    ///
+    /// ```swift
+    /// override func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
+    ///     if list.contains(where: { $0.constraint == ["code"] }) { throw CocoaError(.managedObjectConstraintMerge) }
+    ///     try super.resolve(constraintConflicts: list)
+    /// }
+    /// ```
     ///
     /// - Throws: `CocoaError.managedObjectConstraintMerge` (133021) with the conflicts under
     ///   `NSPersistentStoreSaveConflictsErrorKey`, if this is the error policy and there are any.

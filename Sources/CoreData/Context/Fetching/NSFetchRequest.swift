@@ -10,6 +10,12 @@ extension NSDictionary: NSFetchRequestResult {}
 extension NSNumber: NSFetchRequestResult {}
 
 /// In which form a fetch gives its results.
+///
+/// ```swift
+/// let request = NSFetchRequest<NSManagedObjectID>(entityName: "Item")
+/// request.resultType = .managedObjectIDResultType
+/// let ids = try context.fetch(request)                    // reads no other column
+/// ```
 public struct NSFetchRequestResultType: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }

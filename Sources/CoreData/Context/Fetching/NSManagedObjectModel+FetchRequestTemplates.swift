@@ -8,11 +8,20 @@ extension NSManagedObjectModel {
     }
 
     /// A stored fetch request, nil when there is none of that name. Each call returns a new object.
+    ///
+    /// ```swift
+    /// if let few = model.fetchRequestTemplate(forName: "few") { count = try context.count(for: few) }
+    /// ```
     public func fetchRequestTemplate(forName name: String) -> NSFetchRequest<any NSFetchRequestResult>? {
         fetchRequestTemplates[name]?.makeFetchRequest()
     }
 
     /// A stored fetch request with every `$VARIABLE` of its predicate replaced, nil when there is none of that name.
+    ///
+    /// ```swift
+    /// let few = model.fetchRequestFromTemplate(withName: "below", substitutionVariables: ["limit": 5])
+    /// let items = try few.map { try context.fetch($0) } as? [Item] ?? []
+    /// ```
     ///
     /// - Parameters:
     ///   - name: the name of the stored request.
@@ -25,6 +34,12 @@ extension NSManagedObjectModel {
     }
 
     /// Stores a copy of a fetch request under a name; nil removes it.
+    ///
+    /// ```swift
+    /// let below = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
+    /// below.predicate = NSPredicate(format: "stockCount < $limit")
+    /// model.setFetchRequestTemplate(below, forName: "below")  // before the model is in use
+    /// ```
     public func setFetchRequestTemplate(
         _ fetchRequestTemplate: NSFetchRequest<any NSFetchRequestResult>?, forName name: String
     ) {
@@ -34,6 +49,10 @@ extension NSManagedObjectModel {
 
 extension NSFetchedPropertyDescription {
     /// The request whose result is the property's value. Reading returns a new object, assigning copies.
+    ///
+    /// ```swift
+    /// similar.fetchRequest = request
+    /// ```
     public var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? {
         get { fetchRequestTemplate?.makeFetchRequest() }
         set { fetchRequestTemplate = newValue.map(FetchRequestTemplate.init(copying:)) }

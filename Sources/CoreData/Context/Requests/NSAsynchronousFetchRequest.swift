@@ -74,6 +74,11 @@ public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock = (
 /// The result of a request that runs while the caller goes on.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstoreasynchronousresult>
+///
+/// ```swift
+/// let running = try context.execute(asynchronousRequest) as? NSPersistentStoreAsynchronousResult
+/// running?.cancel()                                       // the user went elsewhere
+/// ```
 open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchecked Sendable {
     // Sendable: what changes lies behind the mutex; subclasses guard their own.
 
@@ -89,6 +94,13 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
     public let managedObjectContext: NSManagedObjectContext
 
     /// How far the request is, and a way to cancel it; nil when there was no current `Progress` at its start.
+    ///
+    /// ```swift
+    /// let progress = Progress(totalUnitCount: 1)
+    /// progress.becomeCurrent(withPendingUnitCount: 1)
+    /// let result = try context.execute(request) as? NSAsynchronousFetchResult<Item>
+    /// progress.resignCurrent()                                // cancelling it cancels the fetch
+    /// ```
     public let progress: Progress?
 
     init(context: NSManagedObjectContext, progress: Progress?) {
@@ -117,6 +129,13 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
 /// The outcome of an asynchronous fetch: empty while it runs.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsasynchronousfetchresult>
+///
+/// ```swift
+/// let request = NSAsynchronousFetchRequest(fetchRequest: fetch) { result in
+///     if let error = result.operationError { print(error.localizedDescription) }
+///     show(result.finalResult ?? [])                      // on the queue of the context
+/// }
+/// ```
 open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousResult, @unchecked Sendable {
     // Sendable: the request is constant, and the objects lie behind the mutex. They belong to the context's queue, as the
     // objects of every fetch do.

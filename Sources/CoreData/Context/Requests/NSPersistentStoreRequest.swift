@@ -1,6 +1,14 @@
 import Foundation
 
 /// The kinds of requests that go to stores.
+///
+/// ```swift
+/// switch request.requestType {                            // in execute(_:with:) of an incremental store
+/// case .fetchRequestType: return try fetch(request)
+/// case .saveRequestType: return try save(request)
+/// default: return try super.execute(request, with: context)
+/// }
+/// ```
 public enum NSPersistentStoreRequestType: UInt, Sendable {
     /// `NSFetchRequest`
     case fetchRequestType = 1
@@ -17,6 +25,11 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
 /// What is asked of the stores of a coordinator: the base class of fetch, save, batch and history requests.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstorerequest>
+///
+/// ```swift
+/// request.affectedStores = [archive]                      // asks one store of several
+/// let items = try context.fetch(request)
+/// ```
 open class NSPersistentStoreRequest: NSObject, NSCopying {
     /// The only stores the request goes to; nil for all that can answer it.
     open var affectedStores: [NSPersistentStore]?

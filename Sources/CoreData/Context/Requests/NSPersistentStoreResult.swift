@@ -1,4 +1,8 @@
 import Foundation
 
 /// What a store answered: the base class of results that are more than an array.
+///
+/// ```swift
+/// let result = try context.execute(request) as? NSBatchUpdateResult
+/// ```
 open class NSPersistentStoreResult: NSObject {}
