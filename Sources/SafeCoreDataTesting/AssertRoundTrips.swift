@@ -1,6 +1,10 @@
 import SafeCoreData
 
 /// A managed class and its entity do not agree, or a store does not give back what it was given.
+///
+/// ```swift
+/// do { try assertRoundTrips(Item.self) } catch let failure as RoundTripFailure { print(failure.differences) }
+/// ```
 public struct RoundTripFailure: LocalizedError, CustomStringConvertible, Sendable {
     /// One sentence for each difference, beginning with the property.
     public let differences: [String]
@@ -40,6 +44,10 @@ public func assertRoundTrips<Object: NSManagedObject>(
 }
 
 /// What `assertRoundTrips(_:in:)` finds, each difference a sentence; empty when there is none.
+///
+/// ```swift
+/// let differences = try roundTripDifferences(of: Item.self, in: model)
+/// ```
 ///
 /// - Throws: what opening a store in a temporary folder throws.
 public func roundTripDifferences<Object: NSManagedObject>(

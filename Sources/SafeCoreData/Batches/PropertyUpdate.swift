@@ -16,6 +16,10 @@ public struct PropertyUpdate<Object: NSManagedObject> {
     let change: Change
 
     /// Gives an attribute a value.
+    ///
+    /// ```swift
+    /// try context.update(Item.self, set: .set(\.note, to: nil))
+    /// ```
     public static func set<Value>(_ keyPath: ReferenceWritableKeyPath<Object, Value>, to value: Value) -> Self {
         Self(keyPath: keyPath, change: .assignment { $0[keyPath: keyPath] = value })
     }
@@ -35,6 +39,10 @@ public struct PropertyUpdate<Object: NSManagedObject> {
     }
 
     /// Adds to a number, and subtracts where the summand is negative.
+    ///
+    /// ```swift
+    /// try context.update(Item.self, where: #Predicate { $0.stockCount > 0 }, set: .increment(\.stockCount, by: -1))
+    /// ```
     public static func increment<Value: NativeAttributeValue & Numeric>(
         _ keyPath: ReferenceWritableKeyPath<Object, Value>, by summand: Value
     ) -> Self {

@@ -155,6 +155,11 @@ extension WriteContext {
 }
 
 /// What ``WriteContext/upsert(_:by:_:updating:_:)`` has done.
+///
+/// ```swift
+/// let count = try context.upsert(Item.self, by: \.code, rows) { row, context in Item(context: context, code: row.code, name: row.name) }
+/// print("\(count.inserted) new, \(count.updated) changed")
+/// ```
 public struct UpsertCount: Hashable, Sendable {
     /// How many objects are new.
     public let inserted: Int

@@ -4,6 +4,10 @@ extension DataStack {
     /// The views that were read become empty: they must not be used any more. A stack in memory loses its objects. Closing a
     /// closed stack does nothing.
     ///
+    /// ```swift
+    /// try await stack.close()                                 // after the writes that were called before
+    /// ```
+    ///
     /// - Throws: what the store throws when it is closed.
     nonisolated(nonsending) public func close() async throws {
         try await change { try self.closeStore() }
@@ -12,6 +16,12 @@ extension DataStack {
     /// Opens the store again after it was closed or could not be opened; an open one stays open.
     ///
     /// Requests made from now on wait for it.
+    ///
+    /// ```swift
+    /// try await stack.close()
+    /// try backUp(fileURL)
+    /// try await stack.reopen()
+    /// ```
     ///
     /// - Throws: why it could not be opened.
     nonisolated(nonsending) public func reopen() async throws {
@@ -27,6 +37,11 @@ extension DataStack {
     /// The file stays, emptied through the locks of the database: another stack or process that has it open finds it empty, and has
     /// to close and open it before it can go on.
     ///
+    /// ```swift
+    /// try await stack.destroy()
+    /// try await stack.reopen()                                // with an empty store
+    /// ```
+    ///
     /// - Throws: a `CocoaError` when the store cannot be destroyed; its contents are then untouched, and the stack is closed.
     nonisolated(nonsending) public func destroy() async throws {
         try await change {
@@ -39,6 +54,12 @@ extension DataStack {
 
     /// Puts a copy of another store in the place of this one, when the requests made before have been served. Requests made
     /// from now on wait and are served from the new store. The views that were read become empty.
+    ///
+    /// Cost: O(size of the file).
+    ///
+    /// ```swift
+    /// try await stack.replaceStore(withCopyOf: backupURL)
+    /// ```
     ///
     /// - Parameter sourceURL: a SQLite store, which must not be open for writing elsewhere.
     /// - Throws: ``DataStackError/noFile`` for a stack in memory, a `CocoaError` when the store cannot be copied (then the stack

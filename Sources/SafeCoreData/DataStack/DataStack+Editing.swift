@@ -26,6 +26,10 @@ extension DataStack {
 
     /// Edits the object with an ID; otherwise as `edit(_:_:)`.
     ///
+    /// ```swift
+    /// try await stack.edit(itemID, as: Item.self) { $0.stockCount += 1 }
+    /// ```
+    ///
     /// - Parameters:
     ///   - objectID: the permanent ID of an object of the stack's store.
     ///   - type: the class that the object must have.

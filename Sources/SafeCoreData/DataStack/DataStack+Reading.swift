@@ -48,6 +48,12 @@ extension DataStack {
 
     /// Reads on the main actor when the store is open; for code without `async`.
     ///
+    /// ```swift
+    /// stack.whenOpen { result in
+    ///     do { show(try result.get().fetch(Item.self).map(\.name)) } catch { print(error.localizedDescription) }
+    /// }
+    /// ```
+    ///
     /// - Parameter body: called once, with the error when the store could not be opened. Changes made while it runs are rolled
     ///   back and reported by the next read.
     public func whenOpen(read body: @escaping @MainActor @Sendable (Result<ReadContext, any Error>) -> Void) {

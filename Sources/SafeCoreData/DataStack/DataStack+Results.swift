@@ -30,6 +30,10 @@ extension DataStack {
     }
 
     /// Snapshots of a type of the objects that match a predicate; otherwise as `results(_:where:sortBy:limit:)`.
+    ///
+    /// ```swift
+    /// for try await state in stack.results(Novel.Snapshot.self, sortBy: [.ascending(\.title)]) { print(state.values.count) }
+    /// ```
     public func results<Snapshot: EntitySnapshot>(
         _ type: Snapshot.Type, where predicate: Predicate<Snapshot.Object>? = nil, sortBy orderings: [Ordering<Snapshot.Object>] = [],
         limit: Int? = nil
@@ -39,6 +43,10 @@ extension DataStack {
 
     /// Snapshots of one object, now and after each save that has changed it. Ends when the object is deleted, and as
     /// `results(_:where:sortBy:limit:)`.
+    ///
+    /// ```swift
+    /// for try await item in stack.values(of: itemID, as: Item.self) { print(item.name, item.stockCount) }
+    /// ```
     ///
     /// - Returns: a sequence that throws as that one, and code 133000 when there is no such object.
     public func values<Object: EntityObject>(of objectID: NSManagedObjectID, as type: Object.Type) -> ObjectValues<Object.Snapshot> {
@@ -111,6 +119,11 @@ private struct FollowedRequest<Object: NSManagedObject>: @unchecked Sendable {
 }
 
 /// The values of one object, one after the other.
+///
+/// ```swift
+/// let values = stack.values(of: view)                     // ObjectValues<Item.Snapshot>
+/// for try await item in values { print(item.stockCount) }
+/// ```
 public struct ObjectValues<Value: Sendable>: AsyncSequence, Sendable {
     public typealias Element = Value
 

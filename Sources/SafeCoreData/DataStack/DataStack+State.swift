@@ -1,5 +1,15 @@
 extension DataStack {
     /// What a stack is doing.
+    ///
+    /// ```swift
+    /// switch stack.state {
+    /// case .opening: print("opening")
+    /// case .migrating(let fraction): print("\(Int(fraction * 100)) per cent")
+    /// case .open: print("open")
+    /// case .failed(let error): print(error.localizedDescription)
+    /// case .closed: print("closed")
+    /// }
+    /// ```
     public enum State: Sendable {
         /// Reading the model and opening the store.
         case opening
@@ -42,6 +52,10 @@ extension DataStack {
 
     /// Returns when the store is open.
     ///
+    /// ```swift
+    /// do { try await stack.opened() } catch { print(error.localizedDescription) }
+    /// ```
+    ///
     /// - Throws: why it could not be opened, or ``DataStackError/closed``.
     nonisolated(nonsending) public func opened() async throws {
         try await withCheckedThrowingContinuation { continuation in
@@ -50,6 +64,12 @@ extension DataStack {
     }
 
     /// Calls back when the store is open or could not be opened: at once if that is known, and in the order of the calls.
+    ///
+    /// ```swift
+    /// stack.whenOpen { result in
+    ///     if case .failure(let error) = result { print(error.localizedDescription) }
+    /// }
+    /// ```
     ///
     /// - Parameter answer: called once, on a queue of the stack's own, with the error if there is one.
     public func whenOpen(_ answer: @escaping @Sendable (Result<Void, any Error>) -> Void) {

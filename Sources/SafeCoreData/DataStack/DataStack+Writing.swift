@@ -68,6 +68,12 @@ extension DataStack {
 
     /// Writes in the background and calls back; otherwise as the `async` form.
     ///
+    /// ```swift
+    /// stack.write({ context in Item(context: context, code: "B8", name: "Bolt").objectID }) { result in
+    ///     if case .failure(let error) = result { print(error.localizedDescription) }
+    /// }
+    /// ```
+    ///
     /// - Parameters:
     ///   - retries: how many times the block is run again after a conflict, as in the `async` form.
     ///   - body: makes the changes, on a queue of the stack's own.

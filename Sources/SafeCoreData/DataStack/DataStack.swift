@@ -38,6 +38,10 @@ public final class DataStack: Sendable {
 
     /// A stack on a model that the program made or read.
     ///
+    /// ```swift
+    /// let stack = DataStack(model: model, store: .file(url))
+    /// ```
+    ///
     /// - Parameters:
     ///   - model: is not changed any more.
     ///   - store: in memory unless said otherwise.
@@ -50,6 +54,11 @@ public final class DataStack: Sendable {
 
     /// A stack on the model in a file: `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`. The file is read in the background; if
     /// it cannot be read, every request gets the error.
+    ///
+    /// ```swift
+    /// let stack = DataStack(modelAt: modelURL, store: .file(url))
+    /// try await stack.opened()                                // throws what is wrong with the model or the store
+    /// ```
     ///
     /// - Parameters:
     ///   - modelURL: the file or bundle.

@@ -69,6 +69,13 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
     ///
     /// When the block throws, what it changed stays in the draft and can be undone.
     ///
+    /// ```swift
+    /// let count = try await draft.perform { draft in
+    ///     draft.name = "Hex bolt"
+    ///     return draft.stockCount
+    /// }
+    /// ```
+    ///
     /// - Returns: what the block gives: values, snapshots or IDs.
     /// - Throws: ``DataStackError/draftEnded``, ``DataStackError/closed``, `CancellationError` when the task was cancelled before the
     ///   block's turn, and what the block throws.
@@ -88,6 +95,11 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
     }
 
     /// Takes back the last step; does nothing when there is none.
+    ///
+    /// ```swift
+    /// try await draft.undo()
+    /// try await draft.redo()
+    /// ```
     ///
     /// - Throws: ``DataStackError/draftEnded``, ``DataStackError/closed``.
     nonisolated(nonsending) public func undo() async throws { try await perform { $0.undo() } }
@@ -123,6 +135,10 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
     }
 
     /// Ends the draft without its changes, at once. Does nothing to one that has ended.
+    ///
+    /// ```swift
+    /// draft.discard()                                         // the form was cancelled
+    /// ```
     public func discard() {
         let wasEditing = phase.withLock { phase in
             defer { phase = .ended }

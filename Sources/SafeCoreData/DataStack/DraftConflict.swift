@@ -1,4 +1,12 @@
 /// What keeps a draft from being applied: an object that others have changed meanwhile, or a value that is not unique.
+///
+/// ```swift
+/// switch conflict.kind {
+/// case .changed(let properties): print("changed by others:", properties)
+/// case .deleted: print("deleted by others")
+/// case .notUnique(let properties, _): print("taken:", properties)
+/// }
+/// ```
 public struct DraftConflict: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         /// Others have changed the object since the draft read it: the names of the attributes and to-one relationships that differ, in
@@ -39,6 +47,10 @@ extension DraftConflict: CustomStringConvertible {
 ///
 /// As an `NSError` it has Core Data's domain and codes: 133020 where others have changed or deleted objects, 133021 where only values are not
 /// unique.
+///
+/// ```swift
+/// do { try await draft.apply() } catch let error as DraftConflictError { print(error.conflicts.map(\.description)) }
+/// ```
 public struct DraftConflictError: Error, Sendable {
     /// What stands against it, one for each object concerned.
     public let conflicts: [DraftConflict]

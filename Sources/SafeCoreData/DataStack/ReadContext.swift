@@ -16,6 +16,10 @@ public struct ReadContext {
 
     /// The objects that a request finds, as views.
     ///
+    /// ```swift
+    /// let names = try context.fetch(Item.fetchRequest()).map(\.name)
+    /// ```
+    ///
     /// - Throws: what the fetch throws.
     public func fetch<Object: NSManagedObject>(_ request: NSFetchRequest<Object>) throws -> [ReadOnly<Object>] {
         try context.fetch(readOnly: request)
@@ -36,6 +40,10 @@ public struct ReadContext {
     }
 
     /// The object with an ID, loaded.
+    ///
+    /// ```swift
+    /// let item = try context.object(with: itemID, as: Item.self)      // ReadOnly<Item>
+    /// ```
     ///
     /// - Parameters:
     ///   - objectID: of an object that was saved.

@@ -1,4 +1,9 @@
 /// Where a stack keeps its objects.
+///
+/// ```swift
+/// let stack = DataStack(entities: Item.self, store: .file(URL(fileURLWithPath: "Shop.sqlite")))
+/// let test = DataStack(entities: Item.self, store: .inMemory)
+/// ```
 public enum StoreLocation: Hashable, Sendable {
     /// In memory: gone when the stack is closed.
     case inMemory
@@ -34,6 +39,10 @@ public struct DataStackOptions: Sendable {
     public var tracksHistory = false
     /// How a write resolves conflicts with what others saved to the same file meanwhile. The error policy by default: the
     /// write throws.
+    ///
+    /// ```swift
+    /// options.mergePolicy = .mergeByPropertyObjectTrump       // what the write has changed wins
+    /// ```
     public var mergePolicy: NSMergePolicy = .error
 
     public init() {}

@@ -82,6 +82,11 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
 
     /// The object with an ID, loaded and writable.
     ///
+    /// ```swift
+    /// let item = try context.object(with: itemID, as: Item.self)
+    /// item.stockCount -= 1
+    /// ```
+    ///
     /// - Parameters:
     ///   - objectID: of an object that was saved.
     ///   - type: the class it must have.

@@ -1,4 +1,9 @@
 /// What an attribute of an `@Entity` class is like, for `@Attribute`.
+///
+/// ```swift
+/// @Attribute(.unique, .length(1...40)) var code: String
+/// @Attribute(.externalStorage) var photo: Data?
+/// ```
 public struct AttributeOption: Sendable {
     enum Content {
         case unique
@@ -30,11 +35,19 @@ public struct AttributeOption: Sendable {
     public static let cloudEncryption = AttributeOption(content: .cloudEncryption)
 
     /// A registered value transformer turns the value into bytes and back.
+    ///
+    /// ```swift
+    /// @Attribute(.transformable(by: "ColourTransformer")) var colour: Colour?
+    /// ```
     public static func transformable(by transformerName: String) -> AttributeOption {
         AttributeOption(content: .transformable(transformerName))
     }
 
     /// The value of a number or date lies in a range, ends included; saving another one fails.
+    ///
+    /// ```swift
+    /// @Attribute(.range(0...100)) var discount: Int = 0       // a save with 120 throws 1610
+    /// ```
     public static func range<Bound: AttributeBound>(_ range: ClosedRange<Bound>) -> AttributeOption {
         AttributeOption(content: .range(range.lowerBound._boundValue, range.upperBound._boundValue))
     }
@@ -50,6 +63,10 @@ public struct AttributeOption: Sendable {
     }
 
     /// A text has a number of characters in a range, ends included.
+    ///
+    /// ```swift
+    /// @Attribute(.length(3...20)) var name: String            // a save with two letters throws 1670
+    /// ```
     public static func length(_ range: ClosedRange<Int>) -> AttributeOption {
         AttributeOption(content: .length(range.lowerBound, range.upperBound))
     }
@@ -65,6 +82,10 @@ public struct AttributeOption: Sendable {
     }
 
     /// The whole text matches a regular expression.
+    ///
+    /// ```swift
+    /// @Attribute(.pattern("[A-Z]{2}[0-9]+")) var code: String // a save with another text throws 1680
+    /// ```
     public static func pattern(_ regularExpression: String) -> AttributeOption {
         AttributeOption(content: .pattern(regularExpression))
     }

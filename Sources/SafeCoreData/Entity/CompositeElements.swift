@@ -1,4 +1,11 @@
 /// The values of a composite attribute's elements, by name.
+///
+/// ```swift
+/// init(_ elements: CompositeElements) throws {            // of a CompositeValue
+///     city = try elements.required("city")
+///     zip = try elements.optional("zip")
+/// }
+/// ```
 public struct CompositeElements {
     /// The name of the property that has the composite.
     let property: String

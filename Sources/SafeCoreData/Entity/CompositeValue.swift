@@ -42,6 +42,11 @@ extension CompositeValue {
 
 /// A type with raw values that is kept as SwiftData keeps enumerations that have them: as a composite attribute with one element,
 /// which holds the raw value and has the property's name (`status.status` in predicates).
+///
+/// ```swift
+/// enum Status: String, CompositeEnumeration { case open, closed }
+/// request.predicate = NSPredicate(format: "status.status == 'open'")
+/// ```
 public protocol CompositeEnumeration: CompositeValue, RawRepresentable where RawValue: NativeAttributeValue {}
 
 extension CompositeEnumeration {
@@ -61,6 +66,11 @@ extension CompositeEnumeration {
 
 /// An enumeration without raw values or associated ones, kept as SwiftData keeps it: as a composite attribute with a text for
 /// each case, of which the chosen one holds its name.
+///
+/// ```swift
+/// enum Kind: CompositeCases { case fresh, used }
+/// request.predicate = NSPredicate(format: "kind.fresh != nil")
+/// ```
 public protocol CompositeCases: CompositeValue, CaseIterable {}
 
 extension CompositeCases {
@@ -83,6 +93,10 @@ extension CompositeCases {
 }
 
 /// One attribute within a composite one.
+///
+/// ```swift
+/// static let compositeElements: [CompositeElement] = [.init("city", String.self, default: "Graz"), .init("zip", Int?.self)]
+/// ```
 public struct CompositeElement: Sendable {
     let name: String
     private let make: @Sendable () -> NSAttributeDescription
@@ -212,6 +226,14 @@ extension NSCompositeAttributeDescription {
 }
 
 /// Why the elements of a composite attribute make no value.
+///
+/// ```swift
+/// init(_ elements: CompositeElements) throws {
+///     start = try elements.required("start")
+///     end = try elements.required("end")
+///     if end < start { throw CompositeValueError("the end comes before the start") }
+/// }
+/// ```
 public struct CompositeValueError: Error, CustomStringConvertible {
     public let description: String
 

@@ -1,6 +1,11 @@
 import Synchronization
 
 /// A managed object whose class describes its entity. `@Entity` makes a class conform.
+///
+/// ```swift
+/// let model = NSManagedObjectModel(entities: Item.self, Supplier.self)    // any EntityObject.Type
+/// let snapshot: Item.Snapshot = item.snapshot()
+/// ```
 public protocol EntityObject: _SelfDescribingClass {
     /// What the model says about the class: made anew at each call.
     ///
@@ -28,6 +33,13 @@ extension EntityObject {
     /// The entity of a context's model that the class stands for. Stops the program when there is none, or no coordinator.
     ///
     /// A designated initializer calls `super.init(entity: Self.entity(in: context), insertInto: context)`.
+    ///
+    /// ```swift
+    /// init(context: NSManagedObjectContext, price: Double) {  // in the class, in place of the generated one
+    ///     super.init(entity: Self.entity(in: context), insertInto: context)
+    ///     self.price = price
+    /// }
+    /// ```
     public static func entity(in context: NSManagedObjectContext) -> NSEntityDescription { _entity(in: context) }
 
     /// A request for all objects of the class, those of subclasses among them.

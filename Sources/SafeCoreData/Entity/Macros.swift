@@ -72,6 +72,11 @@ public macro Attribute(_ options: AttributeOption..., originalName: String? = ni
 /// One side of a pair names its inverse; the other side needs nothing. A relationship that is its own inverse, as between
 /// friends, cannot name itself and says `ownInverse: true`.
 ///
+/// ```swift
+/// @Relationship(inverse: \Supplier.items) var supplier: Supplier?
+/// @Relationship(deleteRule: .cascade, maximum: 5) var photos: [Photo]
+/// ```
+///
 /// - Parameters:
 ///   - deleteRule: what deleting the object does to the objects at the other end.
 ///   - inverse: the key path of the property that leads back, `\Other.property`.
@@ -90,10 +95,18 @@ public macro Relationship(
 ) = #externalMacro(module: "SafeCoreDataMacros", type: "RelationshipMacro")
 
 /// A property of an `@Entity` class that is kept in memory only. It is optional or has an initial value.
+///
+/// ```swift
+/// @Transient var isSelected: Bool = false
+/// ```
 @attached(peer)
 public macro Transient() = #externalMacro(module: "SafeCoreDataMacros", type: "TransientMacro")
 
 /// A property of an `@Entity` class that the store computes at each save, such as `"suppliers.@count"`. Read-only.
+///
+/// ```swift
+/// @Derived("items.@count") var itemCount: Int             // a count as of the last save, in a column of its own
+/// ```
 ///
 /// - Parameter expression: what computes it, in the language of predicates.
 @attached(peer)

@@ -13,6 +13,13 @@ extension NSManagedObjectModel {
     }
 
     /// Makes the model that `@Entity` classes in a list describe, as `init(entities:)` does.
+    ///
+    /// Cost: O(number of properties); each call makes a new model.
+    ///
+    /// ```swift
+    /// let classes: [any EntityObject.Type] = [Item.self, Supplier.self]
+    /// let model = NSManagedObjectModel(entityClasses: classes)
+    /// ```
     public convenience init(entityClasses: [any EntityObject.Type]) {
         let assembly = ModelAssembly(entityClasses)
         if !assembly.problems.isEmpty { preconditionFailure(assembly.problems.joined(separator: " ")) }
@@ -40,6 +47,10 @@ extension NSManagedObjectModel {
     /// none.
     ///
     /// Cost: O(number of entities).
+    ///
+    /// ```swift
+    /// let entity = model.entity(for: Item.self)
+    /// ```
     public func entity(for objectClass: any EntityObject.Type) -> NSEntityDescription? {
         let declaration = objectClass.describeEntity()
         let className = String(describing: declaration.objectClass)

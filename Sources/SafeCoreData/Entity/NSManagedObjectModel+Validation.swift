@@ -1,4 +1,8 @@
 /// A model from elsewhere is not what `@Entity` classes say: every difference at once.
+///
+/// ```swift
+/// do { try model.validate(entities: Item.self) } catch let error as EntityMismatch { print(error.differences) }
+/// ```
 public struct EntityMismatch: LocalizedError, CustomStringConvertible, Sendable {
     /// One sentence for each difference, such as `Item.name: the class says required, the entity optional`.
     public let differences: [String]
@@ -15,6 +19,11 @@ extension NSManagedObjectModel {
     ///
     /// Coordinators check the classes that the model's entities name; this function also those that it does not name.
     ///
+    /// ```swift
+    /// let model = try NSManagedObjectModel(reading: url)
+    /// try model.validate(entities: Item.self, Supplier.self)
+    /// ```
+    ///
     /// - Throws: `EntityMismatch` with all differences of name, type, optionality and relationships.
     public func validate(entities: any EntityObject.Type...) throws {
         try requireFit(of: entities)
@@ -24,6 +33,12 @@ extension NSManagedObjectModel {
     /// name no class or another one.
     ///
     /// The model must not be in use yet.
+    ///
+    /// ```swift
+    /// let model = try NSManagedObjectModel(reading: url)      // whose entities name no class
+    /// try model.attach(entities: Item.self, Supplier.self)
+    /// let stack = DataStack(model: model, store: .inMemory)
+    /// ```
     public func attach(entities: any EntityObject.Type...) throws {
         try requireFit(of: entities)
         for objectClass in entities {

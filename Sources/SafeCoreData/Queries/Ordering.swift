@@ -9,6 +9,10 @@ public struct Ordering<Object: NSManagedObject> {
     private let selector: Selector?
 
     /// Smaller values first, nil before all others.
+    ///
+    /// ```swift
+    /// let cheapestFirst: [Ordering<Item>] = [.ascending(\.price), .ascending(\.supplier?.name)]
+    /// ```
     public static func ascending<Value: SortableValue>(_ keyPath: KeyPath<Object, Value>) -> Ordering {
         Ordering(keyPath: keyPath, isAscending: true, selector: nil)
     }
@@ -19,6 +23,10 @@ public struct Ordering<Object: NSManagedObject> {
     }
 
     /// Texts in order.
+    ///
+    /// ```swift
+    /// let byName: [Ordering<Item>] = [.ascending(\.name, .localizedStandard)]
+    /// ```
     public static func ascending(_ keyPath: KeyPath<Object, String>, _ comparison: TextComparison) -> Ordering {
         Ordering(keyPath: keyPath, isAscending: true, selector: comparison.selector)
     }
@@ -51,6 +59,10 @@ public struct Ordering<Object: NSManagedObject> {
 }
 
 /// How an ``Ordering`` compares texts.
+///
+/// ```swift
+/// let items = try context.fetch(Item.self, sortBy: [.ascending(\.name, .caseInsensitive)])
+/// ```
 public enum TextComparison: Sendable {
     /// By their Unicode scalars.
     case literal

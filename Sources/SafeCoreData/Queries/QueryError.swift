@@ -1,4 +1,12 @@
 /// What a typed query cannot ask of a store. A predicate that cannot be translated is a `PredicateTranslationError`.
+///
+/// ```swift
+/// do {
+///     items = try context.fetch(Item.self, sortBy: [SortDescriptor(\.displayName)])   // a computed property
+/// } catch let error as QueryError {
+///     print(error.description)
+/// }
+/// ```
 public struct QueryError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
     public let description: String
 

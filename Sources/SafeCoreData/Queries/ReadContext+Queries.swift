@@ -1,6 +1,10 @@
 extension ReadContext {
     /// Views of the objects of a class that match a predicate, in an order.
     ///
+    /// ```swift
+    /// let names = try context.fetch(Item.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)]).map(\.name)
+    /// ```
+    ///
     /// - Parameters:
     ///   - type: the class of the objects.
     ///   - predicate: which of them; nil for all.
@@ -28,6 +32,10 @@ extension ReadContext {
 
     /// A view of the first of the objects that match a predicate; nil when there is none.
     ///
+    /// ```swift
+    /// let name = try context.first(Item.self, sortBy: [.descending(\.stockCount)])?.name
+    /// ```
+    ///
     /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`.
     public func first<Object: NSManagedObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy orderings: [Ordering<Object>] = []
@@ -37,12 +45,20 @@ extension ReadContext {
 
     /// The number of objects that match a predicate, which are not fetched.
     ///
+    /// ```swift
+    /// let empty = try context.count(Item.self, where: #Predicate { $0.stockCount == 0 })
+    /// ```
+    ///
     /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`.
     public func count<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws -> Int {
         try context.count(type, where: predicate)
     }
 
     /// Whether any object matches a predicate.
+    ///
+    /// ```swift
+    /// let isTaken = try context.exists(Item.self, where: #Predicate { $0.code == code })
+    /// ```
     ///
     /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`.
     public func exists<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws -> Bool {

@@ -3,6 +3,10 @@
 /// Types with raw values of these are sorted by their raw values. An object that a relationship leads to is sorted by its key, which
 /// says nothing: name one of its properties, `\.supplier?.name`. Relationships with several objects have no order, nor have `Codable`
 /// and transformable values, which stores keep as bytes.
+///
+/// ```swift
+/// let byDate = Ordering<Item>.descending(\.created)       // Date is sortable; Set<Tag> would not compile
+/// ```
 public protocol SortableValue {}
 
 extension Bool: SortableValue {}

@@ -69,6 +69,10 @@ extension NSManagedObjectContext {
 
     /// The objects of a class that match a predicate, in the order of Foundation's sort descriptors, which compare texts literally.
     ///
+    /// ```swift
+    /// let items = try context.fetch(Item.self, sortBy: [SortDescriptor(\.name, order: .reverse)])
+    /// ```
+    ///
     /// - Throws: `PredicateTranslationError` and ``QueryError`` for what no store can be asked, and what the fetch throws.
     public func fetch<Object: NSManagedObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy descriptors: [SortDescriptor<Object>],
@@ -79,6 +83,10 @@ extension NSManagedObjectContext {
     }
 
     /// The first of the objects that match a predicate; nil when there is none.
+    ///
+    /// ```swift
+    /// let bolt = try context.first(Item.self, where: #Predicate { $0.name == "Bolt" })
+    /// ```
     ///
     /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`.
     public func first<Object: NSManagedObject>(

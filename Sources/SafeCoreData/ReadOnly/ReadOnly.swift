@@ -65,6 +65,10 @@ public struct ReadOnly<Object: NSManagedObject> {
     }
 
     /// An attribute whose name the view has itself: `view[\.id]`.
+    ///
+    /// ```swift
+    /// let id = view[\.id]                                     // the attribute; view.id is the object's ID
+    /// ```
     @inlinable
     public subscript<Value: ReadOnlyValue>(keyPath: KeyPath<Object, Value>) -> Value {
         read(keyPath)

@@ -59,6 +59,10 @@ public struct ReadOnlySet<Object: NSManagedObject>: Collection {
     public func contains(_ view: ReadOnly<Object>) -> Bool { objects.contains(view.object) }
 
     /// The objects of a class among those of the set. Cost: O(n).
+    ///
+    /// ```swift
+    /// let pages = shelf.books.of(Novel.self).map(\.pages).reduce(0, +)
+    /// ```
     public func of<Other: NSManagedObject>(_ type: Other.Type) -> ReadOnlySet<Other> {
         ReadOnlySet<Other>(Set(objects.lazy.compactMap { $0 as? Other }))
     }

@@ -4,12 +4,23 @@ extension EntityObject {
     /// In a class whose superclass is an `@Entity` class too, the result is of the class's own `Snapshot` type. Where several
     /// types fit, name the one that is meant: `let snapshot: Novel.Snapshot = novel.snapshot()`. An object that is known by a
     /// superclass gives that one's properties; `snapshotOfOwnClass` has all.
+    ///
+    /// Cost: O(number of properties); to-many relationships are loaded.
+    ///
+    /// ```swift
+    /// let whole = item.snapshot()
+    /// let part = item.snapshot(\.name, \.stockCount)          // reading another property of it stops the program
+    /// ```
     public func snapshot(_ keyPaths: PartialKeyPath<Self>...) -> Snapshot {
         Snapshot(_reading: _SnapshotReader(self, names: Self._names(of: keyPaths)))
     }
 
     /// All values of the object, unsaved changes included, in the snapshot type of its own class, which may be a subclass of the
     /// one it is known by.
+    ///
+    /// ```swift
+    /// if let novel = book.snapshotOfOwnClass as? Novel.Snapshot { print(novel.pages) }
+    /// ```
     public var snapshotOfOwnClass: any EntitySnapshot {
         type(of: self)._snapshotType.init(_reading: _SnapshotReader(self, names: nil))
     }

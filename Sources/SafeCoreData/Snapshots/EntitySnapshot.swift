@@ -42,6 +42,10 @@ extension EntitySnapshot {
     }
 
     /// Whether the snapshot has a value of a property.
+    ///
+    /// ```swift
+    /// if snapshot.has(\.stockCount) { print(snapshot.stockCount) }
+    /// ```
     public func has(_ keyPath: PartialKeyPath<Object>) -> Bool {
         guard let name = Object.keyName(for: keyPath) else { return false }
         return propertyNames.contains(name)

@@ -1,4 +1,8 @@
 /// What happens to references to objects that neither the store has nor the applied snapshots show.
+///
+/// ```swift
+/// try context.apply(snapshot, danglingReferences: .drop)  // without the supplier, where that is not in the store
+/// ```
 public enum DanglingReferences: Sendable {
     /// They are an error.
     case refuse
@@ -34,6 +38,11 @@ extension NSManagedObjectContext {
     ///
     /// Cost: one fetch for each entity and some hundreds of objects.
     ///
+    /// ```swift
+    /// let items = try context.apply(JSONDecoder().decode([Item.Snapshot].self, from: data))
+    /// try context.save()
+    /// ```
+    ///
     /// - Parameter danglingReferences: what to do about references to objects that do not exist.
     /// - Returns: the objects, in the order of the snapshots.
     /// - Throws: `SnapshotError`, with nothing changed.
@@ -45,6 +54,10 @@ extension NSManagedObjectContext {
     }
 
     /// Applies snapshots of several classes, as `apply(_:danglingReferences:)` does.
+    ///
+    /// ```swift
+    /// try context.applyAll([item.snapshot(), supplier.snapshot()])
+    /// ```
     @discardableResult
     public func applyAll(
         _ snapshots: [any EntitySnapshot], danglingReferences: DanglingReferences = .refuse

@@ -7,6 +7,11 @@ extension NSManagedObjectContext {
     /// Nothing is left out unseen: where objects of a subclass are found, or the request is for a subclass of an `@Entity` class,
     /// name the type that is meant, `snapshots(_:of:)`, or take `snapshotsOfOwnClasses(of:)`.
     ///
+    /// ```swift
+    /// let items = try context.snapshots(of: Item.fetchRequest())
+    /// let names = try context.snapshots(of: Item.fetchRequest(), \.name).map(\.name)
+    /// ```
+    ///
     /// - Parameters:
     ///   - request: what to fetch.
     ///   - keyPaths: the properties that the snapshots have; all of them when none is given.

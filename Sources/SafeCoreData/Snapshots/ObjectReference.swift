@@ -50,11 +50,20 @@ public struct ObjectReference: Hashable, Sendable {
     }
 
     /// A reference to an object of a class that is still to be made, different from every other.
+    ///
+    /// ```swift
+    /// var snapshot = Item.Snapshot(ObjectReference.new(Item.self))    // apply(_:) makes the object
+    /// snapshot.name = "Bolt"
+    /// ```
     public static func new(_ objectClass: any EntityObject.Type) -> ObjectReference {
         ObjectReference(entityName: objectClass.describeEntity().name, store: "", local: .text("t\(UUID().uuidString)"))
     }
 
     /// Reads `x-coredata://STORE-UUID/Entity/p12`; nil for anything else.
+    ///
+    /// ```swift
+    /// let reference = ObjectReference(uri: uri)               // nil where the URI names no object
+    /// ```
     public init?(uri: URL) {
         guard uri.scheme == "x-coredata" else { return nil }
         let parts = uri.absoluteString.dropFirst("x-coredata://".count)

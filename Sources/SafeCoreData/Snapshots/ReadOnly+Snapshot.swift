@@ -1,5 +1,9 @@
 extension ReadOnly where Object: EntityObject, Object._Subclasses == Never {
     /// The object's values as they are now, for other threads; see ``EntityObject/snapshot(_:)``.
+    ///
+    /// ```swift
+    /// let snapshot = view.snapshot()                          // Item.Snapshot: may leave the main actor
+    /// ```
     public func snapshot() -> Object.Snapshot { object.snapshot() }
 }
 
@@ -29,6 +33,10 @@ extension ReadOnly where Object: EntityObject {
 
 extension ReadContext {
     /// Snapshots of what a request finds, straight from rows; see `NSManagedObjectContext.snapshots(of:)`.
+    ///
+    /// ```swift
+    /// let items = try await stack.read { try $0.snapshots(of: Item.fetchRequest()) }
+    /// ```
     ///
     /// - Throws: what the fetch throws, and `SnapshotError.losesProperties`.
     @inlinable

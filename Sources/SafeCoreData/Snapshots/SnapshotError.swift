@@ -1,4 +1,12 @@
 /// Why snapshots could not be made or applied. Nothing was changed.
+///
+/// ```swift
+/// do {
+///     try context.apply(snapshots)
+/// } catch SnapshotError.unknownObjects(let references) {
+///     print("missing:", references.map(\.entityName))
+/// }
+/// ```
 public enum SnapshotError: LocalizedError, Hashable, Sendable {
     /// Snapshots lead to objects that neither the store has nor the snapshots show.
     case unknownObjects([ObjectReference])

@@ -4,6 +4,11 @@ extension CodingUserInfoKey {
     ///
     /// Needed only where a class is not found by its name: a graph that another program encoded may name classes differently, and
     /// two modules may have classes of one name.
+    ///
+    /// ```swift
+    /// let classes: [any EntityObject.Type] = [Novel.self]
+    /// decoder.userInfo[.snapshotClasses!] = classes
+    /// ```
     public static let snapshotClasses = CodingUserInfoKey(rawValue: "SafeCoreData.snapshotClasses")
 }
 

@@ -51,6 +51,12 @@ extension EntityObject {
     /// Loads what it shows. Objects whose class is no `@Entity` class are left out. An object that is known by a superclass is in the
     /// graph with all properties of its own class: `graph[reference, as: Novel.Snapshot.self]`.
     ///
+    /// Cost: O(number of objects that are reached); those that are faults are loaded one by one.
+    ///
+    /// ```swift
+    /// let data = try JSONEncoder().encode(item.snapshotGraph(depth: 2))
+    /// ```
+    ///
     /// - Parameter depth: the number of steps; 0 gives the object alone.
     public func snapshotGraph(depth: Int) -> SnapshotGraph<Snapshot> { _snapshotGraph(Snapshot.self, depth) }
 
@@ -102,6 +108,11 @@ extension NSManagedObjectContext {
     ///
     /// A graph ends somewhere: what its outermost snapshots lead to must exist, or is left out with
     /// `danglingReferences: .drop`.
+    ///
+    /// ```swift
+    /// let graph = try JSONDecoder().decode(SnapshotGraph<Item.Snapshot>.self, from: data)
+    /// let item = try context.apply(graph, danglingReferences: .drop)
+    /// ```
     @discardableResult
     public func apply<Root: EntitySnapshot>(
         _ graph: SnapshotGraph<Root>, danglingReferences: DanglingReferences = .refuse
