@@ -5,6 +5,14 @@ import Foundation
 /// Unlike on a Mac, objects that have gone are never counted. A table is for one thread at a time.
 ///
 /// Source: <https://developer.apple.com/documentation/foundation/nshashtable>
+///
+/// Adding, finding and removing cost O(1) on average.
+///
+/// ```swift
+/// let observers = NSHashTable<Observer>.weakObjects()
+/// observers.add(observer)                                 // forgotten when nobody else keeps it
+/// for observer in observers.allObjects { observer.update() }
+/// ```
 open class NSHashTable<ObjectType: AnyObject>: NSObject {
     private var objects: HeldObjects
 

@@ -5,6 +5,14 @@ import Foundation
 /// Unlike on a Mac, entries that have gone are never counted. A table is for one thread at a time.
 ///
 /// Source: <https://developer.apple.com/documentation/foundation/nsmaptable>
+///
+/// Setting, finding and removing cost O(1) on average.
+///
+/// ```swift
+/// let views = NSMapTable<NSManagedObjectID, Observer>.strongToWeakObjects()
+/// views.setObject(view, forKey: item.objectID)
+/// let shown = views.object(forKey: item.objectID)
+/// ```
 open class NSMapTable<KeyType: AnyObject, ObjectType: AnyObject>: NSObject {
     private var objects: HeldObjects
     private let valueOptions: NSPointerFunctions.Options

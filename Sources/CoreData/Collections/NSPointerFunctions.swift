@@ -3,6 +3,10 @@ import Foundation
 /// How `NSHashTable` and `NSMapTable` hold what is put into them. Foundation on Linux has none of the three.
 ///
 /// Source: <https://developer.apple.com/documentation/foundation/nspointerfunctions>
+///
+/// ```swift
+/// let seen = NSHashTable<Item>(options: [.weakMemory, .objectPointerPersonality])
+/// ```
 public enum NSPointerFunctions {
     /// Ways of holding and comparing objects. Those for memory that holds no objects do not exist here.
     public struct Options: OptionSet, Sendable {

@@ -2,6 +2,12 @@ import Foundation
 
 extension NSEntityDescription {
     /// The entity of a name in the model of a context's coordinator; nil when there is none.
+    ///
+    /// Cost: O(1).
+    ///
+    /// ```swift
+    /// let entity = NSEntityDescription.entity(forEntityName: "Item", in: context)
+    /// ```
     public class func entity(forEntityName name: String, in context: NSManagedObjectContext) -> NSEntityDescription? {
         guard let model = context.modelLayout else {
             preconditionFailure(
@@ -13,6 +19,11 @@ extension NSEntityDescription {
     /// Makes an object of an entity and inserts it into a context. The result is of the class that the entity names.
     ///
     /// An unknown name is a programming error and stops the program with the names that there are.
+    ///
+    /// ```swift
+    /// let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+    /// item.setValue("Bolt", forKey: "name")
+    /// ```
     public class func insertNewObject(forEntityName name: String, into context: NSManagedObjectContext) -> NSManagedObject {
         guard let entity = entity(forEntityName: name, in: context), let layout = entity.cachedLayout else {
             preconditionFailure(

@@ -3,6 +3,10 @@ extension NSManagedObjectContext {
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.rawValue) }
 
     /// How a context's work is scheduled.
+    ///
+    /// ```swift
+    /// let context = NSManagedObjectContext(.privateQueue)
+    /// ```
     public struct ConcurrencyType: RawRepresentable, Hashable, Sendable {
         public var rawValue: NSManagedObjectContextConcurrencyType
         public init(rawValue: NSManagedObjectContextConcurrencyType) { self.rawValue = rawValue }

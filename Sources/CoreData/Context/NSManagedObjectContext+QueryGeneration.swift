@@ -6,6 +6,10 @@ extension NSManagedObjectContext {
     /// The state of the stores that the context reads; nil while it reads the newest one, and for a context with a parent.
     ///
     /// Another context is pinned to the same state with it.
+    ///
+    /// ```swift
+    /// try other.setQueryGenerationFrom(context.queryGenerationToken)  // both see the same state of the stores
+    /// ```
     public final var queryGenerationToken: NSQueryGenerationToken? { generation.map(NSQueryGenerationToken.init) }
 
     /// Pins what the context reads to a state of the stores, or unpins it.

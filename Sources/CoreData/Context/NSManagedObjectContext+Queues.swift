@@ -15,6 +15,10 @@ extension NSManagedObjectContext {
     }
 
     /// Runs a block on the context's queue, waits for it and gives its value or error. May be nested.
+    ///
+    /// ```swift
+    /// let count = try context.performAndWait { try context.count(for: NSFetchRequest<Item>(entityName: "Item")) }
+    /// ```
     public func performAndWait<Value>(_ block: () throws -> Value) rethrows -> Value {
         try run(block)
     }
@@ -49,6 +53,10 @@ extension NSManagedObjectContext {
     }
 
     /// When an asynchronous block runs.
+    ///
+    /// ```swift
+    /// try await context.perform(schedule: .enqueued) { try context.save() }
+    /// ```
     public enum ScheduledTaskType: Sendable {
         /// At once if the caller is on the context's queue already, else like `enqueued`.
         case immediate
@@ -57,6 +65,14 @@ extension NSManagedObjectContext {
     }
 
     /// Runs a block on the context's queue and gives its value or error; pending changes are processed at its end.
+    ///
+    /// ```swift
+    /// let id = try await context.perform {
+    ///     let item = Item(context: context)
+    ///     try context.save()
+    ///     return item.objectID
+    /// }
+    /// ```
     public func perform<Value, Failure: Error>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> Value
     ) async throws(Failure) -> Value {

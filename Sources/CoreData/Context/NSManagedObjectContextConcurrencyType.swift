@@ -1,4 +1,9 @@
 /// How a context's work is scheduled.
+///
+/// ```swift
+/// let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+/// context.persistentStoreCoordinator = container.persistentStoreCoordinator
+/// ```
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
     /// No queue; for code that predates queues.
     @available(*, deprecated, message: "Use a queue")

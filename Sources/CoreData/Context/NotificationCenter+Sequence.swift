@@ -4,6 +4,12 @@ import Foundation
 extension NotificationCenter {
     /// The notifications of a name, as they are posted from the time on that somebody begins to wait for them.
     ///
+    /// ```swift
+    /// for await save in NotificationCenter.default.notifications(named: .NSManagedObjectContextDidSaveObjectIDs) {
+    ///     print(save.userInfo?[NSInsertedObjectIDsKey] ?? [])
+    /// }
+    /// ```
+    ///
     /// - Parameter object: whose notifications; nil for everyone's.
     public func notifications(named name: Notification.Name, object: AnyObject? = nil) -> Notifications {
         Notifications(center: self, name: name, object: object)

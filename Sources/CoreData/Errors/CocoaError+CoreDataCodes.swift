@@ -6,9 +6,23 @@ extension CocoaError {
     public static var managedObjectValidation: CocoaError.Code { .managedObjectValidation }
 
     /// Several validations failed; `NSDetailedErrorsKey` holds the single errors. (1560)
+    ///
+    /// ```swift
+    /// do {
+    ///     try context.save()
+    /// } catch let error as CocoaError where error.code == .validationMultipleErrors {
+    ///     for single in error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [] { print(single.localizedDescription) }
+    /// }
+    /// ```
     public static var validationMultipleErrors: CocoaError.Code { .validationMultipleErrors }
 
     /// A property that is not optional is nil. (1570)
+    ///
+    /// ```swift
+    /// do { try context.save() } catch let error as CocoaError where error.code == .validationMissingMandatoryProperty {
+    ///     print(error.validationKey ?? "", "needs a value")
+    /// }
+    /// ```
     public static var validationMissingMandatoryProperty: CocoaError.Code { .validationMissingMandatoryProperty }
 
     /// A to-many relationship has fewer destinations than its minimum count. (1580)
@@ -55,15 +69,27 @@ extension CocoaError {
     public static var persistentStoreCoordinatorLocking: CocoaError.Code { .persistentStoreCoordinatorLocking }
 
     /// The row behind a fault is not in the store any more. (133000)
+    ///
+    /// ```swift
+    /// do { item = try context.existingObject(with: id) } catch CocoaError.managedObjectReferentialIntegrity { item = nil }
+    /// ```
     public static var managedObjectReferentialIntegrity: CocoaError.Code { .managedObjectReferentialIntegrity }
 
     /// A relationship leads to an object of another store. (133010)
     public static var managedObjectExternalRelationship: CocoaError.Code { .managedObjectExternalRelationship }
 
     /// Rows changed underneath a save and the merge policy did not resolve it. (133020)
+    ///
+    /// ```swift
+    /// do { try context.save() } catch CocoaError.managedObjectMerge { context.rollback() }
+    /// ```
     public static var managedObjectMerge: CocoaError.Code { .managedObjectMerge }
 
     /// Uniqueness constraints are violated and the merge policy did not resolve it. (133021)
+    ///
+    /// ```swift
+    /// do { try context.save() } catch CocoaError.managedObjectConstraintMerge { print("The code is taken.") }
+    /// ```
     public static var managedObjectConstraintMerge: CocoaError.Code { .managedObjectConstraintMerge }
 
     /// No store class is registered for a type, or a file is not of any known format. (134000)
@@ -100,6 +126,16 @@ extension CocoaError {
     public static var persistentStoreUnsupportedRequestType: CocoaError.Code { .persistentStoreUnsupportedRequestType }
 
     /// A store was made with another version of the model. (134100)
+    ///
+    /// ```swift
+    /// do {
+    ///     try coordinator.addPersistentStore(type: .sqlite, at: url)
+    /// } catch CocoaError.persistentStoreIncompatibleVersionHash {
+    ///     try coordinator.addPersistentStore(
+    ///         type: .sqlite, at: url,
+    ///         options: [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true])
+    /// }
+    /// ```
     public static var persistentStoreIncompatibleVersionHash: CocoaError.Code {
         .persistentStoreIncompatibleVersionHash
     }

@@ -6,6 +6,12 @@ extension CocoaError {
     public var validationObject: Any? { userInfo[NSValidationObjectErrorKey] }
 
     /// The name of the property that failed a validation.
+    ///
+    /// ```swift
+    /// do { try context.save() } catch let error as CocoaError {
+    ///     print((error.validationObject as? NSManagedObject)?.entity.name ?? "", error.validationKey ?? "")
+    /// }
+    /// ```
     public var validationKey: String? { userInfo[NSValidationKeyErrorKey] as? String }
 
     /// The value that failed a validation.
@@ -18,6 +24,12 @@ extension CocoaError {
     public var affectedStores: [AnyObject]? { objects(NSAffectedStoresErrorKey) }
 
     /// The managed objects that the error concerns.
+    ///
+    /// ```swift
+    /// do { try context.save() } catch let error as CocoaError {
+    ///     for case let object as NSManagedObject in error.affectedObjects ?? [] { context.refresh(object, mergeChanges: false) }
+    /// }
+    /// ```
     public var affectedObjects: [AnyObject]? { objects(NSAffectedObjectsErrorKey) }
 
     private func objects(_ key: String) -> [AnyObject]? {

@@ -4,6 +4,10 @@ extension CocoaError.Code {
     // MARK: Validation
 
     /// An object failed a validation that has no code of its own. (1550)
+    ///
+    /// ```swift
+    /// throw CocoaError(.managedObjectValidation, userInfo: [NSLocalizedDescriptionKey: "The end comes before the start."])
+    /// ```
     public static var managedObjectValidation: CocoaError.Code { CocoaError.Code(rawValue: 1550) }
 
     /// Several validations failed; `NSDetailedErrorsKey` holds the single errors. (1560)

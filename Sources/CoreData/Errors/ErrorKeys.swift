@@ -3,6 +3,10 @@
 // Source: <https://developer.apple.com/documentation/coredata/core-data-constants>
 
 /// The single errors (`[NSError]`) of an error that stands for several.
+///
+/// ```swift
+/// let errors = (error as NSError).userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error as NSError]
+/// ```
 public let NSDetailedErrorsKey = "NSDetailedErrors"
 
 /// The managed object that failed a validation.
@@ -28,4 +32,8 @@ public let NSPersistentStoreSaveConflictsErrorKey = "conflictList"
 
 /// The domain of errors with SQLite's own result codes; also the userInfo key under which an `NSCocoaErrorDomain` error
 /// carries such a code as a number.
+///
+/// ```swift
+/// let code = (error as NSError).userInfo[NSSQLiteErrorDomain] as? Int     // 5: the database is locked
+/// ```
 public let NSSQLiteErrorDomain = "NSSQLiteErrorDomain"

@@ -1,4 +1,11 @@
 /// Why an object's values were replaced, for `awake(fromSnapshotEvents:)`.
+///
+/// ```swift
+/// override func awake(fromSnapshotEvents flags: NSSnapshotEventType) {
+///     super.awake(fromSnapshotEvents: flags)
+///     if flags.contains(.refresh) { cachedTotal = nil }
+/// }
+/// ```
 public struct NSSnapshotEventType: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }

@@ -3,6 +3,11 @@ import Foundation
 // Places in lists of sections, which code for results in sections takes for granted and Foundation on Linux lacks.
 extension IndexPath {
     /// The place of an item in a section.
+    ///
+    /// ```swift
+    /// let path = IndexPath(item: 3, section: 0)
+    /// print(path.section, path.item)
+    /// ```
     public init(item: Int, section: Int) { self = [section, item] }
 
     /// The place of a row in a section.

@@ -73,6 +73,11 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
     /// A URI that names the object, also in other processes and after a relaunch if the ID is permanent:
     /// `x-coredata://STORE-UUID/Entity/p12`.
+    ///
+    /// ```swift
+    /// let uri = item.objectID.uriRepresentation()             // permanent once the item was saved
+    /// let id = coordinator.managedObjectID(forURIRepresentation: uri)
+    /// ```
     public func uriRepresentation() -> URL {
         let text =
             switch identity {

@@ -2,6 +2,11 @@ extension NSPersistentStore {
     /// The kinds of stores a coordinator can open.
     ///
     /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstore/storetype>
+    ///
+    /// ```swift
+    /// try coordinator.addPersistentStore(type: .inMemory, at: url)
+    /// let list = NSPersistentStore.StoreType(rawValue: "List")
+    /// ```
     public struct StoreType: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
 

@@ -6,6 +6,10 @@ import Synchronization
 /// Custom stores inherit from `NSAtomicStore` or `NSIncrementalStore`, never from this class directly.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstore>
+///
+/// ```swift
+/// for store in coordinator.persistentStores { print(store.type, store.identifier ?? "", store.url?.path ?? "") }
+/// ```
 open class NSPersistentStore: NSObject, @unchecked Sendable {
     // Sendable: mutable state lies behind the mutex; subclasses guard their own.
 
@@ -102,6 +106,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Opens the store far enough to know its metadata, creating it when it does not exist. Subclasses must override this
     /// and set `metadata` with at least `NSStoreTypeKey` and `NSStoreUUIDKey`.
+    ///
+    /// ```swift
+    /// override func loadMetadata() throws {
+    ///     metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: try storedIdentifier()]
+    /// }
+    /// ```
     open func loadMetadata() throws {
         throw CoreDataErrors.make(
             .persistentStoreOpen, "The store class \(Swift.type(of: self)) does not implement loadMetadata().")

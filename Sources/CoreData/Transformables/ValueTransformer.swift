@@ -2,6 +2,10 @@ import Foundation
 import Synchronization
 
 /// The name of a value transformer.
+///
+/// ```swift
+/// extension NSValueTransformerName { static let colour = NSValueTransformerName("ColourTransformer") }
+/// ```
 public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
     public var rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -25,6 +29,14 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
 ///
 /// Foundation on Linux has no such class, so this one takes its place, with the same members. A transformer is registered
 /// under its name, or found by the name of its class.
+///
+/// ```swift
+/// final class ColourTransformer: ValueTransformer, @unchecked Sendable {
+///     override func transformedValue(_ value: Any?) -> Any? { (value as? Colour).map { Data($0.bytes) } }
+///     override func reverseTransformedValue(_ value: Any?) -> Any? { (value as? Data).map { Colour(bytes: Array($0)) } }
+/// }
+/// ValueTransformer.setValueTransformer(ColourTransformer(), forName: NSValueTransformerName("ColourTransformer"))
+/// ```
 open class ValueTransformer: NSObject, @unchecked Sendable {
     // Sendable: transformers are registered once and must not have mutable state; subclasses promise that.
 
@@ -33,6 +45,11 @@ open class ValueTransformer: NSObject, @unchecked Sendable {
     private static let registered = Mutex<[String: ValueTransformer]>([:])
 
     /// Registers a transformer under a name; nil removes it.
+    ///
+    /// ```swift
+    /// ValueTransformer.setValueTransformer(ColourTransformer(), forName: NSValueTransformerName("ColourTransformer"))
+    /// colour.valueTransformerName = "ColourTransformer"       // an attribute of the model
+    /// ```
     open class func setValueTransformer(_ transformer: ValueTransformer?, forName name: NSValueTransformerName) {
         registered.withLock { $0[name.rawValue] = transformer }
     }
@@ -82,6 +99,10 @@ extension ValueTransformer: ValueTransformerFactory {}
 
 extension ValueTransformerFactory where Self: ValueTransformer {
     /// The transformer of a name: a registered one, or one of the class of this name; nil if there is neither.
+    ///
+    /// ```swift
+    /// let data = ValueTransformer(forName: NSValueTransformerName("ColourTransformer"))?.transformedValue(red) as? Data
+    /// ```
     public init?(forName name: NSValueTransformerName) {
         guard let transformer = ValueTransformer.find(name) as? Self else { return nil }
         self = transformer
@@ -92,6 +113,13 @@ extension ValueTransformerFactory where Self: ValueTransformer {
 /// this transformer and its subclasses for storing.
 ///
 /// Source: <https://developer.apple.com/documentation/foundation/nssecureunarchivefromdatatransformer>
+///
+/// ```swift
+/// final class PathTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked Sendable {
+///     override class var allowedTopLevelClasses: [AnyClass] { [NSArray.self, NSString.self] }
+/// }
+/// ValueTransformer.setValueTransformer(PathTransformer(), forName: NSValueTransformerName("PathTransformer"))
+/// ```
 open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Sendable {
     // Sendable: no state.
 

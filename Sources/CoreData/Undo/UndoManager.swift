@@ -56,6 +56,14 @@ open class UndoManager: NSObject {
     /// Opens a group, within the open one if there is one.
     ///
     /// With `groupsByEvent` the event's group is opened first.
+    ///
+    /// ```swift
+    /// undoManager.beginUndoGrouping()
+    /// rename(item, to: "Nut")
+    /// move(item, to: shelf)
+    /// undoManager.setActionName("Move")
+    /// undoManager.endUndoGrouping()                           // undone as one
+    /// ```
     open func beginUndoGrouping() {
         if opensGroupsByEvent { openEventGroup() }
         if groupingLevel > 0 { post(.NSUndoManagerCheckpoint) }
@@ -76,6 +84,10 @@ open class UndoManager: NSObject {
     open var groupsByEvent = true
 
     /// How many groups of the top level are kept, the oldest going first; 0, the value to begin with, keeps all.
+    ///
+    /// ```swift
+    /// undoManager.levelsOfUndo = 50
+    /// ```
     open var levelsOfUndo = 0 {
         didSet {
             precondition(levelsOfUndo >= 0, "The undo manager cannot keep \(levelsOfUndo) levels: levelsOfUndo is 0 (all) or more.")
@@ -93,6 +105,12 @@ open class UndoManager: NSObject {
     ///
     /// Actions that could be redone are forgotten, unless this happens while undoing or redoing.
     ///
+    /// ```swift
+    /// let former = document.title
+    /// undoManager.registerUndo(withTarget: document) { $0.title = former }
+    /// document.title = "Stock"
+    /// ```
+    ///
     /// - Parameters:
     ///   - target: what the handler is given. The manager does not keep it; once it is gone, the action does nothing.
     ///   - handler: takes the change back. It is kept: it should not refer to the target by itself.
@@ -107,6 +125,12 @@ open class UndoManager: NSObject {
     final func registerUndo(_ perform: @escaping () -> Void) { register(UndoAction(target: nil, perform: perform)) }
 
     /// Makes registering have no effect until `enableUndoRegistration()` was called as many times.
+    ///
+    /// ```swift
+    /// undoManager.disableUndoRegistration()
+    /// defer { undoManager.enableUndoRegistration() }
+    /// item.lastSeen = Date()                                  // cannot be undone
+    /// ```
     open func disableUndoRegistration() { disabledCount += 1 }
 
     /// Ends what the last `disableUndoRegistration()` began. Not being disabled stops the program.
@@ -146,6 +170,10 @@ open class UndoManager: NSObject {
     /// Closes the open group of the top level, and undoes the last group.
     ///
     /// More than one open group stops the program, and so does undoing while undoing or redoing.
+    ///
+    /// ```swift
+    /// if undoManager.canUndo { undoManager.undo() }
+    /// ```
     open func undo() {
         requireRest("undo()")
         post(.NSUndoManagerCheckpoint)
@@ -209,6 +237,11 @@ open class UndoManager: NSObject {
     /// Names what `undo()` undoes, or `redo()` redoes: the open groups, or the last one where none is open.
     ///
     /// An empty name takes the name away.
+    ///
+    /// ```swift
+    /// context.undoManager?.setActionName("Rename")
+    /// let title = context.undoManager?.undoMenuItemTitle      // "Undo Rename"
+    /// ```
     open func setActionName(_ actionName: String) {
         for group in groupsToMark { group.name = actionName }
     }

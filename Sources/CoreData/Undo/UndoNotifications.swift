@@ -21,6 +21,12 @@ extension NSNotification.Name {
     public static let NSUndoManagerWillUndoChange = NSNotification.Name("NSUndoManagerWillUndoChangeNotification")
 
     /// Posted after the actions of a group were undone.
+    ///
+    /// ```swift
+    /// for await _ in NotificationCenter.default.notifications(named: .NSUndoManagerDidUndoChange, object: undoManager) {
+    ///     redraw()
+    /// }
+    /// ```
     public static let NSUndoManagerDidUndoChange = NSNotification.Name("NSUndoManagerDidUndoChangeNotification")
 
     /// Posted before the actions of a group are redone.

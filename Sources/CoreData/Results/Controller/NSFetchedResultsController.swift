@@ -101,6 +101,11 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
 
     /// Fetches, and follows changes from now on. On an error the results stay as they were.
     ///
+    /// ```swift
+    /// do { try controller.performFetch() } catch { print(error.localizedDescription) }
+    /// let count = controller.fetchedObjects?.count ?? 0
+    /// ```
+    ///
     /// - Throws: what the fetch throws; code 134060 for a request without sort descriptors, objects that are not in the order of their
     ///   sections, results that are not of the controller's type, and a request that has changed under its cache.
     open func performFetch() throws {
@@ -141,6 +146,10 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     /// The object at a place.
     ///
     /// There is none before the first fetch or outside of the sections: to ask for it is a programming error.
+    ///
+    /// ```swift
+    /// let item = controller.object(at: IndexPath(item: row, section: section))    // O(log n)
+    /// ```
     open func object(at indexPath: IndexPath) -> ResultType {
         guard let contents = results.contents else {
             preconditionFailure("There is no object at \(indexPath): performFetch() was not called.")
@@ -154,6 +163,10 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     }
 
     /// The place of an object; nil if it is not among the results.
+    ///
+    /// ```swift
+    /// if let path = controller.indexPath(forObject: item) { print(path.section, path.item) }
+    /// ```
     open func indexPath(forObject object: ResultType) -> IndexPath? {
         guard let contents = results.contents, let object = object as? NSObject else { return nil }
         if let path = contents.path(of: object) { return path.indexPath }
@@ -177,6 +190,10 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     // MARK: Sections
 
     /// The sections, in order; nil before the first fetch. Takes time for each of them.
+    ///
+    /// ```swift
+    /// let counts = controller.sections?.map { ($0.name, $0.numberOfObjects) }
+    /// ```
     open var sections: [any NSFetchedResultsSectionInfo]? { results.contents?.sections.array }
 
     /// The titles of an index of the sections: each title once, in the order of the sections.
@@ -210,6 +227,12 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     // MARK: Cache
 
     /// Allows the requests of controllers with this cache to change; nil stands for all caches.
+    ///
+    /// ```swift
+    /// NSFetchedResultsController<Item>.deleteCache(withName: "Items")
+    /// controller.fetchRequest.predicate = NSPredicate(format: "stockCount > 0")
+    /// try controller.performFetch()
+    /// ```
     open class func deleteCache(withName name: String?) { ResultsCaches.delete(name) }
 }
 

@@ -3,6 +3,10 @@ import Foundation
 /// Notifications of a context as values of a type, one after the other.
 ///
 /// Those that are posted while nobody waits are kept.
+///
+/// ```swift
+/// for await message in context.notifications(of: .didSaveObjectIDs) { print(message.insertedIDs) }
+/// ```
 public struct ContextMessages<Message>: AsyncSequence, @unchecked Sendable {
     // Sendable: constants; the function that makes messages keeps nothing.
     public typealias Element = Message

@@ -3,6 +3,10 @@ import Foundation
 /// The changes of one object, as they happen from the time on at which the sequence was made. For one iteration.
 ///
 /// Ends when the context is reset or deallocated, and when the iterating task is cancelled.
+///
+/// ```swift
+/// for await names in item.objectDidChange where names.contains("stockCount") { print(item.stockCount) }
+/// ```
 public struct ObjectChanges<Element: Sendable>: AsyncSequence, Sendable {
     private let observer: ObjectObserver<Element>
     private let stream: AsyncStream<Element>
@@ -34,6 +38,10 @@ extension NSManagedObject {
     /// Tells once for each event in which the object changes: at its first change, or when its values are read again.
     ///
     /// Ask for it on the queue of the object's context; iterate it anywhere. Changes that come while nobody waits are one element.
+    ///
+    /// ```swift
+    /// for await _ in item.objectWillChange { redraw() }
+    /// ```
     public var objectWillChange: ObjectChanges<Void> {
         changes(.bufferingNewest(1)) { observer in observer.willChange = { () } }
     }
@@ -42,6 +50,11 @@ extension NSManagedObject {
     /// its values were read again, so that any may have changed.
     ///
     /// Ask for it on the queue of the object's context; iterate it anywhere. Changes of primitive values are not told.
+    ///
+    /// ```swift
+    /// let changes = item.objectDidChange                      // on the queue of the item's context
+    /// for await names in changes { print(names) }
+    /// ```
     public var objectDidChange: ObjectChanges<Set<String>> {
         changes(.unbounded) { observer in observer.didChange = { $0 } }
     }

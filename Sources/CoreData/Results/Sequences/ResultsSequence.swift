@@ -6,6 +6,11 @@ import Foundation
 /// one, with the difference to the one that it read before. Each iteration follows the results for itself.
 ///
 /// The sequence ends when the context is reset, and when the iterating task is cancelled. It throws what the fetch throws.
+///
+/// ```swift
+/// let states = context.changes(of: request)               // ResultsSequence<NSManagedObjectID>
+/// for try await state in states { print(state.objectIDs.count) }
+/// ```
 public struct ResultsSequence<Value: Sendable>: AsyncSequence, Sendable {
     public typealias Element = ResultsState<Value>
 

@@ -1,6 +1,15 @@
 import Foundation
 
 /// The results of a request at one time, and what is different to the time before.
+///
+/// ```swift
+/// for change in state.difference ?? [] {                  // nil: the first state, all of it is new
+///     switch change {
+///     case .insert(let place, let id, _): insert(id, at: place)
+///     case .remove(let place, _, _): remove(at: place)
+///     }
+/// }
+/// ```
 public struct ResultsState<Value: Sendable>: Sendable {
     /// The IDs of the results, in order.
     public let objectIDs: [NSManagedObjectID]

@@ -65,6 +65,12 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     // MARK: Items
 
     /// Adds items at the end of a section, of the last one if none is named.
+    ///
+    /// ```swift
+    /// snapshot.appendSections(["open", "done"])
+    /// snapshot.appendItems([3, 5], toSection: "open")
+    /// snapshot.appendItems([8])                               // to "done", the last section
+    /// ```
     public mutating func appendItems(_ identifiers: [ItemIdentifierType], toSection section: SectionIdentifierType? = nil) {
         guard let section = section ?? sectionIdentifiers.last else { Self.stop("The snapshot has no section to add items to.") }
         add(identifiers, to: section, at: itemIdentifiers(inSection: section).count)
@@ -97,6 +103,10 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     public mutating func deleteAllItems() { self = NSDiffableDataSourceSnapshot() }
 
     /// Moves an item before another, also into another section.
+    ///
+    /// ```swift
+    /// snapshot.moveItem(5, beforeItem: 3)
+    /// ```
     public mutating func moveItem(_ identifier: ItemIdentifierType, beforeItem item: ItemIdentifierType) {
         move(identifier, to: item, offset: 0)
     }

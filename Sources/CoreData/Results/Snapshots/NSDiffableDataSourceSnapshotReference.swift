@@ -5,6 +5,11 @@ import Foundation
 /// `snapshot as NSDiffableDataSourceSnapshot<String, NSManagedObjectID>` gives the typed form.
 ///
 /// Source: <https://developer.apple.com/documentation/uikit/nsdiffabledatasourcesnapshotreference>
+///
+/// ```swift
+/// let typed = snapshot as NSDiffableDataSourceSnapshot<String, NSManagedObjectID>
+/// for section in typed.sectionIdentifiers { print(section, typed.itemIdentifiers(inSection: section).count) }
+/// ```
 public final class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying {
     typealias Storage = NSDiffableDataSourceSnapshot<AnyHashable, AnyHashable>
 
