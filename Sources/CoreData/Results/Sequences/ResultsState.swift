@@ -3,7 +3,8 @@ import Foundation
 /// The results of a request at one time, and what is different to the time before.
 ///
 /// ```swift
-/// for change in state.difference ?? [] {                  // nil: the first state, all of it is new
+/// guard let difference = state.difference else { return show(state.objectIDs) }       // the first state
+/// for change in difference {                              // removals first
 ///     switch change {
 ///     case .insert(let place, let id, _): insert(id, at: place)
 ///     case .remove(let place, _, _): remove(at: place)
