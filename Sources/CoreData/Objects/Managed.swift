@@ -45,6 +45,10 @@ public macro ManagedAccessor() = #externalMacro(module: "CoreDataMacros", type: 
 
 /// Writes the body of a method that changes a to-many relationship whose name does not follow from the method's.
 ///
+/// ```swift
+/// @ManagedAccessor(key: "people") public func addToChildren(_ value: Person)
+/// ```
+///
 /// - Parameter key: The relationship's name in the model, a string literal.
 @attached(body)
 public macro ManagedAccessor(key: StaticString) = #externalMacro(module: "CoreDataMacros", type: "ManagedAccessorMacro")

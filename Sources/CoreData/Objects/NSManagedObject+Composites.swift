@@ -31,6 +31,10 @@ extension NSManagedObject {
     /// when an object on the way is nil.
     ///
     /// A composite attribute that is nil gets its other elements as nil.
+    ///
+    /// ```swift
+    /// order.setValue("Graz", forKeyPath: "address.city")      // the other elements stay
+    /// ```
     public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
         var names = keyPath.split(separator: ".").map(String.init)
         var object = self
