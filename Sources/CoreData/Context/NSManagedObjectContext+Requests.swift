@@ -5,6 +5,10 @@ import Foundation
 extension NSPersistentStoreCoordinator {
     /// Executes a request against the stores on behalf of a context.
     ///
+    /// ```swift
+    /// let items = try coordinator.execute(request, with: context) as? [Item] ?? []
+    /// ```
+    ///
     /// - Returns: for a fetch request the array of what was fetched; for a save request an empty array; otherwise an
     ///   `NSPersistentStoreResult`. A save request writes exactly the objects it names, without `willSave` and validation.
     /// - Throws: what the request throws; code 134060 when the context works on another coordinator.

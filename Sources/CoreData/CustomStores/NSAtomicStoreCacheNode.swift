@@ -22,6 +22,7 @@ open class NSAtomicStoreCacheNode: NSObject, KeyValueCoding, @unchecked Sendable
     /// The values by property name; nil until the first one is set.
     open var propertyCache: NSMutableDictionary?
 
+    /// A record without values.
     public init(objectID moid: NSManagedObjectID) {
         objectID = moid
         super.init()

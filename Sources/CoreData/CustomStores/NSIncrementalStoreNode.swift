@@ -21,6 +21,7 @@ open class NSIncrementalStoreNode: NSObject {
     /// The version of the record. It should grow with each change of it.
     open private(set) var version: UInt64
 
+    /// A record with values by property name.
     public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {
         self.objectID = objectID
         self.values = values

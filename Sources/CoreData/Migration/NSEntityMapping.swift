@@ -1,6 +1,10 @@
 import Foundation
 
 /// What a migration does with the objects of an entity.
+///
+/// ```swift
+/// let removed = mapping.entityMappings.filter { $0.mappingType == .removeEntityMappingType }.compactMap(\.sourceEntityName)
+/// ```
 public enum NSEntityMappingType: UInt, Sendable, Hashable {
     /// Not said: the destination entity's properties are set by the mapping's expressions.
     case undefinedEntityMappingType = 0

@@ -78,9 +78,22 @@ struct ResultsChanges {
 }
 
 /// What happened to an object or a section of fetched results.
+///
+/// ```swift
+/// switch type {                                           // in controller(_:didChange:at:for:newIndexPath:)
+/// case .insert: list.insertRow(at: newIndexPath!)
+/// case .delete: list.deleteRow(at: indexPath!)
+/// case .move: list.moveRow(at: indexPath!, to: newIndexPath!)
+/// case .update: list.reloadRow(at: indexPath!)
+/// }
+/// ```
 public enum NSFetchedResultsChangeType: UInt, Sendable {
+    /// It came.
     case insert = 1
+    /// It went.
     case delete = 2
+    /// It is at another place, and may have changed.
     case move = 3
+    /// It changed and is where it was.
     case update = 4
 }

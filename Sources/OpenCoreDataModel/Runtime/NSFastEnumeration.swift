@@ -16,6 +16,7 @@ public protocol NSFastEnumeration: AnyObject {
 public struct NSFastEnumerationIterator: IteratorProtocol, Sequence {
     private var rest: IndexingIterator<[Any]>
 
+    /// Begins with the first element.
     public init(_ enumerable: any NSFastEnumeration) { rest = enumerable.enumeratedElements.makeIterator() }
 
     public mutating func next() -> Any? { rest.next() }

@@ -8,6 +8,7 @@
 /// }
 /// ```
 public struct DraftConflict: Hashable, Sendable {
+    /// What stands against the object.
     public enum Kind: Hashable, Sendable {
         /// Others have changed the object since the draft read it: the names of the attributes and to-one relationships that differ, in
         /// order. None where only to-many relationships do.
@@ -20,6 +21,7 @@ public struct DraftConflict: Hashable, Sendable {
 
     /// The object of the draft.
     public let objectID: NSManagedObjectID
+    /// What stands against it.
     public let kind: Kind
 
     public init(objectID: NSManagedObjectID, kind: Kind) {

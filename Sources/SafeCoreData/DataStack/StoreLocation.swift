@@ -45,6 +45,7 @@ public struct DataStackOptions: Sendable {
     /// ```
     public var mergePolicy: NSMergePolicy = .error
 
+    /// Options that migrate, record no history and throw on conflicts.
     public init() {}
 
     func description(of location: StoreLocation) -> NSPersistentStoreDescription {

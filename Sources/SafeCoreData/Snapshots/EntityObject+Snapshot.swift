@@ -5,7 +5,7 @@ extension EntityObject {
     /// types fit, name the one that is meant: `let snapshot: Novel.Snapshot = novel.snapshot()`. An object that is known by a
     /// superclass gives that one's properties; `snapshotOfOwnClass` has all.
     ///
-    /// Cost: O(number of properties); to-many relationships are loaded.
+    /// Cost: O(number of properties); a fault is loaded, and the to-many relationships that are shown.
     ///
     /// ```swift
     /// let whole = item.snapshot()

@@ -51,7 +51,7 @@ extension EntityObject {
     /// Loads what it shows. Objects whose class is no `@Entity` class are left out. An object that is known by a superclass is in the
     /// graph with all properties of its own class: `graph[reference, as: Novel.Snapshot.self]`.
     ///
-    /// Cost: O(number of objects that are reached); those that are faults are loaded one by one.
+    /// Cost: O(number of objects that are reached), and reading those that are not loaded.
     ///
     /// ```swift
     /// let data = try JSONEncoder().encode(item.snapshotGraph(depth: 2))

@@ -35,6 +35,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     /// How the policy resolves conflicts.
     public let mergeType: NSMergePolicyType
 
+    /// A policy that resolves conflicts in one of the five ways.
     public init(merge type: NSMergePolicyType) {
         mergeType = type
         super.init()

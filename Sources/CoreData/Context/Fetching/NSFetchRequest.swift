@@ -2,6 +2,10 @@ import Foundation
 import Synchronization
 
 /// What a fetch may give: managed objects, object IDs, dictionaries or numbers.
+///
+/// ```swift
+/// let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")     // of any kind of result
+/// ```
 public protocol NSFetchRequestResult: NSObjectProtocol {}
 
 extension NSManagedObject: NSFetchRequestResult {}
@@ -53,6 +57,10 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     public required init() { super.init() }
 
     /// A request for an entity by name; the name is looked up when the request is executed.
+    ///
+    /// ```swift
+    /// let request = NSFetchRequest<Item>(entityName: "Item")  // a wrong name is an error of the fetch
+    /// ```
     public init(entityName: String) {
         givenEntityName = entityName
         super.init()
@@ -83,12 +91,25 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     }
 
     /// Which objects match; nil for all.
+    ///
+    /// ```swift
+    /// request.predicate = NSPredicate(format: "stockCount < %d AND supplier.name == %@", 5, "Smith")
+    /// ```
     open var predicate: NSPredicate?
     /// The order of the results.
+    ///
+    /// ```swift
+    /// request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+    /// ```
     open var sortDescriptors: [NSSortDescriptor]?
     /// The greatest number of results; 0 for all.
     open var fetchLimit = 0
     /// How many matches to skip.
+    ///
+    /// ```swift
+    /// request.fetchOffset = 40                                // the third page
+    /// request.fetchLimit = 20
+    /// ```
     open var fetchOffset = 0
     /// How many rows to load at a time; 0 for all at once.
     ///
@@ -96,6 +117,11 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// its row together with those of its neighbours in the result. Rows that were loaded some batches ago are dropped again
     /// when nothing but the fetched array refers to their objects, which turn into faults. Stores that keep their rows in
     /// memory, and sorted fetches from several stores, ignore the size.
+    ///
+    /// ```swift
+    /// request.fetchBatchSize = 50
+    /// for item in try context.fetch(request) { print(item.name) }     // one statement for each 50
+    /// ```
     open var fetchBatchSize = 0
     /// The form of the results.
     open var resultType: NSFetchRequestResultType = .managedObjectResultType
@@ -110,11 +136,22 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// Whether objects that are loaded already and have no changes take over the fetched values.
     open var shouldRefreshRefetchedObjects = false
     /// Relationships to load together with the results, as key paths.
+    ///
+    /// ```swift
+    /// request.relationshipKeyPathsForPrefetching = ["supplier", "supplier.address"]   // one statement for each
+    /// ```
     open var relationshipKeyPathsForPrefetching: [String]?
     /// Properties of dictionary results: names or descriptions, attributes, to-one relationships and expressions.
     ///
     /// A fetch for objects reads all of their properties, whatever is listed here: none of them is left to be read later.
     /// The name of a property of the request's entity reads as its description once the entity is known.
+    ///
+    /// ```swift
+    /// let request = NSFetchRequest<NSDictionary>(entityName: "Item")
+    /// request.resultType = .dictionaryResultType
+    /// request.propertiesToFetch = ["name", "supplier.name"]
+    /// let names = try context.fetch(request).map { $0["name"] as? String }
+    /// ```
     open var propertiesToFetch: [Any]? {
         get { described(givenPropertiesToFetch) }
         set { givenPropertiesToFetch = newValue }
@@ -122,6 +159,12 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     private var givenPropertiesToFetch: [Any]?
     /// Properties that dictionary results are grouped by. The other columns are then aggregates; one over a relationship, such as
     /// `books.@count`, is that of all objects of the group (but for averages, which are refused). Names read as descriptions, as in `propertiesToFetch`.
+    ///
+    /// ```swift
+    /// request.resultType = .dictionaryResultType
+    /// request.propertiesToGroupBy = ["supplier.name"]
+    /// request.propertiesToFetch = ["supplier.name", total]    // an NSExpressionDescription of sum:
+    /// ```
     open var propertiesToGroupBy: [Any]? {
         get { described(givenPropertiesToGroupBy) }
         set { givenPropertiesToGroupBy = newValue }

@@ -34,6 +34,11 @@ public struct ContextMessages<Message>: AsyncSequence, @unchecked Sendable {
 
 extension NSManagedObjectContext {
     /// A kind of notification that contexts post, with the type that its contents have.
+    ///
+    /// ```swift
+    /// let saves = context.notifications(of: .didSaveObjectIDs)        // MessageKind<DidSaveObjectIDsMessage>
+    /// for await save in saves { print(save.insertedIDs.count) }
+    /// ```
     public struct MessageKind<Message>: @unchecked Sendable {
         // Sendable: constants; the function that makes messages keeps nothing.
         fileprivate let name: Notification.Name
