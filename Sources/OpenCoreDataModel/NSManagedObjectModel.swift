@@ -112,6 +112,8 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     /// The entities of a configuration, all entities for nil and for the name that stores give to the default configuration; nil
     /// when there is no such configuration.
     ///
+    /// Cost: O(1).
+    ///
     /// ```swift
     /// let cloud = model.entities(forConfigurationName: "Cloud") ?? []
     /// ```
@@ -161,6 +163,8 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     }
 
     /// The base64 text of a hash of all entities' version hashes. Equal for models that fit the same stores.
+    ///
+    /// Cost: as for `entityVersionHashesByName`, and a hash of the result.
     open var versionChecksum: String {
         VersionHash.checksum(ofEntityHashes: entityVersionHashesByName)
     }

@@ -144,6 +144,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// Adds a store for each description.
     ///
+    /// Cost: each store is opened, which reads its metadata and schema, and migrated where its model is another version.
+    ///
     /// ```swift
     /// container.loadPersistentStores { description, error in
     ///     if let error { print(description.url?.path ?? "", error.localizedDescription) }

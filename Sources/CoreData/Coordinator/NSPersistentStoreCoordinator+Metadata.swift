@@ -73,6 +73,8 @@ extension NSPersistentStoreCoordinator {
 
     /// The metadata of the store at a URL, whatever its type: the first registered class that can read it gives them.
     ///
+    /// Cost: each registered class tries the file until one can read it.
+    ///
     /// - Throws: `CocoaError.persistentStoreInvalidType` (134000) when no class can read the store; `NSDetailedErrorsKey` holds what each
     ///   says.
     public class func metadataForPersistentStore(with url: URL) throws -> [AnyHashable: Any] {

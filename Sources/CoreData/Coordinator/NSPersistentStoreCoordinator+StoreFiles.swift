@@ -61,6 +61,8 @@ extension NSPersistentStoreCoordinator {
 
     /// The model that a store keeps in itself.
     ///
+    /// Cost: O(size of the model).
+    ///
     /// ```swift
     /// let former = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
     /// let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: former, destinationModel: model)

@@ -110,6 +110,8 @@ open class UndoManager: NSObject {
     ///
     /// Actions that could be redone are forgotten, unless this happens while undoing or redoing.
     ///
+    /// Cost: O(1).
+    ///
     /// ```swift
     /// let former = document.title
     /// undoManager.registerUndo(withTarget: document) { $0.title = former }
@@ -175,6 +177,8 @@ open class UndoManager: NSObject {
     /// Closes the open group of the top level, and undoes the last group.
     ///
     /// More than one open group stops the program, and so does undoing while undoing or redoing.
+    ///
+    /// Cost: that of the actions of the group.
     ///
     /// ```swift
     /// if undoManager.canUndo { undoManager.undo() }

@@ -56,6 +56,8 @@ extension NSPredicate {
     ///
     /// Safe for text from anywhere: a mistake of any kind, and nesting too deep to handle, is an error.
     ///
+    /// Cost: O(length of the text).
+    ///
     /// ```swift
     /// do {
     ///     request.predicate = try NSPredicate.parse(text)     // what a user has typed

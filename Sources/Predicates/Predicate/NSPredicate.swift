@@ -83,6 +83,8 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
 
     /// Whether the object meets the condition.
     ///
+    /// Cost: O(size of the predicate), and of the collections that it looks through.
+    ///
     /// ```swift
     /// let cheap = items.filter { isCheap.evaluate(with: $0) }
     /// ```

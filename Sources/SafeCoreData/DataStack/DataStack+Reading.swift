@@ -1,6 +1,8 @@
 extension DataStack {
     /// Reads on the main actor, as soon as the store is open.
     ///
+    /// Cost: that of the block, on the main actor. The main context is made once.
+    ///
     /// ```swift
     /// let items = try await stack.read { try $0.fetch(NSFetchRequest<Item>(entityName: "Item")) }
     /// ```

@@ -1,6 +1,8 @@
 extension DataStack {
     /// Writes in the background: runs the block on the queue of a context of its own and saves that when the block returns.
     ///
+    /// Cost: a new context and one transaction for each call; many changes belong in one block.
+    ///
     /// ```swift
     /// let id = try await stack.write { context in
     ///     let item = Item(context: context, name: "Bolt")

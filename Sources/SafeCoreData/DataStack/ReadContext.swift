@@ -41,6 +41,8 @@ public struct ReadContext {
 
     /// The object with an ID, loaded.
     ///
+    /// Cost: one statement, unless the object is loaded or its row cached.
+    ///
     /// ```swift
     /// let item = try context.object(with: itemID, as: Item.self)      // ReadOnly<Item>
     /// ```

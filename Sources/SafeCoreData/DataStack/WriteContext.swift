@@ -82,6 +82,8 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
 
     /// The object with an ID, loaded and writable.
     ///
+    /// Cost: one statement, unless the row is cached.
+    ///
     /// ```swift
     /// let item = try context.object(with: itemID, as: Item.self)
     /// item.stockCount -= 1

@@ -44,6 +44,8 @@ extension EntityObject {
 
     /// A request for all objects of the class, those of subclasses among them.
     ///
+    /// Cost: as for `describeEntity()`.
+    ///
     /// ```swift
     /// let items = try context.fetch(readOnly: Item.fetchRequest())
     /// ```

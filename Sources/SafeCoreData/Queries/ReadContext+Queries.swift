@@ -1,6 +1,8 @@
 extension ReadContext {
     /// Views of the objects of a class that match a predicate, in an order.
     ///
+    /// Cost: one statement and O(number of results).
+    ///
     /// ```swift
     /// let names = try context.fetch(Item.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)]).map(\.name)
     /// ```
@@ -32,6 +34,8 @@ extension ReadContext {
 
     /// A view of the first of the objects that match a predicate; nil when there is none.
     ///
+    /// Cost: one statement with a limit of 1.
+    ///
     /// ```swift
     /// let name = try context.first(Item.self, sortBy: [.descending(\.stockCount)])?.name
     /// ```
@@ -45,6 +49,8 @@ extension ReadContext {
 
     /// The number of objects that match a predicate, which are not fetched.
     ///
+    /// Cost: one statement; the store counts.
+    ///
     /// ```swift
     /// let empty = try context.count(Item.self, where: #Predicate { $0.stockCount == 0 })
     /// ```
@@ -55,6 +61,8 @@ extension ReadContext {
     }
 
     /// Whether any object matches a predicate.
+    ///
+    /// Cost: one statement that ends with the first match.
     ///
     /// ```swift
     /// let isTaken = try context.exists(Item.self, where: #Predicate { $0.code == code })

@@ -52,6 +52,8 @@ extension NSManagedObjectContext {
 
     /// The objects of a class that match a predicate, in an order.
     ///
+    /// Cost: one statement and O(number of results), which come as faults with their rows.
+    ///
     /// ```swift
     /// let few = try context.fetch(
     ///     Item.self, where: #Predicate { $0.stockCount < 5 && $0.supplier?.name == "ACME" }, sortBy: [.ascending(\.name)])
@@ -84,6 +86,8 @@ extension NSManagedObjectContext {
 
     /// The first of the objects that match a predicate; nil when there is none.
     ///
+    /// Cost: one statement with a limit of 1.
+    ///
     /// ```swift
     /// let bolt = try context.first(Item.self, where: #Predicate { $0.name == "Bolt" })
     /// ```
@@ -97,6 +101,8 @@ extension NSManagedObjectContext {
 
     /// The number of objects that match a predicate, which are not fetched.
     ///
+    /// Cost: one statement; the store counts.
+    ///
     /// ```swift
     /// let empty = try context.count(Item.self, where: #Predicate { $0.stockCount == 0 })
     /// ```
@@ -107,6 +113,8 @@ extension NSManagedObjectContext {
     }
 
     /// Whether any object matches a predicate.
+    ///
+    /// Cost: one statement that ends with the first match.
     ///
     /// ```swift
     /// guard try !context.exists(Item.self, where: #Predicate { $0.name == name }) else { return }

@@ -34,6 +34,8 @@ public protocol _SnapshotVisitor {
 
 extension EntitySnapshot {
     /// The names of the properties that the snapshot has values of, in the order of their declaration.
+    ///
+    /// Cost: O(number of properties).
     public var propertyNames: [String] {
         var names = PresentNames()
         var copy = self
@@ -42,6 +44,8 @@ extension EntitySnapshot {
     }
 
     /// Whether the snapshot has a value of a property.
+    ///
+    /// Cost: O(number of properties).
     ///
     /// ```swift
     /// if snapshot.has(\.stockCount) { print(snapshot.stockCount) }

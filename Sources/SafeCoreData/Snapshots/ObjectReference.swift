@@ -51,6 +51,8 @@ public struct ObjectReference: Hashable, Sendable {
 
     /// A reference to an object of a class that is still to be made, different from every other.
     ///
+    /// Cost: O(number of properties of the class), which is asked for its entity's name.
+    ///
     /// ```swift
     /// var snapshot = Item.Snapshot(ObjectReference.new(Item.self))    // apply(_:) makes the object
     /// snapshot.name = "Bolt"
