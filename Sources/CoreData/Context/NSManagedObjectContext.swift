@@ -312,12 +312,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         try asOperation { try FetchExecutor(request, in: self).results() }
     }
 
-    /// Fetches what the request describes, as `Any`.
+    /// Fetches what the request describes, as `Any`. Throws what `fetch(_:)` of typed requests throws.
     open func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
         try FetchExecutor(request, in: self).run().elements
     }
 
-    /// The number of objects that the request would give.
+    /// The number of objects that the request would give. The store counts; throws what a fetch throws.
     open func count<Result>(for request: NSFetchRequest<Result>) throws -> Int {
         try asOperation { try FetchExecutor(request, in: self).count() }
     }

@@ -53,6 +53,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     ///     }
     /// }
     /// ```
+    ///
+    /// - Throws: what keeps the store from being opened; code 134080 without an override.
     open func load() throws {
         throw CoreDataErrors.make(
             .persistentStoreOpen, "The store class \(Swift.type(of: self)) does not implement load().",
@@ -67,6 +69,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     ///     try JSONEncoder().encode(titles).write(to: url!, options: .atomic)
     /// }
     /// ```
+    ///
+    /// - Throws: what keeps the save from being written; code 134030 without an override.
     open func save() throws {
         throw CoreDataErrors.make(
             .persistentStoreSave, "The store class \(Swift.type(of: self)) does not implement save().",

@@ -53,6 +53,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// - Returns: for a fetch an array of what its result type says (objects made with the context's `object(with:)`, object
     ///   IDs, dictionaries, or one number); for a save an empty array; for a batch what its result type says: a Bool, an array of
     ///   object IDs, or a number, by itself or in the request's kind of `NSPersistentStoreResult`.
+    /// - Throws: what keeps the request from being answered, which whoever made it gets; code 134091 without an override.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         throw CoreDataErrors.make(
             .persistentStoreUnsupportedRequestType,
@@ -95,6 +96,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     ///     return numbers.map { newObjectID(for: relationship.destinationEntity!, referenceObject: $0) }
     /// }
     /// ```
+    ///
+    /// - Throws: what keeps the record from being read; code 134070 for a to-many relationship without an override.
     open func newValue(
         forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
@@ -113,6 +116,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     ///     array.map { newObjectID(for: $0.entity, referenceObject: UUID()) }
     /// }
     /// ```
+    ///
+    /// - Throws: what keeps the objects from being saved; code 134070 without an override.
     open func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
         throw CoreDataErrors.make(
             .persistentStoreOperation,

@@ -277,19 +277,19 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
 
     // MARK: - Validation
 
-    /// Checks whether the object may be deleted: its relationships with the deny rule must be empty.
+    /// Checks whether the object may be deleted: its relationships with the deny rule must be empty. Throws 1600, several as 1560.
     open func validateForDelete() throws {
         try throwCombined(validationErrorsForDelete())
     }
 
-    /// Checks the object before it is saved for the first time: every property against its description.
+    /// Checks the object before it is saved for the first time: every property against its description. Throws 1550 to 1680.
     ///
     /// An override calls `super` and combines its errors with those of `super`.
     open func validateForInsert() throws {
         try validateProperties()
     }
 
-    /// Checks the changed object before it is saved: every property against its description.
+    /// Checks the changed object before it is saved: every property against its description. Throws 1550 to 1680.
     open func validateForUpdate() throws {
         try validateProperties()
     }

@@ -112,6 +112,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     ///     metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: try storedIdentifier()]
     /// }
     /// ```
+    ///
+    /// - Throws: what keeps the store from being opened; code 134080 without an override.
     open func loadMetadata() throws {
         throw CoreDataErrors.make(
             .persistentStoreOpen, "The store class \(Swift.type(of: self)) does not implement loadMetadata().")
@@ -124,12 +126,16 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
 
     /// The metadata of the store at a URL, read without opening it.
+    ///
+    /// - Throws: what keeps the file from being read; code 134080 without an override.
     open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
         throw CoreDataErrors.make(
             .persistentStoreOpen, "The store class \(self) cannot read the metadata of a store that is not open.")
     }
 
     /// Replaces the metadata of the store at a URL without opening it.
+    ///
+    /// - Throws: what keeps the file from being written; code 134080 without an override.
     open class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
         throw CoreDataErrors.make(
             .persistentStoreOpen, "The store class \(self) cannot write the metadata of a store that is not open.")

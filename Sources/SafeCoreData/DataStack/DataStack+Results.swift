@@ -145,6 +145,8 @@ public struct ObjectValues<Value: Sendable>: AsyncSequence, Sendable {
         }
 
         /// The next value; nil when the sequence has ended.
+        ///
+        /// - Throws: what the sequence was said to throw; code 133000 when there is no such object at first.
         public mutating func next() async throws -> Value? {
             guard let state = try await states.next() else { return nil }
             if state.values.isEmpty, isFirst {

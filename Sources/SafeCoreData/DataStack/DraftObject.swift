@@ -20,11 +20,13 @@ public struct DraftObject<Object: NSManagedObject> {
         self.context = context
     }
 
+    /// A property of the object, which can be set.
     public subscript<Value>(dynamicMember keyPath: ReferenceWritableKeyPath<Object, Value>) -> Value {
         get { object[keyPath: keyPath] }
         nonmutating set { object[keyPath: keyPath] = newValue }
     }
 
+    /// A property of the object.
     public subscript<Value>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value { object[keyPath: keyPath] }
 
     // MARK: Undo

@@ -39,39 +39,48 @@ public struct CompositeElements {
         throw CompositeValueError("the element '\(key(name))' is a \(type(of: object)), not a \(Value.self)")
     }
 
+    /// The value of an element with raw values. Throws where it is nil or the raw value stands for none.
     public func required<Value: RawRepresentable>(_ name: String) throws -> Value where Value.RawValue: NativeAttributeValue {
         guard let value: Value = try optional(name) else { throw CompositeValueError("the element '\(key(name))' is nil") }
         return value
     }
 
+    /// The value of an element with raw values that may be nil. Throws where the raw value stands for none.
     public func optional<Value: RawRepresentable>(_ name: String) throws -> Value? where Value.RawValue: NativeAttributeValue {
         guard let raw: Value.RawValue = try optional(name) else { return nil }
         guard let value = Value(rawValue: raw) else { throw CompositeValueError("\(raw) stands for no \(Value.self)") }
         return value
     }
 
+    /// The value of an element that is composite itself; nil counts as one whose elements are all nil. Throws what the type's
+    /// initializer throws.
     public func required<Value: CompositeValue>(_ name: String) throws -> Value {
         try Value(CompositeElements(property: name, values[key(name)] as? [String: Any] ?? [:]))
     }
 
+    /// The value of an element that is composite itself and may be nil. Throws what the type's initializer throws.
     public func optional<Value: CompositeValue>(_ name: String) throws -> Value? {
         try (values[key(name)] as? [String: Any]).map { try Value(CompositeElements(property: name, $0)) }
     }
 
+    /// The value of an element that is an enumeration. Throws where it is nil or stands for no case.
     public func required<Value: CompositeEnumeration>(_ name: String) throws -> Value {
         try Value(CompositeElements(property: name, values[key(name)] as? [String: Any] ?? [:]))
     }
 
+    /// The value of an element that is an enumeration and may be nil. Throws where it stands for no case.
     public func optional<Value: CompositeEnumeration>(_ name: String) throws -> Value? {
         try (values[key(name)] as? [String: Any]).map { try Value(CompositeElements(property: name, $0)) }
     }
 
+    /// The value of an element that is kept as JSON. Throws where it is nil or cannot be decoded.
     @_disfavoredOverload
     public func required<Value: Codable>(_ name: String) throws -> Value {
         guard let value: Value = try optional(name) else { throw CompositeValueError("the element '\(key(name))' is nil") }
         return value
     }
 
+    /// The value of an element that is kept as JSON and may be nil. Throws where it cannot be decoded.
     @_disfavoredOverload
     public func optional<Value: Codable>(_ name: String) throws -> Value? {
         guard let object = values[key(name)] else { return nil }
@@ -84,18 +93,22 @@ public struct CompositeElements {
     /// Gives an element its value.
     public mutating func set<Value: NativeAttributeValue>(_ name: String, _ value: Value?) { values[key(name)] = value }
 
+    /// Gives an element its raw value.
     public mutating func set<Value: RawRepresentable>(_ name: String, _ value: Value?) where Value.RawValue: NativeAttributeValue {
         values[key(name)] = value?.rawValue
     }
 
+    /// Gives an element that is composite itself its value.
     public mutating func set<Value: CompositeValue>(_ name: String, _ value: Value?) {
         values[key(name)] = value.map { CompositeElements.dictionary(of: $0, property: name) }
     }
 
+    /// Gives an element that is an enumeration its case.
     public mutating func set<Value: CompositeEnumeration>(_ name: String, _ value: Value?) {
         values[key(name)] = value.map { CompositeElements.dictionary(of: $0, property: name) }
     }
 
+    /// Gives an element its value as JSON with sorted keys.
     @_disfavoredOverload
     public mutating func set<Value: Codable>(_ name: String, _ value: Value?) {
         values[key(name)] = value.map { CodedValue.encode($0) }

@@ -39,6 +39,8 @@ extension NSManagedObjectModel {
     /// try model.attach(entities: Item.self, Supplier.self)
     /// let stack = DataStack(model: model, store: .inMemory)
     /// ```
+    ///
+    /// - Throws: `EntityMismatch` with all differences; then no class is set.
     public func attach(entities: any EntityObject.Type...) throws {
         try requireFit(of: entities)
         for objectClass in entities {

@@ -58,6 +58,8 @@ extension NSManagedObjectContext {
     /// ```swift
     /// try context.applyAll([item.snapshot(), supplier.snapshot()])
     /// ```
+    ///
+    /// - Throws: `SnapshotError`, with nothing changed.
     @discardableResult
     public func applyAll(
         _ snapshots: [any EntitySnapshot], danglingReferences: DanglingReferences = .refuse

@@ -28,6 +28,8 @@ extension NSManagedObjectContext {
     /// ```swift
     /// let novels = try context.snapshots(Novel.Snapshot.self, of: Novel.fetchRequest())
     /// ```
+    ///
+    /// - Throws: what a fetch throws.
     @inlinable
     public func snapshots<Snapshot: EntitySnapshot>(
         _ type: Snapshot.Type, of request: NSFetchRequest<Snapshot.Object>, _ keyPaths: PartialKeyPath<Snapshot.Object>...

@@ -113,6 +113,8 @@ extension NSManagedObjectContext {
     /// let graph = try JSONDecoder().decode(SnapshotGraph<Item.Snapshot>.self, from: data)
     /// let item = try context.apply(graph, danglingReferences: .drop)
     /// ```
+    ///
+    /// - Throws: `SnapshotError`, with nothing changed.
     @discardableResult
     public func apply<Root: EntitySnapshot>(
         _ graph: SnapshotGraph<Root>, danglingReferences: DanglingReferences = .refuse

@@ -31,6 +31,7 @@ open class NSConstraintConflict: NSObject {
         resolution?(type)
     }
 
+    /// A conflict that a program made, for tests of its merge policies.
     public init(
         constraint: [String], database databaseObject: NSManagedObject?,
         databaseSnapshot: [AnyHashable: Any]?, conflicting conflictingObjects: [NSManagedObject],

@@ -54,6 +54,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// nobody changes.
     private let foundEntity = Mutex<NSEntityDescription?>(nil)
 
+    /// A request without an entity, which is set before it is executed.
     public required init() { super.init() }
 
     /// A request for an entity by name; the name is looked up when the request is executed.

@@ -20,6 +20,7 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
     /// Unchanged objects whose rows must not have changed either (`detectConflicts(for:)`); nil for none.
     open private(set) var lockedObjects: Set<NSManagedObject>?
 
+    /// A request to write these objects; nil stands for none.
     public init(
         inserted insertedObjects: Set<NSManagedObject>?, updated updatedObjects: Set<NSManagedObject>?,
         deleted deletedObjects: Set<NSManagedObject>?, locked lockedObjects: Set<NSManagedObject>?

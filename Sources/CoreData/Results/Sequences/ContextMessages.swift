@@ -60,24 +60,35 @@ extension NSManagedObjectContext {
 
     /// A save is about to begin.
     public struct WillSaveMessage: Sendable {
+        /// Whose notification it is.
         public let context: NSManagedObjectContext
     }
 
     /// Changes were saved.
     public struct DidSaveMessage {
+        /// Whose notification it is.
         public let context: NSManagedObjectContext
+        /// New objects.
         public let inserted: Set<NSManagedObject>
+        /// Changed objects.
         public let updated: Set<NSManagedObject>
+        /// Deleted objects.
         public let deleted: Set<NSManagedObject>
     }
 
     /// Pending changes were processed.
     public struct ObjectsDidChangeMessage {
+        /// Whose notification it is.
         public let context: NSManagedObjectContext
+        /// New objects.
         public let inserted: Set<NSManagedObject>
+        /// Changed objects.
         public let updated: Set<NSManagedObject>
+        /// Deleted objects.
         public let deleted: Set<NSManagedObject>
+        /// Objects whose values were read again.
         public let refreshed: Set<NSManagedObject>
+        /// Objects that the context has let go of.
         public let invalidated: Set<NSManagedObject>
         /// Whether the context was reset.
         public let invalidatedAll: Bool
@@ -85,18 +96,27 @@ extension NSManagedObjectContext {
 
     /// Changes were saved: the IDs of their objects.
     public struct DidSaveObjectIDsMessage: Sendable {
+        /// Whose notification it is.
         public let context: NSManagedObjectContext
+        /// The IDs of new objects.
         public let insertedIDs: Set<NSManagedObjectID>
+        /// The IDs of changed objects.
         public let updatedIDs: Set<NSManagedObjectID>
+        /// The IDs of deleted objects.
         public let deletedIDs: Set<NSManagedObjectID>
     }
 
     /// What others saved was taken over.
     public struct DidMergeChangesMessage: Sendable {
+        /// Whose notification it is.
         public let context: NSManagedObjectContext
+        /// The IDs of new objects.
         public let insertedIDs: Set<NSManagedObjectID>
+        /// The IDs of changed objects.
         public let updatedIDs: Set<NSManagedObjectID>
+        /// The IDs of deleted objects.
         public let deletedIDs: Set<NSManagedObjectID>
+        /// The IDs of objects whose values were read again.
         public let refreshedIDs: Set<NSManagedObjectID>
     }
 }

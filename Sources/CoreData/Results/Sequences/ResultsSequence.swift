@@ -39,6 +39,8 @@ public struct ResultsSequence<Value: Sendable>: AsyncSequence, Sendable {
         }
 
         /// The next state; nil when the sequence has ended.
+        ///
+        /// - Throws: what the fetch throws.
         public mutating func next() async throws -> ResultsState<Value>? {
             while await signals.next() != nil {
                 // A state that was taken with the signal before leaves its own signal behind.
