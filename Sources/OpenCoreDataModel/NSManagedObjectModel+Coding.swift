@@ -9,6 +9,11 @@ extension NSManagedObjectModel {
     /// Writes the model into an archive of the application's own, as one block of data.
     ///
     /// A model whose predicates hold closures cannot be archived and is written as nothing.
+    ///
+    /// ```swift
+    /// let data = try NSKeyedArchiver.archivedData(withRootObject: model, requiringSecureCoding: true)
+    /// let again = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSManagedObjectModel.self, from: data)
+    /// ```
     public func encode(with coder: NSCoder) {
         guard let data = try? archivedModel() else { return }
         coder.encode(data as NSData, forKey: Self.codingKey)

@@ -86,6 +86,10 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     }
 
     /// Texts for people, by "Entity/Name", "Property/Name", "Property/Name/Entity/EntityName" or "ErrorString/Text".
+    ///
+    /// ```swift
+    /// model.localizationDictionary = ["Entity/Item": "Artikel", "Property/name/Entity/Item": "Name"]
+    /// ```
     open var localizationDictionary: [String: String]? {
         willSet { requireEditable("localizationDictionary") }
     }
@@ -107,6 +111,10 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     private var entitiesByConfiguration: [String: [NSEntityDescription]] = [:]
 
     /// The names of the configurations in ascending order.
+    ///
+    /// ```swift
+    /// for name in model.configurations { print(name, model.entities(forConfigurationName: name)?.count ?? 0) }
+    /// ```
     open var configurations: [String] { entitiesByConfiguration.keys.sorted() }
 
     /// The entities of a configuration, all entities for nil and for the name that stores give to the default configuration; nil

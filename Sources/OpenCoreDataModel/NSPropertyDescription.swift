@@ -160,6 +160,10 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
     }
 
     /// Returns an editable copy that belongs to no entity.
+    ///
+    /// ```swift
+    /// film.properties = book.properties.compactMap { $0.copy() as? NSPropertyDescription }
+    /// ```
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = type(of: self).init()
         copy.takeState(of: self)

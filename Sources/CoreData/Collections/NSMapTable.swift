@@ -28,6 +28,10 @@ open class NSMapTable<KeyType: AnyObject, ObjectType: AnyObject>: NSObject {
     /// A table that keeps its keys.
     public static func strongToWeakObjects() -> NSMapTable<KeyType, ObjectType> { NSMapTable(valueOptions: .weakMemory) }
     /// A table that keeps its values, for as long as their keys are there.
+    ///
+    /// ```swift
+    /// let notes = NSMapTable<Item, NSString>.weakToStrongObjects()    // of objects that others keep
+    /// ```
     public static func weakToStrongObjects() -> NSMapTable<KeyType, ObjectType> { NSMapTable(keyOptions: .weakMemory) }
     /// A table that keeps neither.
     public static func weakToWeakObjects() -> NSMapTable<KeyType, ObjectType> {

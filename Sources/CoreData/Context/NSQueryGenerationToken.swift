@@ -9,6 +9,10 @@ import Synchronization
 /// ```
 public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, Sendable {
     /// Stands for what is there when the context reads next.
+    ///
+    /// ```swift
+    /// try context.setQueryGenerationFrom(.current)            // reads the stores as they are at its next fetch
+    /// ```
     public static let current = NSQueryGenerationToken(nil)
 
     let generation: QueryGeneration?

@@ -51,6 +51,10 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     public final var migrationProgressHandler: (@Sendable (_ fractionCompleted: Double) -> Void)?
 
     /// A description of the store at a URL.
+    ///
+    /// ```swift
+    /// let description = NSPersistentStoreDescription(url: URL(fileURLWithPath: "Shop.sqlite"))
+    /// ```
     public init(url: URL) {
         self.url = url
         super.init()
@@ -94,12 +98,20 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
 
     /// How many seconds to wait for a locked store: `NSPersistentStoreTimeoutOption`. Reads as 240 until it is set; a SQLite store waits 60
     /// then.
+    ///
+    /// ```swift
+    /// description.timeout = 5                                 // a save throws when others hold the lock for longer
+    /// ```
     open var timeout: TimeInterval {
         get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240 }
         set { setOption(NSNumber(value: newValue), forKey: NSPersistentStoreTimeoutOption) }
     }
 
     /// Whether a store of another version of the model is migrated: `NSMigratePersistentStoresAutomaticallyOption`.
+    ///
+    /// ```swift
+    /// description.shouldMigrateStoreAutomatically = false     // a store of another version is refused (134100)
+    /// ```
     open var shouldMigrateStoreAutomatically: Bool {
         get { flag(NSMigratePersistentStoresAutomaticallyOption) }
         set { setFlag(NSMigratePersistentStoresAutomaticallyOption, newValue) }

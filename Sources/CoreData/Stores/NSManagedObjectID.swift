@@ -60,6 +60,10 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     var anyStore: NSPersistentStore? { store }
 
     /// Whether the object has not been saved yet. The ID is replaced by a permanent one when it is.
+    ///
+    /// ```swift
+    /// if item.objectID.isTemporaryID { try context.obtainPermanentIDs(for: [item]) }
+    /// ```
     public var isTemporaryID: Bool {
         if case .temporary = identity { return true }
         return false

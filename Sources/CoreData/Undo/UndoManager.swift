@@ -86,6 +86,13 @@ open class UndoManager: NSObject {
     /// Whether the first action of an event opens a group for the event; true to begin with.
     ///
     /// Where it is false, an action without an open group stops the program.
+    ///
+    /// ```swift
+    /// undoManager.groupsByEvent = false                       // groups as the program opens them
+    /// undoManager.beginUndoGrouping()
+    /// rename(item, to: "Nut")
+    /// undoManager.endUndoGrouping()
+    /// ```
     open var groupsByEvent = true
 
     /// How many groups of the top level are kept, the oldest going first; 0, the value to begin with, keeps all.
@@ -213,6 +220,10 @@ open class UndoManager: NSObject {
     /// Redoes the group that was undone last; nothing happens when there is none.
     ///
     /// Redoing while undoing or redoing stops the program.
+    ///
+    /// ```swift
+    /// if undoManager.canRedo { undoManager.redo() }
+    /// ```
     open func redo() {
         requireRest("redo()")
         post(.NSUndoManagerCheckpoint)
@@ -235,6 +246,10 @@ open class UndoManager: NSObject {
     }
 
     /// Forgets the actions that were registered with a target. Cost: O(number of actions).
+    ///
+    /// ```swift
+    /// undoManager.removeAllActions(withTarget: document)      // when it is closed
+    /// ```
     open func removeAllActions(withTarget target: Any) {
         let identity = ObjectIdentifier(target as AnyObject)
         undoStack.removeActions(of: identity)

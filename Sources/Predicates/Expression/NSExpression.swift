@@ -42,6 +42,10 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     // MARK: Making expressions
 
     /// An expression that is always the given value. `NSNull` is kept as ``constantValue``, and stands for `nil` in evaluation.
+    ///
+    /// ```swift
+    /// let limit = NSExpression(forConstantValue: 5)
+    /// ```
     public init(forConstantValue obj: Any?) {
         let value = KeyValue.unwrapped(obj)
         let comparable = ComparableValue(value)
@@ -109,6 +113,10 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
 
     /// A collection whose elements are expressions; anything else in the array becomes a constant.
+    ///
+    /// ```swift
+    /// let codes = NSExpression(forAggregate: ["a", "b", NSExpression(forKeyPath: "code")])     // {"a", "b", code}
+    /// ```
     public convenience init(forAggregate subexpressions: [Any]) {
         self.init(body: .aggregate(subexpressions.map(NSExpression.wrapping)))
     }
@@ -135,6 +143,10 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
 
     /// The elements of either collection.
+    ///
+    /// ```swift
+    /// let both = NSExpression(forUnionSet: NSExpression(forKeyPath: "tags"), with: NSExpression(forKeyPath: "supplier.tags"))
+    /// ```
     public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
         self.init(body: .set(.union, left, right))
     }
@@ -150,6 +162,12 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
 
     /// One of two expressions, chosen by a predicate.
+    ///
+    /// ```swift
+    /// let price = NSExpression(
+    ///     forConditional: NSPredicate(format: "isOnOffer == YES"), trueExpression: NSExpression(format: "price * 0.9"),
+    ///     falseExpression: NSExpression(forKeyPath: "price"))
+    /// ```
     public convenience init(
         forConditional predicate: NSPredicate, trueExpression: NSExpression, falseExpression: NSExpression
     ) {

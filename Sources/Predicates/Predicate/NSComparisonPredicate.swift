@@ -30,6 +30,12 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
 
     /// Compares two expressions.
     ///
+    /// ```swift
+    /// let isCheap = NSComparisonPredicate(
+    ///     leftExpression: NSExpression(forKeyPath: "price"), rightExpression: NSExpression(forConstantValue: 10), modifier: .direct,
+    ///     type: .lessThan)
+    /// ```
+    ///
     /// - Parameters:
     ///   - leftExpression: What is compared.
     ///   - rightExpression: What it is compared with.

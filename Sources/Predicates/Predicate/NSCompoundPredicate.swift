@@ -36,6 +36,10 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     ///
     /// `AND` in `AND` and `OR` in `OR`, nested more than 64 levels deep, become one list of parts, which means the same. Other
     /// nesting has a limit of 512 levels: what is deeper forgets its parts, and a fetch with it throws an error.
+    ///
+    /// ```swift
+    /// let any = NSCompoundPredicate(type: .or, subpredicates: names.map { NSPredicate(format: "name == %@", $0) })
+    /// ```
     public init(type: LogicalType, subpredicates: [NSPredicate]) {
         precondition(
             type != .not || subpredicates.count == 1, "NOT takes one predicate, not \(subpredicates.count).")

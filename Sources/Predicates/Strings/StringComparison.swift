@@ -48,6 +48,10 @@ public enum StringComparison {
     }
 
     /// Whether `lhs` has `rhs` as a part. Every string contains the empty string.
+    ///
+    /// ```swift
+    /// let isIn = StringComparison.contains("Crème", "creme", options: [.caseInsensitive, .diacriticInsensitive])  // true
+    /// ```
     public static func contains(_ lhs: String, _ rhs: String, options: Options = []) -> Bool {
         if options.folds, let part = ASCIIText(rhs), let text = ASCIIText(lhs) {
             return text.contains(part, ignoringCase: options.contains(.caseInsensitive))
@@ -75,6 +79,10 @@ public enum StringComparison {
 
     /// Whether the whole of `lhs` matches the regular expression (ICU syntax). False when the pattern is not one (see
     /// ``isValidPattern(_:)``), and when it takes too long. Compiled patterns are kept for the next call.
+    ///
+    /// ```swift
+    /// let isCode = StringComparison.matches("AB12", "[A-Z]{2}[0-9]+")         // true
+    /// ```
     public static func matches(_ lhs: String, _ pattern: String, options: Options = []) -> Bool {
         PatternCache.regularExpression(pattern, options)?.matches(lhs, PatternBudget()) ?? false
     }
@@ -95,6 +103,10 @@ public enum StringComparison {
 
     /// The order of two strings by a sort selector: `compare:`, `caseInsensitiveCompare:`, `localizedCompare:`,
     /// `localizedCaseInsensitiveCompare:` or `localizedStandardCompare:`. Others order as `compare:`.
+    ///
+    /// ```swift
+    /// let order = StringComparison.compare("Item 9", "Item 10", selectorName: "localizedStandardCompare:")    // ascending
+    /// ```
     public static func compare(_ lhs: String, _ rhs: String, selectorName: String) -> ComparisonResult {
         switch selectorName {
         case "caseInsensitiveCompare:": compare(lhs, rhs, options: .caseInsensitive)

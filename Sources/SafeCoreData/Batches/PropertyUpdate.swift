@@ -25,6 +25,10 @@ public struct PropertyUpdate<Object: NSManagedObject> {
     }
 
     /// Gives a relationship another destination, which was saved before, or none.
+    ///
+    /// ```swift
+    /// try context.update(Item.self, where: #Predicate { $0.stockCount == 0 }, set: .set(\.supplier, to: supplier))
+    /// ```
     public static func set<Destination: NSManagedObject>(
         _ keyPath: ReferenceWritableKeyPath<Object, Destination?>, to destination: Destination?
     ) -> Self {

@@ -63,6 +63,10 @@ extension DataStack {
 
     /// Begins to edit the object with an ID; otherwise as `draft(of:)`.
     ///
+    /// ```swift
+    /// let draft = try await stack.draft(of: itemID, as: Item.self)
+    /// ```
+    ///
     /// - Parameters:
     ///   - objectID: the permanent ID of an object of the stack's store.
     ///   - type: the class that the object must have.

@@ -59,6 +59,10 @@ extension DataStack {
     }
 
     /// Snapshots of the object behind a view, now and after each save that has changed it; see `values(of:as:)`.
+    ///
+    /// ```swift
+    /// for try await item in stack.values(of: view) { print(item.name) }
+    /// ```
     public func values<Object: EntityObject>(of view: ReadOnly<Object>) -> ObjectValues<Object.Snapshot> {
         values(of: view.objectID, as: Object.self)
     }

@@ -33,6 +33,10 @@ public struct DraftObject<Object: NSManagedObject> {
 
     /// Takes back the last step: what was changed since the block began or since the last step in it, otherwise the step before. Does
     /// nothing when there is none. Within a step it stops the program.
+    ///
+    /// ```swift
+    /// try await draft.perform { if $0.canUndo { $0.undo() } }
+    /// ```
     public func undo() { context.undo() }
 
     /// Does again what `undo()` took back last; does nothing when there is none, or when anything was changed since.
@@ -54,6 +58,10 @@ public struct DraftObject<Object: NSManagedObject> {
     public var redoActionName: String { context.undoManager?.redoActionName ?? "" }
 
     /// Whether the draft has changes to be applied.
+    ///
+    /// ```swift
+    /// let isSaveEnabled = try await draft.perform { $0.hasChanges }
+    /// ```
     public var hasChanges: Bool {
         if context.hasChanges { return true }
         // An application that failed has left them there.

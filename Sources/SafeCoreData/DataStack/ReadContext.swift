@@ -34,6 +34,10 @@ public struct ReadContext {
 
     /// The number of objects that a request finds.
     ///
+    /// ```swift
+    /// let count = try context.count(for: Item.fetchRequest())
+    /// ```
+    ///
     /// - Throws: what the fetch throws.
     public func count<Result>(for request: NSFetchRequest<Result>) throws -> Int {
         try context.count(for: request)

@@ -31,6 +31,10 @@ public struct DataStackOptions: Sendable {
     ///
     /// True by default. The stack's state is `migrating` meanwhile, and requests wait. Where the store cannot be migrated, every
     /// caller gets the error that says why, and the store stays as it was.
+    ///
+    /// ```swift
+    /// options.migratesAutomatically = false                   // requests get 134100 for a store of another version
+    /// ```
     public var migratesAutomatically = true
     /// The model configuration whose entities the store holds; nil for all.
     public var configuration: String?

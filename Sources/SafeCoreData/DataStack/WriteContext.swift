@@ -63,6 +63,10 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     func noteBatch() { hasWritten = true }
 
     /// Whether the task that waits for the write was cancelled: a long block may stop early.
+    ///
+    /// ```swift
+    /// if context.isCancelled { return }                       // what was done so far is not saved
+    /// ```
     public var isCancelled: Bool { cancellation.isCancelled }
 
     /// Throws `CancellationError` when the task that waits for the write was cancelled.
@@ -73,6 +77,11 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     public func checkCancellation() throws { try cancellation.check() }
 
     /// The object behind a read-only view, writable, as this context has it.
+    ///
+    /// ```swift
+    /// let item = try context.object(for: view)                // Item, not ReadOnly<Item>
+    /// item.stockCount -= 1
+    /// ```
     ///
     /// - Throws: code 133000 when its row is gone or was never saved.
     public func object<Object: NSManagedObject>(for view: ReadOnly<Object>) throws -> Object {

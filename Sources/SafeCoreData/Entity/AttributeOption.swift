@@ -20,9 +20,17 @@ public struct AttributeOption: Sendable {
     let content: Content
 
     /// No two objects have the same value.
+    ///
+    /// ```swift
+    /// @Attribute(.unique) var code: String                    // a save with a second one of the code throws 133021
+    /// ```
     public static let unique = AttributeOption(content: .unique)
 
     /// Large values are kept in files beside the store. Binary attributes only.
+    ///
+    /// ```swift
+    /// @Attribute(.externalStorage) var photo: Data?
+    /// ```
     public static let externalStorage = AttributeOption(content: .externalStorage)
 
     /// The value of a deleted object stays in the history.
@@ -92,6 +100,10 @@ public struct AttributeOption: Sendable {
 }
 
 /// A type whose values limit an attribute.
+///
+/// ```swift
+/// @Attribute(.range(0.5...2.5)) var factor: Double = 1    // Double is an AttributeBound, as are Int, Decimal and Date
+/// ```
 public protocol AttributeBound: Comparable, Sendable {
     var _boundValue: _AttributeBoundValue { get }
 }

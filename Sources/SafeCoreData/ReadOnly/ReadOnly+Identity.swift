@@ -9,6 +9,10 @@ extension ReadOnly: Hashable {
 
 extension ReadOnly: Identifiable {
     /// The object's ID: temporary until the object is saved, then permanent.
+    ///
+    /// ```swift
+    /// let ids = items.map(\.id)                               // may leave the main actor
+    /// ```
     public var id: NSManagedObjectID { object.objectID }
 }
 

@@ -33,6 +33,10 @@ public struct ReadOnly<Object: NSManagedObject> {
     let object: Object
 
     /// A view of an object.
+    ///
+    /// ```swift
+    /// let view = ReadOnly(item)                               // for functions that shall not change it
+    /// ```
     @inlinable
     public init(_ object: Object) {
         self.object = object

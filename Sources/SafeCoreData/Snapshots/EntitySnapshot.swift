@@ -36,6 +36,11 @@ extension EntitySnapshot {
     /// The names of the properties that the snapshot has values of, in the order of their declaration.
     ///
     /// Cost: O(number of properties).
+    ///
+    /// ```swift
+    /// let part = item.snapshot(\.name)
+    /// print(part.propertyNames)                               // ["name"]
+    /// ```
     public var propertyNames: [String] {
         var names = PresentNames()
         var copy = self

@@ -129,10 +129,18 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// Whether objects of subentities match too.
     open var includesSubentities = true
     /// Whether unsaved changes of the context count.
+    ///
+    /// ```swift
+    /// request.includesPendingChanges = false                  // what is stored, without this context's changes
+    /// ```
     open var includesPendingChanges = true
     /// Whether rows are read with the fetch; otherwise only IDs are.
     open var includesPropertyValues = true
     /// Whether objects come as faults whose rows are cached, or loaded.
+    ///
+    /// ```swift
+    /// request.returnsObjectsAsFaults = false                  // for results that are all used at once
+    /// ```
     open var returnsObjectsAsFaults = true
     /// Whether objects that are loaded already and have no changes take over the fetched values.
     open var shouldRefreshRefetchedObjects = false
@@ -181,6 +189,12 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// Which groups to keep.
     open var havingPredicate: NSPredicate?
     /// Whether equal dictionaries are given once.
+    ///
+    /// ```swift
+    /// request.resultType = .dictionaryResultType
+    /// request.propertiesToFetch = ["supplier.name"]
+    /// request.returnsDistinctResults = true
+    /// ```
     open var returnsDistinctResults = false
 
     /// Executes the request in the context whose `perform` block is running.

@@ -91,6 +91,10 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     open var sectionNameKeyPath: String? { results.sectionNameKeyPath }
 
     /// Who hears of changes; not kept alive.
+    ///
+    /// ```swift
+    /// controller.delegate = list                              // keep it elsewhere; nil ends following
+    /// ```
     weak open var delegate: (any NSFetchedResultsControllerDelegate)? {
         get { announcer.delegate }
         set {
@@ -136,6 +140,10 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     // MARK: Results
 
     /// The results, in order; nil before the first fetch. Takes time for each of them when they have changed.
+    ///
+    /// ```swift
+    /// let total = controller.fetchedObjects?.reduce(0) { $0 + $1.stockCount } ?? 0
+    /// ```
     open var fetchedObjects: [ResultType]? {
         guard let contents = results.contents else { return nil }
         if let listed, listed.contents == ObjectIdentifier(contents), listed.version == contents.version { return listed.objects }
