@@ -123,9 +123,11 @@ extension NSManagedObjectContext {
     }
 
     /// The unique object for one row that is not read.
+    ///
+    /// A row of the parent may name it by a provisional key, in the place of which it has another one since.
     func fault(for reference: RowReference, of layout: EntityLayout, store: Int) -> NSManagedObject {
         registry.object(store: store, root: layout.rootIndex, key: reference.key)
-            ?? makeFault(key: reference.key, of: layout, store: store)
+            ?? makeFault(key: latestKey(reference.key), of: layout, store: store)
     }
 
     /// The object for one row that is known to have none yet.

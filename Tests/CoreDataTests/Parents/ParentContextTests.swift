@@ -363,6 +363,23 @@ import Testing
         withExtendedLifetime(family) {}
     }
 
+    /// A row keeps the provisional keys that it was read with.
+    @Test(arguments: StoreKind.allCases)
+    func anObjectThatWasReadBeforeTheSaveLeadsToThoseWithPermanentIDs(kind: StoreKind) throws {
+        let family = try Family(kind)
+        let grandchild = Family.child(of: family.child)
+        family.parent.book("Notes", pages: 60, by: family.parent.author("Ada"))
+        let read = try #require(try family.child.books().first)
+        #expect(read.author?.objectID.isTemporaryID == true)
+        try family.parent.save()
+        let book = try #require(try grandchild.books().first)
+        let author = try #require(book.author)
+        #expect(author.name == "Ada")
+        #expect(!author.objectID.isTemporaryID)
+        #expect(try grandchild.authors() == [author])
+        withExtendedLifetime((family, read)) {}
+    }
+
     @Test func predicatesNameObjectsThatOnlyTheParentHas() throws {
         let family = try Family()
         let ada = family.parent.author("Ada")
