@@ -29,7 +29,7 @@ enum LayerTable {
                 "NSManagedObjectContext", "managedObjectContext", "_entity", "NSFetchRequest", "NSFetchRequestResult",
             ],
             // What saves and merges are members that programs override, so they stand in the body of the class.
-            "Context/NSManagedObjectContext.swift": ["saveChanges", "obtainKeys", "mergeSave", "mergeRemoteSave"],
+            "Context/NSManagedObjectContext.swift": ["saveChanges", "mergeSave", "mergeRemoteSave"],
             // `init(persistentStoreCoordinator:…)`, `didAdd(to:)` and `willRemove(from:)` are members that programs override.
             "Stores/NSPersistentStore.swift": ["NSPersistentStoreCoordinator"],
             "Stores/SQLite/SQLiteStore.swift": ["NSPersistentStoreCoordinator"],

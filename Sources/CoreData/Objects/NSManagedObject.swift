@@ -156,7 +156,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         }
         if key < 0, let registry, registry.hasProvisionalKeys {
             // Saved to a parent context: the ID is the one that the object has there.
-            return NSManagedObjectID(temporary: -key, in: registry.identities.space, layout: layout)
+            return NSManagedObjectID(temporary: 0 &- key, in: registry.identities.space, layout: layout)
         }
         guard let store = registry?.store(number: Int(storeNumber)) else {
             // An object keeps its identity whatever became of its store.

@@ -215,7 +215,7 @@ class ObjectRegistry: @unchecked Sendable {
 
     /// The registered object of a row. One whose provisional key has been replaced is found by either.
     final func object(store: Int, root: Int, key: Int64) -> NSManagedObject? {
-        if key < 0, hasProvisionalKeys, let permanent = identities.permanentKey(ofSerial: -key, amongFirst: permanentKeyCount) {
+        if key < 0, hasProvisionalKeys, let permanent = identities.permanentKey(ofSerial: 0 &- key, amongFirst: permanentKeyCount) {
             return object(store: permanent.store, root: root, key: permanent.key)
         }
         lock.lock()

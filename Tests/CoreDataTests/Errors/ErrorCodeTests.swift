@@ -46,7 +46,8 @@ import Testing
         let context = library.context
         let tag = LibraryTag(context: context)
         try context.obtainPermanentIDs(for: [tag])
-        try library.coordinator.remove(library.store)
+        // On the context's queue, where it lets go of the objects at once.
+        try context.performAndWait { try library.coordinator.remove(library.store) }
         // They went with the store, which gave the object its identity: there is nothing to save.
         #expect(!context.hasChanges)
         #expect(code { try context.save() } == nil)

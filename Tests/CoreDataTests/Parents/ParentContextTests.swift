@@ -380,6 +380,40 @@ import Testing
         withExtendedLifetime((family, read)) {}
     }
 
+    /// It is the same object for those below, too.
+    @Test(arguments: StoreKind.allCases)
+    func anObjectWhoseSavedDeletionIsUndoneHasItsTemporaryIDAgain(kind: StoreKind) throws {
+        let family = try Family(kind)
+        let grandchild = Family.child(of: family.child)
+        let manager = UndoManager()
+        manager.groupsByEvent = false
+        family.child.undoManager = manager
+        family.parent.book("Notes", pages: 60)
+        let book = try #require(try family.child.books().first)
+        let objectID = book.objectID
+        manager.beginUndoGrouping()
+        family.child.delete(book)
+        family.child.processPendingChanges()
+        manager.endUndoGrouping()
+        try family.child.save()
+        #expect(try family.parent.books() == [])
+        family.child.undo()
+        manager.disableUndoRegistration()
+        #expect(book.objectID == objectID)
+        let below = try #require(try grandchild.books().first)
+        #expect(below.objectID == objectID)
+        below.pages = 61
+        try family.child.save()
+        grandchild.refreshAllObjects()
+        #expect(try grandchild.books() == [below])
+        #expect(below.pages == 61)
+        try grandchild.save()
+        try family.child.save()
+        try family.parent.save()
+        #expect(try family.library.newContext().books().map(\.pages) == [61])
+        withExtendedLifetime(family) {}
+    }
+
     @Test func predicatesNameObjectsThatOnlyTheParentHas() throws {
         let family = try Family()
         let ada = family.parent.author("Ada")

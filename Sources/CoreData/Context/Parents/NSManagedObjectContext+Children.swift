@@ -14,8 +14,8 @@ extension NSManagedObjectContext {
     func object(withChildKey key: Int64, of layout: EntityLayout, store: Int) -> NSManagedObject? {
         if let object = registry.object(store: store, root: layout.rootIndex, key: key) { return object }
         guard key < 0 else { return nil }
-        if let object = temporaryObjects[.temporary(registry.identities.space, serial: -key)]?.object { return object }
-        return registry.object(withSerial: -key, root: layout.rootIndex)
+        if let object = temporaryObjects[.temporary(registry.identities.space, serial: 0 &- key)]?.object { return object }
+        return registry.object(withSerial: 0 &- key, root: layout.rootIndex)
     }
 
     /// The object that children know by a key, or a fault. Nil for a provisional key that nobody has.
@@ -28,7 +28,7 @@ extension NSManagedObjectContext {
     /// A key that a child may know by an older, provisional one.
     func latestKey(_ key: Int64) -> Int64 {
         if key > 0 { return key }
-        return registry.identities.permanentKey(ofSerial: -key, amongFirst: registry.permanentKeyCount)?.key ?? key
+        return registry.identities.permanentKey(ofSerial: 0 &- key, amongFirst: registry.permanentKeyCount)?.key ?? key
     }
 
     /// The objects of this context that a fetch of a child is not to give, because the child has changed them.

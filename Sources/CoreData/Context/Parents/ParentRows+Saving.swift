@@ -110,7 +110,7 @@ private struct ChildChanges {
             object.take(key: change.key, store: rows.store)
             objectID = NSManagedObjectID(key: change.key, layout: change.layout, store: store)
         } else {
-            objectID = NSManagedObjectID(temporary: -change.key, in: identities.space, layout: change.layout)
+            objectID = NSManagedObjectID(temporary: 0 &- change.key, in: identities.space, layout: change.layout)
             parent.temporaryObjects[objectID.identity] = WeakObject(object)
         }
         object.makeExtras().objectID = objectID

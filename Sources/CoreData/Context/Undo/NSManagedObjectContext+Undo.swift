@@ -105,6 +105,12 @@ extension NSManagedObjectContext {
 
     /// An object whose deletion was saved is saved again, under its former key.
     func revive(_ object: NSManagedObject) {
+        if object.key < 0, registry.hasProvisionalKeys {
+            // Known in this tree by a temporary ID, under which it is new again.
+            let objectID = NSManagedObjectID(temporary: 0 &- object.key, in: registry.identities.space, layout: object.layout)
+            object.makeExtras().objectID = objectID
+            registry.noteTemporaryID(objectID, of: object)
+        }
         let values = (0..<object.layout.storedCount).map { slot -> PropertyValue in
             if object.layout.slots[slot].kind == .toOne { return object.toOne(slot).map(PropertyValue.destination) ?? .null }
             return object.currentValue(slot)
