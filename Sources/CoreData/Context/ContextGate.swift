@@ -21,7 +21,8 @@ protocol GateOwner: AnyObject {
 /// everything once more (`operation`). So nobody waits for ever, in whatever order blocks of a tree are nested: who keeps a
 /// context waits for one above it, and the root waits for none.
 ///
-/// Blocks for the main queue run on the main thread: while that waits, it carries them out itself.
+/// Blocks for the main queue run on the main thread: while that waits, it carries them out itself, in the middle of a context's own work
+/// only those that such work needs.
 final class ContextGate: @unchecked Sendable {
     // Sendable: all variables are guarded by the lock of `Waiting`, which is the same for all gates: a thread takes several at once.
 
@@ -88,8 +89,14 @@ final class ContextGate: @unchecked Sendable {
         }
 
         /// Takes the first block for the main queue that can have what its thread needs.
-        mutating func takeMainRequest() -> MainRequest? {
-            guard let place = mainRequests.firstIndex(where: { $0.thread.canGoOn }) else { return nil }
+        ///
+        /// - Parameter mainThread: the main thread, where it waits. While that keeps a context it runs no block of the program's own, which
+        ///   may wait for others who need what is kept: it could not go on itself until the block has ended. Who has asked for such a
+        ///   block has given up everything. What a context's own work needs lies above, and waits for nothing that is kept below.
+        mutating func takeMainRequest(for mainThread: WaitingThread?) -> MainRequest? {
+            let runsAny = mainThread?.keepsAny != true
+            func isInTurn(_ thread: WaitingThread) -> Bool { runsAny || thread.mayGoOnWithout || thread.keepsAny }
+            guard let place = mainRequests.firstIndex(where: { isInTurn($0.thread) && $0.thread.canGoOn }) else { return nil }
             let request = mainRequests.remove(at: place)
             request.thread.takeNeeded()
             return request
@@ -238,7 +245,7 @@ final class ContextGate: @unchecked Sendable {
             let request = waiting.withLock { waiting -> MainRequest? in
                 if thread == nil { waiting.mainQueueWasAsked = false }
                 if thread?.goesOn == true { return nil }
-                let request = waiting.takeMainRequest()
+                let request = waiting.takeMainRequest(for: thread)
                 if request != nil { thread?.isPaused = true }
                 return request
             }
@@ -292,6 +299,9 @@ final class ContextGate: @unchecked Sendable {
         }
 
         var goesOn: Bool { mayGoOn.load(ordering: .acquiring) }
+
+        /// Whether it keeps a context while it waits.
+        var keepsAny: Bool { !kept.isEmpty }
 
         /// Under the lock.
         var canGoOn: Bool {
