@@ -27,7 +27,10 @@ final class ParentRows: RowSource, @unchecked Sendable {
         try parent.run(neededBy: child) {
             parent.adoptPermanentKeys()
             child.adoptPermanentKeys()
-            return try body()
+            let result = try body()
+            // While it waited for what is above it, the parent may have taken over more keys: rows may have those.
+            child.adoptPermanentKeys()
+            return result
         }
     }
 
