@@ -2,12 +2,9 @@ import Foundation
 
 /// How messages name a store.
 enum StoreName {
-    /// The name that Core Data gives to the configuration of all entities.
-    static var defaultConfiguration: String { NSManagedObjectModel.defaultConfigurationName }
-
     static func text(type: String, url: URL?, configuration: String? = nil) -> String {
         var text = "\(path(url)) (type \(type)"
-        if let configuration, configuration != defaultConfiguration {
+        if let configuration, configuration != NSManagedObjectModel.defaultConfigurationName {
             text += ", configuration '\(configuration)'"
         }
         return text + ")"

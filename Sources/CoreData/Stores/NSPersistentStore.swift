@@ -50,7 +50,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     /// The name that Core Data gives to the configuration of all entities.
-    static var defaultConfigurationName: String { StoreName.defaultConfiguration }
+    static var defaultConfigurationName: String { NSManagedObjectModel.defaultConfigurationName }
 
     /// Whether an option holds a true boolean or number.
     static func flag(_ options: [AnyHashable: Any]?, _ key: String) -> Bool {
