@@ -204,9 +204,7 @@ extension NSManagedObjectContext {
 
     /// Replaces an object's committed row; pending changes stay, relationships without changes are read again when needed.
     func adoptCommitted(_ current: Snapshot, _ object: NSManagedObject) {
-        // A row of the parent may have been made before the object's key became permanent.
-        let current = current.row.rowKey == object.key ? current : current.copy(key: object.key)
-        withExtendedLifetime(current) { object.replaceCommittedRow(by: current.row) }
+        object.replaceCommittedRow(by: current.row)
         object.extras?.forgetDecoded()
         object.extras?.forgetDestinations()
         for (slot, state) in object.extras?.allToMany ?? [] where !state.hasChanges {

@@ -27,14 +27,6 @@ extension NSManagedObjectContext {
         changes.deleteInaccessible(object)
     }
 
-    /// Gives a fault its row, under the key that it has by now: a row of the parent may have been made before that became permanent.
-    func keep(_ row: RowPointer, _ object: NSManagedObject) {
-        if row.rowKey == object.key { return object.keep(row) }
-        let own = Snapshot(retaining: row).copy(key: object.key)
-        // The row is held by its address.
-        withExtendedLifetime(own) { object.keep(own.row) }
-    }
-
     /// Loads a fault. False when the row does not exist.
     func load(_ object: NSManagedObject) throws -> Bool {
         if !object.flags.contains(.fault) { return true }
@@ -53,7 +45,7 @@ extension NSManagedObjectContext {
             throw CoreDataErrors.storeIsGone(of: object)
         }
         if let cached = rows.cachedRow(object.key, of: object.layout), isGood(cached.page) {
-            keep(cached.row, object)
+            object.keep(cached.row)
         } else if let batch = object.page?.batch, stalenessInterval != 0 {
             try load(batch)
             guard object.committedRow != nil else { return false }
@@ -61,7 +53,7 @@ extension NSManagedObjectContext {
             let read = try rows.readRows([object.key], of: object.layout)
             defer { withExtendedLifetime(read) {} }
             guard let row = read.rows.first else { return false }
-            keep(row, object)
+            object.keep(row)
         }
         fulfill(object)
         return true

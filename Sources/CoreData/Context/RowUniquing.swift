@@ -127,7 +127,7 @@ extension NSManagedObjectContext {
     /// A row of the parent may name it by a provisional key, in the place of which it has another one since.
     func fault(for reference: RowReference, of layout: EntityLayout, store: Int) -> NSManagedObject {
         registry.object(store: store, root: layout.rootIndex, key: reference.key)
-            ?? makeFault(key: registry.hasProvisionalKeys ? latestKey(reference.key) : reference.key, of: layout, store: store)
+            ?? makeFault(key: registry.currentKey(reference.key), of: layout, store: store)
     }
 
     /// The object for one row that is known to have none yet.

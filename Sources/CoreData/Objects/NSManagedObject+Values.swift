@@ -340,10 +340,8 @@ extension NSManagedObject {
 extension NSManagedObject {
     /// A reference by the permanent key, where that has taken the place of a provisional one in the context.
     private final func latest(_ reference: RowReference) -> RowReference {
-        guard reference.key < 0, let registry, registry.hasProvisionalKeys,
-            let permanent = registry.identities.permanentKey(ofSerial: 0 &- reference.key, amongFirst: registry.permanentKeyCount)
-        else { return reference }
-        return RowReference(key: permanent.key, layoutIndex: reference.layoutIndex)
+        guard reference.key < 0, let registry else { return reference }
+        return RowReference(key: registry.currentKey(reference.key), layoutIndex: reference.layoutIndex)
     }
 }
 

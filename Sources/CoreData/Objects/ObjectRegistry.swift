@@ -213,6 +213,12 @@ class ObjectRegistry: @unchecked Sendable {
     private static let freeSerial = Atomic<Int64>(0)
     static let freeSpace = UUID()
 
+    /// The key of an object that may be known by a provisional one, in the place of which this context has a permanent one.
+    final func currentKey(_ key: Int64) -> Int64 {
+        guard key < 0, hasProvisionalKeys else { return key }
+        return identities.permanentKey(ofSerial: 0 &- key, amongFirst: permanentKeyCount)?.key ?? key
+    }
+
     /// The registered object of a row. One whose provisional key has been replaced is found by either.
     final func object(store: Int, root: Int, key: Int64) -> NSManagedObject? {
         if key < 0, hasProvisionalKeys, let permanent = identities.permanentKey(ofSerial: 0 &- key, amongFirst: permanentKeyCount) {

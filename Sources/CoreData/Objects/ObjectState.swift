@@ -40,9 +40,11 @@ struct ObjectState {
     }
 
     @inline(__always)
-    fileprivate mutating func commit(_ row: RowPointer?) {
+    fileprivate mutating func commit(_ row: RowPointer) {
+        // A row of the parent may have been made before, or after, the object's key became permanent.
+        if row.rowKey != key { return Snapshot(retaining: row).withCopy(key: key) { commit($0) } }
         committedRow = row
-        if let row { hold(row.rowPage) }
+        hold(row.rowPage)
     }
 }
 
@@ -99,11 +101,8 @@ extension NSManagedObject {
     final func takePermanentKey(_ key: Int64, store: Int) {
         take(key: key, store: store)
         if let committedRow = state.committedRow {
-            let copy = Snapshot(retaining: committedRow).copy(key: key)
-            // The row is held by its address.
-            defer { withExtendedLifetime(copy) {} }
-            state.commit(copy.row)
-            if state.row != nil { state.row = copy.row }
+            state.commit(committedRow)
+            if state.row != nil { state.row = state.committedRow }
         }
         transitionEnded()
     }
@@ -220,7 +219,7 @@ extension NSManagedObject {
     /// A newer row takes the place of the committed one; pending changes stay.
     final func replaceCommittedRow(by row: RowPointer) {
         state.commit(row)
-        state.row = !hasPendingValues && !state.flags.contains(.fault) ? row : nil
+        state.row = !hasPendingValues && !state.flags.contains(.fault) ? state.committedRow : nil
         transitionEnded()
     }
 
@@ -232,7 +231,7 @@ extension NSManagedObject {
         let former = state.pendingReference
         state.pendingReference = nil
         former?.release()
-        state.row = row
+        state.row = state.committedRow
         transitionEnded()
     }
 

@@ -380,6 +380,26 @@ import Testing
         withExtendedLifetime((family, read)) {}
     }
 
+    /// Its row, and that which its parent gives for it, may have been made under either key.
+    @Test(arguments: StoreKind.allCases)
+    func aChangeOfAnObjectThatTheRootHasSavedMeanwhileIsSavedUnderItsPermanentID(kind: StoreKind) throws {
+        let family = try Family(kind)
+        let grandchild = Family.child(of: family.child)
+        family.parent.book("Notes", pages: 60, by: family.parent.author("Ada"))
+        let book = try #require(try grandchild.books().first)
+        book.pages = 61
+        try family.parent.save()
+        try grandchild.save()
+        #expect(!book.objectID.isTemporaryID)
+        #expect(book.author?.objectID.isTemporaryID == false)
+        #expect(try grandchild.books() == [book])
+        try family.child.save()
+        try family.parent.save()
+        #expect(try family.library.newContext().books().map(\.pages) == [61])
+        #expect(try family.library.newContext().books().first?.author?.name == "Ada")
+        withExtendedLifetime(family) {}
+    }
+
     /// It is the same object for those below, too.
     @Test(arguments: StoreKind.allCases)
     func anObjectWhoseSavedDeletionIsUndoneHasItsTemporaryIDAgain(kind: StoreKind) throws {

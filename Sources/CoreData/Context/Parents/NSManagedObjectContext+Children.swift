@@ -79,13 +79,13 @@ struct RowsOfObjects {
         if object.flags.contains(.fault), !object.flags.contains(.inserted), !object.hasPendingValues {
             guard let rows = context.rows(near: object) else { return nil }
             if let cached = rows.cachedRow(object.key, of: object.layout) {
-                context.keep(cached.row, object)
+                object.keep(cached.row)
                 return cached
             }
             let read = try rows.readRows([object.key], of: object.layout)
             defer { withExtendedLifetime(read) {} }
             guard let row = read.rows.first else { return nil }
-            context.keep(row, object)
+            object.keep(row)
             return Snapshot(retaining: row)
         }
         return try currentRow(of: object)

@@ -92,7 +92,7 @@ struct ConflictResolution {
             case .reference(let reference):
                 if let modelLayout = context.modelLayout, let store = context.registry.store(number: Int(object.storeNumber)) {
                     result[slot.name] = NSManagedObjectID(
-                        key: context.latestKey(reference.key), layout: modelLayout.layouts[reference.layoutIndex], store: store)
+                        key: context.registry.currentKey(reference.key), layout: modelLayout.layouts[reference.layoutIndex], store: store)
                 }
             default: result[slot.name] = PropertyConversion.object(from: value, kind: slot.kind) ?? NSNull()
             }

@@ -53,7 +53,7 @@ struct RowChanges {
             let inverse = property.inverseSlot(in: current.layout)
             if !property.inverseIsToMany {
                 // Both sides have a column, and only one of them is this object's.
-                let leadsBack = !current.isNull(inverse) && context.latestKey(current.reference(inverse).key) == object.key
+                let leadsBack = !current.isNull(inverse) && context.registry.currentKey(current.reference(inverse).key) == object.key
                 if !leadsBack { pending[slot] = .null }
                 continue
             }

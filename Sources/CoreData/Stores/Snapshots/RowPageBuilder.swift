@@ -113,4 +113,11 @@ extension Snapshot {
         for slot in 0..<layout.storedCount { builder.set(copy, slot, value(slot)) }
         return Snapshot(row: copy, page: builder.page)
     }
+
+    /// Calls a function with a copy under another key. Who wants that for longer keeps its page.
+    func withCopy(key: Int64, _ body: (RowPointer) -> Void) {
+        let copy = copy(key: key)
+        // The row is held by its address.
+        withExtendedLifetime(copy) { body(copy.row) }
+    }
 }
