@@ -85,16 +85,16 @@ struct OpenStore {
     }
 
     func change(
-        _ entity: String, _ key: Int64, _ values: [String: PropertyValue], base: Snapshot? = nil
+        _ entity: String, _ key: Int64, _ values: [String: StoredValue], base: Snapshot? = nil
     ) -> RowChange {
         let layout = layout(entity)
-        let pending = PendingValues.make(slotCount: layout.slots.count)
+        let pending = RowValues.make(slotCount: layout.slots.count)
         for (name, value) in values { pending[layout.slotByName[name]!] = value }
         return RowChange(layout: layout, key: key, base: base, values: pending)
     }
 
     @discardableResult
-    func insert(_ entity: String, _ values: [String: PropertyValue]) throws -> Snapshot {
+    func insert(_ entity: String, _ values: [String: StoredValue]) throws -> Snapshot {
         let batch = SaveBatch()
         batch.inserts = [change(entity, try store.reserveKeys(1, for: layout(entity)), values)]
         return try #require(firstSnapshot(try store.save(batch).inserted))
@@ -105,7 +105,7 @@ struct OpenStore {
         withExtendedLifetime(rows.pages) { rows.rows.first.map { Snapshot(retaining: $0) } }
     }
 
-    func reference(_ entity: String, _ key: Int64) -> PropertyValue {
+    func reference(_ entity: String, _ key: Int64) -> StoredValue {
         .reference(RowReference(key: key, layoutIndex: layout(entity).index))
     }
 

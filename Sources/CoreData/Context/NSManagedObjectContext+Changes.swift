@@ -198,7 +198,7 @@ extension NSManagedObjectContext {
     func forgetUnchanged(_ object: NSManagedObject) {
         guard let pending = object.pending, object.committedRow != nil else { return }
         for slot in 0..<object.layout.storedCount where pending.has(slot) {
-            if object.equals(pending[slot], object.committedValue(slot), object.layout.slots[slot]) { pending.remove(slot) }
+            if object.equals(pending.value(slot), .stored(object.committedValue(slot)), object.layout.slots[slot]) { pending.remove(slot) }
         }
     }
 
@@ -225,7 +225,7 @@ extension NSManagedObjectContext {
     private func propagateDeletionsAgain(around object: NSManagedObject) {
         changes.propagateAgain(object)
         for slot in object.layout.relationshipSlots where slot < object.layout.storedCount {
-            guard object.layout.slots[slot].kind == .toOne, case .reference(let reference) = object.currentValue(slot),
+            guard object.layout.slots[slot].kind == .toOne, let reference = object.currentValue(slot).reference,
                 let layout = modelLayout?.layouts[reference.layoutIndex],
                 let destination = registry.object(store: Int(object.storeNumber), root: layout.rootIndex, key: reference.key)
             else { continue }

@@ -55,11 +55,11 @@ struct StoreCopy {
 
         let batch = SaveBatch()
         for row in rows {
-            let values = PendingValues.make(slotCount: row.layout.slots.count)
+            let values = RowValues.make(slotCount: row.layout.slots.count)
             for slot in 0..<row.layout.storedCount {
                 var value = row.snapshot.value(slot)
                 if case .reference(let reference) = value {
-                    value = moved(reference, from: row.layout, keys).map(PropertyValue.reference) ?? .null
+                    value = moved(reference, from: row.layout, keys).map(StoredValue.reference) ?? .null
                 }
                 values[slot] = value
             }

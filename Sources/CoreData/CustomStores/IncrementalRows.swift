@@ -113,7 +113,7 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
 
     private func elements(
         of slot: PropertySlot, _ composite: CompositeLayout, in node: NSIncrementalStoreNode
-    ) throws -> [(slot: Int, value: PropertyValue)] {
+    ) throws -> [(slot: Int, value: StoredValue)] {
         let layout = node.objectID.layout
         do {
             return try layout.elementValues(of: node.value(for: slot.property), composite).map { element, value in
@@ -130,11 +130,11 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
 
     private func value(
         of slot: PropertySlot, in node: NSIncrementalStoreNode, _ context: NSManagedObjectContext
-    ) throws -> PropertyValue {
+    ) throws -> StoredValue {
         let value = node.value(for: slot.property)
         if let relationship = slot.relationship {
             let destination = try value ?? store.newValue(forRelationship: relationship, forObjectWith: node.objectID, with: context)
-            return NodeValue.reference(destination).map(PropertyValue.reference) ?? .null
+            return NodeValue.reference(destination).map(StoredValue.reference) ?? .null
         }
         guard let converted = PropertyConversion.value(from: value, kind: slot.kind) else {
             throw CoreDataErrors.make(

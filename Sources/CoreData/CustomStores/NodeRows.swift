@@ -8,7 +8,7 @@ enum NodeRows {
         for node in nodes {
             guard let key = node.objectID.key else { continue }
             let layout = node.objectID.layout
-            let values = PendingValues.make(slotCount: layout.slots.count)
+            let values = RowValues.make(slotCount: layout.slots.count)
             for slot in layout.slots where !slot.isTransient {
                 let value = node.value(forKey: slot.name)
                 if slot.kind.isToMany {
@@ -33,7 +33,7 @@ enum NodeRows {
 
     private static func attribute(
         _ value: Any?, _ slot: PropertySlot, _ node: NSAtomicStoreCacheNode
-    ) throws -> PropertyValue {
+    ) throws -> StoredValue {
         guard let converted = PropertyConversion.value(from: value, kind: slot.kind) else {
             throw CoreDataErrors.make(
                 .persistentStoreOpen,
@@ -65,7 +65,7 @@ enum NodeRows {
         }
     }
 
-    private static func nodeValue(_ value: PropertyValue, _ slot: PropertySlot, _ store: NSAtomicStore) -> Any? {
+    private static func nodeValue(_ value: StoredValue, _ slot: PropertySlot, _ store: NSAtomicStore) -> Any? {
         if case .reference(let reference) = value { return node(reference, store) }
         if slot.kind == .transformable, case .data(let data) = value, let attribute = slot.attribute {
             return Transformation.value(from: data, attribute: attribute)
@@ -82,7 +82,7 @@ enum NodeRows {
     }
 
     private static func addToInverse(
-        _ node: NSAtomicStoreCacheNode, _ value: PropertyValue, _ slot: PropertySlot, _ store: NSAtomicStore
+        _ node: NSAtomicStoreCacheNode, _ value: StoredValue, _ slot: PropertySlot, _ store: NSAtomicStore
     ) {
         guard slot.inverseIsToMany, case .reference(let reference) = value, let owner = self.node(reference, store),
             let inverse = slot.relationship?.inverseRelationship

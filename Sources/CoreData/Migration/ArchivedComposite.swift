@@ -21,7 +21,7 @@ enum ArchivedComposite {
     }
 
     /// The value that the names of a path lead to, as SQL sees it; `.null` for none.
-    static func value(at path: String, in archive: Data) -> PropertyValue {
+    static func value(at path: String, in archive: Data) -> StoredValue {
         var value = TransformableArchive.value(from: archive)
         for name in path.split(separator: ".") {
             guard let dictionary = value.flatMap(CompositeLayout.dictionary) else { return .null }
@@ -38,7 +38,7 @@ enum ArchivedComposite {
             let isFraction = ["d", "f"].contains(String(cString: number.objCType))
             return isFraction ? .double(number.doubleValue) : .integer(number.int64Value)
         // A transformable element.
-        case let other?: return TransformableArchive.data(from: other).map(PropertyValue.data) ?? .null
+        case let other?: return TransformableArchive.data(from: other).map(StoredValue.data) ?? .null
         case nil: return .null
         }
     }

@@ -9,9 +9,9 @@ extension NSManagedObject {
             return layout.isNull(row, slot) ? nil : Int64(bitPattern: row[slot])
         }
         switch currentValue(slot) {
-        case .integer(let integer): return integer
-        case .double(let double): return Int64(exactly: double.rounded(.towardZero))
-        case .decimal(let decimal): return NSDecimalNumber(decimal: decimal).int64Value
+        case .stored(.integer(let integer)): return integer
+        case .stored(.double(let double)): return Int64(exactly: double.rounded(.towardZero))
+        case .stored(.decimal(let decimal)): return NSDecimalNumber(decimal: decimal).int64Value
         case .custom(let custom): return (custom.value as? NSNumber)?.int64Value
         default: return nil
         }
@@ -23,9 +23,9 @@ extension NSManagedObject {
             return layout.isNull(row, slot) ? nil : Double(bitPattern: row[slot])
         }
         switch currentValue(slot) {
-        case .double(let double): return double
-        case .integer(let integer): return Double(integer)
-        case .decimal(let decimal): return NSDecimalNumber(decimal: decimal).doubleValue
+        case .stored(.double(let double)): return double
+        case .stored(.integer(let integer)): return Double(integer)
+        case .stored(.decimal(let decimal)): return NSDecimalNumber(decimal: decimal).doubleValue
         case .custom(let custom): return (custom.value as? NSNumber)?.doubleValue
         default: return nil
         }
@@ -75,7 +75,7 @@ extension NSManagedObject {
 
     @inline(__always)
     final func set(
-        _ name: StaticString, _ kind: ValueKind, _ value: PropertyValue, _ object: @autoclosure () -> Any
+        _ name: StaticString, _ kind: ValueKind, _ value: StoredValue, _ object: @autoclosure () -> Any
     ) {
         let resolved = entry(name)
         guard resolved.isFound, resolved.kind == kind else { return setGeneral(object(), name) }

@@ -156,7 +156,7 @@ extension NSManagedObject {
         guard resolved.kind == .string else { return general(resolved.slot, name) }
         fireFaultIfNeeded(resolved.slot)
         if let row { return string(row, resolved.slot) }
-        if case .string(let string) = currentValue(resolved.slot) { return string }
+        if case .stored(.string(let string)) = currentValue(resolved.slot) { return string }
         return nil
     }
     public final func _managedValue(forSlotNamed name: StaticString) -> String {
@@ -173,7 +173,7 @@ extension NSManagedObject {
         guard let resolved = layout.objects.slot(forLiteral: name) else { return undeclared(name, default: nil) }
         guard resolved.kind == .data else { return general(resolved.slot, name) }
         fireFaultIfNeeded(resolved.slot)
-        if case .data(let data) = currentValue(resolved.slot) { return data }
+        if case .stored(.data(let data)) = currentValue(resolved.slot) { return data }
         return nil
     }
     public final func _managedValue(forSlotNamed name: StaticString) -> Data {
@@ -187,7 +187,7 @@ extension NSManagedObject {
         guard let resolved = layout.objects.slot(forLiteral: name) else { return undeclared(name, default: nil) }
         guard resolved.kind == .uuid else { return general(resolved.slot, name) }
         fireFaultIfNeeded(resolved.slot)
-        if case .uuid(let uuid) = currentValue(resolved.slot) { return uuid }
+        if case .stored(.uuid(let uuid)) = currentValue(resolved.slot) { return uuid }
         return nil
     }
     public final func _managedValue(forSlotNamed name: StaticString) -> UUID {
@@ -210,7 +210,7 @@ extension NSManagedObject {
         guard let resolved = layout.objects.slot(forLiteral: name) else { return undeclared(name, default: nil) }
         guard resolved.kind == .decimal else { return general(resolved.slot, name) }
         fireFaultIfNeeded(resolved.slot)
-        if case .decimal(let decimal) = currentValue(resolved.slot) { return decimal }
+        if case .stored(.decimal(let decimal)) = currentValue(resolved.slot) { return decimal }
         return nil
     }
     public final func _managedValue(forSlotNamed name: StaticString) -> Decimal {

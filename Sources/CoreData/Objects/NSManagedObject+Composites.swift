@@ -13,7 +13,7 @@ extension NSManagedObject {
     ///
     /// - Parameter isTracked: whether the change is noticed.
     final func setComposite(_ value: Any?, _ composite: CompositeLayout, isTracked: Bool = true) {
-        let elements: [(slot: Int, value: PropertyValue)]
+        let elements: [(slot: Int, value: AttributeValue)]
         do {
             elements = try layout.elementValues(of: value, composite)
         } catch {
@@ -22,7 +22,7 @@ extension NSManagedObject {
         prepareForChange()
         for (slot, value) in elements {
             extras?.setDecoded(slot, nil)
-            store(value, slot: slot)
+            store(PropertyValue(value), slot: slot)
             if isTracked { noteChange(slot) }
         }
     }

@@ -8,7 +8,7 @@ extension NSManagedObject {
         guard let slot = layout.slotByName[key], let attribute = layout.slots[slot].attribute else { return nil }
         fireFaultIfNeeded(slot)
         switch currentValue(slot) {
-        case .data(let data): return data
+        case .stored(.data(let data)): return data
         case .custom(let custom): return try Transformation.data(from: custom.value, attribute: attribute)
         default: return nil
         }
@@ -34,6 +34,6 @@ extension NSManagedObject {
         let value = data.flatMap { Transformation.value(from: $0, attribute: attribute) }
         guard value == nil, let data else { return setObjectValue(value, slot: slot) }
         extras?.setDecoded(slot, nil)
-        setTracked(.data(data), slot: slot)
+        setTracked(.stored(.data(data)), slot: slot)
     }
 }

@@ -90,7 +90,7 @@ extension NSManagedObject {
 
     /// Checks a dictionary for a composite attribute.
     private func validate(_ object: Any, of slot: PropertySlot, _ composite: CompositeLayout) throws {
-        let elements: [(slot: Int, value: PropertyValue)]
+        let elements: [(slot: Int, value: AttributeValue)]
         do {
             elements = try layout.elementValues(of: object, composite)
         } catch {
@@ -105,7 +105,7 @@ extension NSManagedObject {
         let values = Dictionary(elements.map { ($0.slot, $0.value) }, uniquingKeysWith: { first, _ in first })
         try throwCombined(
             elementErrors(slot, composite) { element in
-                values[element].flatMap { PropertyConversion.object(from: $0, kind: self.layout.slots[element].kind) }
+                values[element].flatMap { PropertyValue($0).object(kind: self.layout.slots[element].kind) }
             })
     }
 
@@ -198,7 +198,7 @@ extension NSManagedObject {
                 return
             }
             if let composite = slot.composite { return try validate(object, of: slot, composite) }
-            guard let converted = PropertyConversion.objectValue(from: object, kind: slot.kind), fits(object, slot.kind) else {
+            guard let converted = PropertyValue(object, kind: slot.kind), fits(object, slot.kind) else {
                 throw unacceptable(object, slot)
             }
             if converted.isNotANumber, slot.index < layout.storedCount {

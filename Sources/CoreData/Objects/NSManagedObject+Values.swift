@@ -29,7 +29,7 @@ extension NSManagedObject {
 
     /// The value of an attribute or to-one slot, pending or committed, without firing a fault.
     ///
-    /// `.object` for a pending to-one destination, `.reference` for a committed one; transformables in memory form when
+    /// `.object` for a pending to-one destination, a reference for a committed one; transformables in memory form when
     /// pending, as bytes when committed. A transient attribute that was not set has its default value, also in an object that
     /// was fetched: a required one would make every fetched object invalid otherwise.
     final func currentValue(_ slot: Int) -> PropertyValue {
@@ -38,17 +38,17 @@ extension NSManagedObject {
                 if flags.contains(.fault) { return .null }
                 return composite.dictionary { objectValue($0) }.map { .custom(CustomValue($0)) } ?? .null
             }
-            if let transient = extras?.transient, transient.has(slot) { return transient[slot] }
+            if let transient = extras?.transient, transient.has(slot) { return transient.value(slot) }
             return flags.contains(.inaccessible) ? .null : layout.defaultValue(slot)
         }
-        if let pending, pending.has(slot) { return pending[slot] }
-        if let committedRow { return Snapshot(retaining: committedRow).value(slot) }
+        if let pending, pending.has(slot) { return pending.value(slot) }
+        if let committedRow { return .stored(Snapshot(retaining: committedRow).value(slot)) }
         if flags.contains(.fault) || flags.contains(.inaccessible) { return .null }
         return isNewOrUnmanaged ? layout.defaultValue(slot) : .null
     }
 
     /// The value that the last fetch or save left in the store; `.null` for a new object.
-    final func committedValue(_ slot: Int) -> PropertyValue {
+    final func committedValue(_ slot: Int) -> StoredValue {
         guard let committedRow, slot < layout.storedCount else { return .null }
         return Snapshot(retaining: committedRow).value(slot)
     }
@@ -92,7 +92,7 @@ extension NSManagedObject {
             return transformedValue(slot)
         default:
             fireFaultIfNeeded(slot)
-            return PropertyConversion.object(from: currentValue(slot), kind: property.kind)
+            return currentValue(slot).object(kind: property.kind)
         }
     }
 
@@ -101,7 +101,7 @@ extension NSManagedObject {
         fireFaultIfNeeded(slot)
         switch currentValue(slot) {
         case .custom(let custom): return custom.value
-        case .data(let data):
+        case .stored(.data(let data)):
             if let decoded = extras?.decoded(slot) { return decoded }
             guard let attribute = layout.slots[slot].attribute,
                 let value = Transformation.value(from: data, attribute: attribute)
@@ -116,14 +116,14 @@ extension NSManagedObject {
     final func toOne(_ slot: Int) -> NSManagedObject? {
         fireFaultIfNeeded(slot)
         if let pending, pending.has(slot) {
-            switch pending[slot] {
-            case .object: return pending[slot].destination
-            case .reference(let reference): return registry?.object(for: reference, near: self)
+            switch pending.value(slot) {
+            case .object(let destination): return destination
+            case .stored(.reference(let reference)): return registry?.object(for: reference, near: self)
             default: return nil
             }
         }
         if let extras {
-            if let transient = extras.transient, transient.has(slot), let object = transient[slot].destination {
+            if let transient = extras.transient, transient.has(slot), let object = transient.destination(slot) {
                 return object
             }
             if let object = extras.toOne(slot) { return object }
@@ -164,7 +164,7 @@ extension NSManagedObject {
             setPrimitiveMembers(members, slot: slot)
             return
         }
-        guard let converted = PropertyConversion.objectValue(from: value, kind: property.kind) else {
+        guard let converted = PropertyValue(value, kind: property.kind) else {
             preconditionFailure(wrongType(value, property))
         }
         if let composite = property.composite { return setComposite(value, composite, isTracked: false) }
@@ -295,9 +295,9 @@ extension NSManagedObject {
         }
         if committedRow == nil {
             // A new object: nil is what it would have anyway.
-            return !pending[slot.index].isNull || !layout.defaultValue(slot.index).isNull
+            return !pending.value(slot.index).isNull || !layout.defaultValue(slot.index).isNull
         }
-        return !equals(pending[slot.index], committedValue(slot.index), slot)
+        return !equals(pending.value(slot.index), .stored(committedValue(slot.index)), slot)
     }
 
     final var hasPersistentChanges: Bool {
@@ -310,6 +310,25 @@ extension NSManagedObject {
 
     final func equals(_ new: PropertyValue, _ old: PropertyValue, _ slot: PropertySlot) -> Bool {
         switch (new, old) {
+        case (.stored(let new), .stored(let old)): return equals(new, old)
+        case (.object(let object), .stored(.reference(let reference))):
+            let reference = latest(reference)
+            return !object.flags.contains(.inserted) && object.key == reference.key
+                && object.layout.rootIndex == layout.model.layouts[reference.layoutIndex].rootIndex
+        case (.object(let new), .object(let old)): return new === old
+        case (.custom(let custom), .stored(.data(let data))):
+            guard let attribute = slot.attribute,
+                let bytes = try? Transformation.data(from: custom.value, attribute: attribute)
+            else { return false }
+            if bytes == data { return true }
+            // One value may be archived in several ways.
+            return (custom.value as? NSObject)?.isEqual(Transformation.value(from: data, attribute: attribute)) ?? false
+        default: return false
+        }
+    }
+
+    final func equals(_ new: StoredValue, _ old: StoredValue) -> Bool {
+        switch (new, old) {
         case (.null, .null): return true
         case (.integer(let new), .integer(let old)): return new == old
         case (.double(let new), .double(let old)): return new == old
@@ -319,19 +338,6 @@ extension NSManagedObject {
         case (.decimal(let new), .decimal(let old)): return new == old
         case (.double, .null), (.decimal, .null): return new.isNotANumber
         case (.reference(let new), .reference(let old)): return new == old || latest(new) == latest(old)
-        case (.object, .reference(let reference)):
-            guard let object = new.destination else { return false }
-            let reference = latest(reference)
-            return !object.flags.contains(.inserted) && object.key == reference.key
-                && object.layout.rootIndex == layout.model.layouts[reference.layoutIndex].rootIndex
-        case (.object(let new), .object(let old)): return new === old
-        case (.custom(let custom), .data(let data)):
-            guard let attribute = slot.attribute,
-                let bytes = try? Transformation.data(from: custom.value, attribute: attribute)
-            else { return false }
-            if bytes == data { return true }
-            // One value may be archived in several ways.
-            return (custom.value as? NSObject)?.isEqual(Transformation.value(from: data, attribute: attribute)) ?? false
         default: return false
         }
     }
@@ -349,7 +355,7 @@ extension EntityLayout {
     /// The value of a slot in a new object.
     func defaultValue(_ slot: Int) -> PropertyValue {
         guard hasDefaults else { return .null }
-        return defaultsBySlot[slot]
+        return PropertyValue(defaultsBySlot[slot])
     }
 }
 

@@ -10,7 +10,7 @@ extension NSManagedObject {
             return setToOne(value.destination, slot: slot)
         }
         if property.kind == .composite, let composite = property.composite {
-            return setComposite(PropertyConversion.object(from: value, kind: .composite), composite)
+            return setComposite(value.object(kind: .composite), composite)
         }
         prepareForChange()
         store(value, slot: slot)
@@ -21,19 +21,21 @@ extension NSManagedObject {
     @inline(__always)
     final func store(_ value: PropertyValue, slot: Int) {
         if slot < layout.storedCount {
-            withPending { $0[slot] = value }
+            withPending { $0.set(slot, value) }
             readThroughPending()
         } else {
             let extras = makeExtras()
             if let registry, registry.tracksFormerValues, !flags.contains(.silent) { registry.willChangeTransient(self, slot: slot) }
-            if extras.transient == nil { extras.transient = PendingValues.make(slotCount: layout.slots.count) }
-            extras.transient?[slot] = value
+            if extras.transient == nil { extras.transient = PendingValues.make(slotCount: layout.slots.count, propertyCount: 0) }
+            extras.transient?.set(slot, value)
         }
     }
 
-    /// Puts the value of a stored slot in its place and notes the change: `store` and `noteChange` in one step.
+    /// Puts the value of a plain attribute in its place and notes the change: `store` and `noteChange` in one step.
+    ///
+    /// - Parameter slot: of an attribute whose values are no objects.
     @inline(__always)
-    final func storeTracked(_ value: PropertyValue, slot: Int) {
+    final func storeTracked(_ value: StoredValue, slot: Int) {
         // Without counting references: this is the path of every setter but an object's first.
         let isStored =
             flags.contains(.inEvent) && !flags.contains(.silent)
@@ -46,7 +48,7 @@ extension NSManagedObject {
             readThroughPending()
             markChangedInSave()
         } else {
-            store(value, slot: slot)
+            store(.stored(value), slot: slot)
             noteChange(slot)
         }
     }
@@ -115,7 +117,7 @@ extension NSManagedObject {
             addMember(object, slot: slot, isKnownToBeNew: !property.inverseIsToMany)
         } else {
             let previous = toOne(slot)
-            store(.destination(object), slot: slot)
+            store(.object(object), slot: slot)
             extras?.setToOne(slot, nil)
             // One-to-one: the former partner loses its side.
             if let previous, previous !== object, property.inverseSlot >= 0 {
@@ -156,7 +158,7 @@ extension NSManagedObject {
         case .fetched:
             preconditionFailure("\(layout.name).\(property.name) is a fetched property and cannot be set.")
         default:
-            guard let converted = PropertyConversion.objectValue(from: value, kind: property.kind) else {
+            guard let converted = PropertyValue(value, kind: property.kind) else {
                 preconditionFailure(wrongType(value, property))
             }
             if case .custom = converted { extras?.setDecoded(slot, nil) }

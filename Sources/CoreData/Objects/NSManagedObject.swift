@@ -206,7 +206,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
                 let value = currentValue(slot.index)
                 // Foundation stops the program when it describes a date that is not a number.
                 if value.isNotANumber { return "\(slot.name) = NaN" }
-                return "\(slot.name) = \(PropertyConversion.object(from: value, kind: slot.kind).map { "\($0)" } ?? "nil")"
+                return "\(slot.name) = \(value.object(kind: slot.kind).map { "\($0)" } ?? "nil")"
             }
         }
         return head + "; data: {\(values.joined(separator: "; "))})"

@@ -35,7 +35,7 @@ struct UniquenessFailure: Error, @unchecked Sendable {
 
     /// The attributes' names, and the values in the store's form, of the first constraint that fails.
     let constraint: [String]
-    let values: [PropertyValue]
+    let values: [StoredValue]
     /// The entity that declares the constraint.
     let layout: EntityLayout
     /// The row that has the values; nil when both rows are of the batch.

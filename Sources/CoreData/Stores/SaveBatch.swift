@@ -6,7 +6,7 @@ struct RowChange {
     /// The committed row the change is based on; nil for an insert.
     let base: Snapshot?
     /// New values in the store's form; slots that are not present keep the base's value (nil in an insert).
-    let values: PendingValues?
+    let values: RowValues?
     /// Set when the row changed only through to-many relationships: its version still grows.
     var touchesVersionOnly = false
     /// The version of an inserted row: 1, or that of a row that takes the place of a deleted one.

@@ -17,7 +17,7 @@ struct SaveConflicts: Error, @unchecked Sendable {
     struct ConstraintViolation {
         /// Attribute names of the constraint.
         let constraint: [String]
-        let values: [PropertyValue]
+        let values: [StoredValue]
         /// Layout of the entity that declares the constraint.
         let layout: EntityLayout
         /// The row in the store that already has the values; nil when both are in the batch.

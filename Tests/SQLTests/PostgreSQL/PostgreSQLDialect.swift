@@ -11,7 +11,7 @@ struct PostgreSQLDialect: SQLDialect {
     func placeholder(_ number: Int) -> String { "$\(number)" }
     func numberedPlaceholder(_ number: Int) -> String { "$\(number)" }
 
-    func literal(_ value: PropertyValue, _ kind: ValueKind) -> String? {
+    func literal(_ value: StoredValue, _ kind: ValueKind) -> String? {
         switch value {
         case .integer(let number) where kind == .boolean: number == 0 ? "FALSE" : "TRUE"
         case .integer(let number): String(number)
@@ -189,7 +189,7 @@ struct PostgreSQLDialect: SQLDialect {
         }
     }
 
-    func keyList(_ keys: some Sequence<Int64>) -> SQLArgument { SQLArgument(elements: keys.map(PropertyValue.integer), kind: .int64) }
+    func keyList(_ keys: some Sequence<Int64>) -> SQLArgument { SQLArgument(elements: keys.map(StoredValue.integer), kind: .int64) }
 
     // MARK: Rows
 

@@ -52,11 +52,11 @@ struct RecordedStore {
 
     // MARK: Changes
 
-    func change(_ entity: String, _ key: Int64, _ values: [String: PropertyValue] = [:], base: Snapshot? = nil) -> RowChange {
+    func change(_ entity: String, _ key: Int64, _ values: [String: StoredValue] = [:], base: Snapshot? = nil) -> RowChange {
         let layout = layout(entity)
-        var pending: PendingValues?
+        var pending: RowValues?
         if !values.isEmpty || base == nil {
-            let made = PendingValues.make(slotCount: layout.slots.count)
+            let made = RowValues.make(slotCount: layout.slots.count)
             for (name, value) in values { made[slot(name, of: entity).index] = value }
             pending = made
         }

@@ -84,7 +84,6 @@ struct FileFormatTests {
                         let hex = data.map { String(format: "%02X", $0) }.joined()
                         #expect(column.allowsExternalStorage ? text?.hasSuffix(hex) == true : text == hex)
                     case .reference(let reference): #expect(text == String(reference.key))
-                    case .object, .custom: Issue.record("a snapshot holds only stored values")
                     }
                 }
             }

@@ -48,7 +48,7 @@ struct PerformanceTests {
             let batch = SaveBatch()
             let first = try open.store.reserveKeys(count, for: layout)
             for index in 0..<count {
-                let values = PendingValues.make(slotCount: layout.slots.count)
+                let values = RowValues.make(slotCount: layout.slots.count)
                 for slot in 0..<10 { values[layout.slotByName["n\(slot)"]!] = .integer(Int64(index * slot)) }
                 values[layout.slotByName["name"]!] = .string("item \(index % 1000) \(index)")
                 batch.inserts.append(RowChange(layout: layout, key: first + Int64(index), base: nil, values: values))

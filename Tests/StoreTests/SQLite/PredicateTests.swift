@@ -16,7 +16,7 @@ struct PredicateTests {
         let lab = try open.insert("Department", ["name": .string("Lab")])
         func add(
             _ entity: String, _ name: String?, _ age: Int64?, _ department: Snapshot?,
-            _ more: [String: PropertyValue] = [:]
+            _ more: [String: StoredValue] = [:]
         )
             throws -> Snapshot
         {

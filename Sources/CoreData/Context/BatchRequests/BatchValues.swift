@@ -16,7 +16,7 @@ struct BatchValues {
     ///
     /// - Throws: when the entity has no such property, or the property cannot have the value.
     @inline(__always)
-    func set(_ value: Any, for name: String, in row: PendingValues) throws {
+    func set(_ value: Any, for name: String, in row: RowValues) throws {
         guard let slot = layout.slotByPath[name] else { throw unknown(name) }
         let property = layout.slots[slot]
         if let attribute = Self.plain(value, property) {
@@ -28,23 +28,23 @@ struct BatchValues {
 
     /// The value of an attribute where it is of the attribute's own type; nil for anything else.
     @inline(__always)
-    private static func plain(_ value: Any, _ property: PropertySlot) -> PropertyValue? {
+    private static func plain(_ value: Any, _ property: PropertySlot) -> StoredValue? {
         if property.isDerived || !property.isStored { return nil }
         switch property.kind {
-        case .string: return (value as? String).map(PropertyValue.string)
+        case .string: return (value as? String).map(StoredValue.string)
         case .int64: return (value as? Int).map { .integer(Int64($0)) }
-        case .double: return (value as? Double).map(PropertyValue.double)
+        case .double: return (value as? Double).map(StoredValue.double)
         case .date: return (value as? Date).map { .double($0.timeIntervalSinceReferenceDate) }
         default: return nil
         }
     }
 
     /// Takes the values of an object that belongs to no context.
-    func fill(_ row: PendingValues, from object: NSManagedObject) throws {
+    func fill(_ row: RowValues, from object: NSManagedObject) throws {
         for property in layout.slots.prefix(layout.storedCount) where !property.isDerived {
             let value = object.currentValue(property.index)
             guard property.kind == .toOne else {
-                row[property.index] = try PropertyConversion.storeValue(value, slot: property)
+                row[property.index] = try value.stored(property)
                 continue
             }
             if let destination = value.destination {
@@ -93,7 +93,7 @@ struct BatchValues {
     func assignments(of name: String, from object: NSManagedObject) throws -> [(slot: Int, value: RowUpdate.Assignment)] {
         try slots(of: name).map { slot in
             try requireWritable(layout.slots[slot])
-            return (slot, .constant(try PropertyConversion.storeValue(object.currentValue(slot), slot: layout.slots[slot])))
+            return (slot, .constant(try object.currentValue(slot).stored(layout.slots[slot])))
         }
     }
 
@@ -107,7 +107,7 @@ struct BatchValues {
     // MARK: Values
 
     /// The values of the slots of a property, in the store's form.
-    private func values(_ value: Any, _ property: PropertySlot) throws -> [(slot: Int, value: PropertyValue)] {
+    private func values(_ value: Any, _ property: PropertySlot) throws -> [(slot: Int, value: StoredValue)] {
         try requireWritable(property)
         if let composite = property.composite { return try elements(of: value, composite) }
         let unwrapped = PropertyConversion.unwrapped(value)
@@ -128,7 +128,7 @@ struct BatchValues {
         return [(property.index, try PropertyConversion.storeValue(converted, slot: property))]
     }
 
-    private func elements(of value: Any, _ composite: CompositeLayout) throws -> [(slot: Int, value: PropertyValue)] {
+    private func elements(of value: Any, _ composite: CompositeLayout) throws -> [(slot: Int, value: StoredValue)] {
         do {
             return try layout.elementValues(of: value, composite).map { slot, value in
                 (slot, try PropertyConversion.storeValue(value, slot: layout.slots[slot]))
@@ -140,7 +140,7 @@ struct BatchValues {
     }
 
     /// The row that an object or an ID stands for.
-    private func reference(_ value: Any, _ property: PropertySlot) throws -> PropertyValue {
+    private func reference(_ value: Any, _ property: PropertySlot) throws -> StoredValue {
         try requireFreeInverse(property)
         guard let identity = value as? any RowIdentity else {
             throw refused(property, "it takes the ID of a saved object, not a \(type(of: value))")

@@ -145,7 +145,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     private func insertion(_ execution: BatchExecution, _ store: NSPersistentStore) throws -> RowInsertion {
         let layout = execution.layout
         let values = BatchValues(layout, store)
-        let nextRow: (PendingValues) throws -> Bool
+        let nextRow: (RowValues) throws -> Bool
         if let handler = managedObjectHandler {
             nextRow = { row in
                 let object = layout.managedObjectClass.init(entity: layout.entity, insertInto: nil)

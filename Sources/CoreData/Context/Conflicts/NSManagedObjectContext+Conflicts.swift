@@ -7,7 +7,7 @@ extension NSManagedObjectContext {
             let property = object.layout.slots[slot]
             guard property.inverseSlot >= 0 else { continue }
             if property.kind == .toOne {
-                if let destination = object.pending?[slot].destination { destination.removeFromInverse(of: property, object) }
+                if let destination = object.pending?.destination(slot) { destination.removeFromInverse(of: property, object) }
             } else if let state = object.extras?.toMany(slot) {
                 for member in state.added.objects { member.removeFromInverse(of: property, object) }
             }
@@ -27,7 +27,7 @@ extension NSManagedObject {
     /// Whether objects were added to its relationships, or it to theirs, since it was last saved.
     final var hasNewRelationships: Bool {
         layout.relationshipSlots.contains { slot in
-            if layout.slots[slot].kind == .toOne, case .object? = pending?[slot] { return true }
+            if layout.slots[slot].kind == .toOne, pending?.destination(slot) != nil { return true }
             return extras?.toMany(slot)?.added.isEmpty == false
         }
     }

@@ -102,8 +102,8 @@ struct RowsOfObjects {
         return Snapshot(retaining: row)
     }
 
-    private func storeForm(_ value: PropertyValue, _ slot: PropertySlot) throws -> PropertyValue {
-        guard let destination = value.destination else { return try PropertyConversion.storeValue(value, slot: slot) }
+    private func storeForm(_ value: PropertyValue, _ slot: PropertySlot) throws -> StoredValue {
+        guard let destination = value.destination else { return try value.stored(slot) }
         if context.isGone(destination) { return .null }
         return .reference(RowReference(key: context.childKey(of: destination), layoutIndex: destination.layout.index))
     }

@@ -133,8 +133,8 @@ private struct ChildChanges {
             let property = change.layout.slots[slot]
             if property.kind == .toOne {
                 set(destination(value), object, slot)
-            } else if !object.equals(object.currentValue(slot), value, property) {
-                set(value, object, slot)
+            } else if !object.equals(object.currentValue(slot), .stored(value), property) {
+                set(.stored(value), object, slot)
             }
         }
         setTransientValues(of: object, source)
@@ -147,7 +147,7 @@ private struct ChildChanges {
                 if change.layout.slots[slot].kind == .toOne {
                     set(destination(values[slot]), object, slot)
                 } else {
-                    set(values[slot], object, slot)
+                    set(.stored(values[slot]), object, slot)
                 }
             }
         }
@@ -165,7 +165,7 @@ private struct ChildChanges {
         if object.toOne(slot) !== destination { object.setToOne(destination, slot: slot) }
     }
 
-    private func destination(_ value: PropertyValue) -> NSManagedObject? {
+    private func destination(_ value: StoredValue) -> NSManagedObject? {
         guard case .reference(let reference) = value else { return nil }
         return object(reference).flatMap { parent.isGone($0) ? nil : $0 }
     }
@@ -175,7 +175,7 @@ private struct ChildChanges {
         guard let transient = source.extras?.transient else { return }
         for property in object.layout.slots where property.index >= object.layout.storedCount && transient.has(property.index) {
             if property.kind == .toOne || property.kind.isToMany || property.composite != nil { continue }
-            let value = transient[property.index]
+            let value = transient.value(property.index)
             if object.equals(object.currentValue(property.index), value, property) { continue }
             set(value, object, property.index)
         }

@@ -173,7 +173,7 @@ struct ConflictResolution {
         case .mergeByPropertyStoreTrumpMergePolicyType:
             if let former, let pending = object.pending {
                 for slot in 0..<layout.storedCount where pending.has(slot) {
-                    if !object.equals(current.value(slot), former.value(slot), layout.slots[slot]) {
+                    if !object.equals(current.value(slot), former.value(slot)) {
                         pending.remove(slot)
                     }
                 }
@@ -182,8 +182,8 @@ struct ConflictResolution {
             // The whole object as it is in memory is written.
             if let former {
                 for slot in 0..<layout.storedCount where object.pending?.has(slot) != true {
-                    let value = existing(former.value(slot), object)
-                    if !object.equals(current.value(slot), value, layout.slots[slot]) {
+                    let value = existing(.stored(former.value(slot)), object)
+                    if !object.equals(.stored(current.value(slot)), value, layout.slots[slot]) {
                         object.store(value, slot: slot)
                         object.pending?.track(slot)
                     }
@@ -203,7 +203,7 @@ struct ConflictResolution {
 
     /// A value that a row had, or nil for a destination whose own row is gone since: it must not be written again.
     private func existing(_ value: PropertyValue, _ object: NSManagedObject) -> PropertyValue {
-        guard case .reference(let reference) = value, let modelLayout = context.modelLayout,
+        guard let reference = value.reference, let modelLayout = context.modelLayout,
             modelLayout.layouts.indices.contains(reference.layoutIndex),
             let source = context.rows(near: object)
         else { return value }
@@ -248,7 +248,7 @@ struct ConflictResolution {
         {
             return true
         }
-        return existing(.reference(reference), object).isNull
+        return existing(.stored(.reference(reference)), object).isNull
     }
 
     /// Saves a changed object whose row was deleted as a new row with the same key.

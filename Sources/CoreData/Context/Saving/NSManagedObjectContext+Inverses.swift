@@ -26,15 +26,12 @@ extension NSManagedObjectContext {
     }
 
     private func completeToOne(_ object: NSManagedObject, _ changed: inout ContiguousArray<NSManagedObject>) throws {
-        let layout = object.layout
-        guard !layout.convertedSlots.isEmpty, let pendingReference = object.pendingReference else { return }
-        for slot in layout.convertedSlots {
-            // Without counting references: almost always there is nothing to do.
-            guard let destination = pendingReference._withUnsafeGuaranteedRef({ $0.destination(slot) }) else { continue }
-            if destination.flags.contains(.inserted), destination.flags.isDisjoint(with: .rowIsGone) { continue }
-            let property = layout.slots[slot]
-            guard property.inverseSlot >= 0, lacksSide(destination, property), object.differsFromCommitted(property) else { continue }
-            if try complete(destination, property, with: object, &changed) { continue }
+        try object.pending?.forEachObject { slot, value in
+            guard let destination = value.destination else { return }
+            if destination.flags.contains(.inserted), destination.flags.isDisjoint(with: .rowIsGone) { return }
+            let property = object.layout.slots[slot]
+            guard property.inverseSlot >= 0, lacksSide(destination, property), object.differsFromCommitted(property) else { return }
+            if try complete(destination, property, with: object, &changed) { return }
             object.store(.null, slot: slot)
             object.extras?.setToOne(slot, nil)
             object.noteChange(slot)

@@ -13,10 +13,10 @@ struct RowChanges {
         // Retained: transformers of the program run meanwhile.
         let pending = object.withPending { $0 }
         if layout.hasDefaults {
-            for slot in 0..<layout.storedCount where !pending.has(slot) { pending[slot] = layout.defaultValue(slot) }
+            for slot in 0..<layout.storedCount where !pending.has(slot) { pending.set(slot, layout.defaultValue(slot)) }
         }
-        let values = try storeValues(pending, object, onlyChanged: false)
-        var change = RowChange(layout: layout, key: object.key, base: nil, values: values)
+        try fillIn(pending, object)
+        var change = RowChange(layout: layout, key: object.key, base: nil, values: pending)
         if takesAPlace, let deletedRow = object.extras?.deletedRow { change.insertedVersion = Self.version(after: deletedRow) }
         return change
     }
@@ -37,15 +37,15 @@ struct RowChanges {
     func restoredDestinations(of object: NSManagedObject) throws -> [(object: NSManagedObject, slot: Int)] {
         guard let pending = object.pending else { return [] }
         var restored: [(object: NSManagedObject, slot: Int)] = []
-        for slot in object.layout.convertedSlots where pending.has(slot) {
+        for slot in object.layout.relationshipSlots where slot < object.layout.storedCount && pending.has(slot) {
             // What was set by anyone is an object.
-            guard case .reference(let reference) = pending[slot], let layout = context.modelLayout?.layouts[reference.layoutIndex],
+            guard let reference = pending.value(slot).reference, let layout = context.modelLayout?.layouts[reference.layoutIndex],
                 let store = context.registry.store(number: Int(object.storeNumber))
             else { continue }
             let destination = context.object(with: NSManagedObjectID(key: reference.key, layout: layout, store: store))
             if destination.flags.contains(.inserted) { continue }
             guard !destination.isDeleted, let current = try context.freshSnapshot(of: destination) else {
-                pending[slot] = .null
+                pending.set(slot, .null)
                 continue
             }
             let property = object.layout.slots[slot]
@@ -54,7 +54,7 @@ struct RowChanges {
             if !property.inverseIsToMany {
                 // Both sides have a column, and only one of them is this object's.
                 let leadsBack = !current.isNull(inverse) && context.registry.currentKey(current.reference(inverse).key) == object.key
-                if !leadsBack { pending[slot] = .null }
+                if !leadsBack { pending.set(slot, .null) }
                 continue
             }
             if !destination.flags.contains(.updated) {
@@ -83,7 +83,7 @@ struct RowChanges {
         let changed = hasToMany ? object.extras?.allToMany.filter { $0.state.hasChanges && !layout.slots[$0.slot].isTransient } : nil
         let changedToMany = changed?.map(\.slot) ?? []
         if let pending = object.pending {
-            let values = try storeValues(pending, object, onlyChanged: true)
+            let values = try changedValues(pending, object)
             if !values.mask.isEmpty {
                 return RowChange(layout: layout, key: object.key, base: base, values: values, changedToMany: changedToMany)
             }
@@ -98,49 +98,26 @@ struct RowChanges {
         return isChanged ? row(of: object) : nil
     }
 
-    /// The pending values in the store's form; the same object when nothing needs converting.
-    private func storeValues(_ pending: PendingValues, _ object: NSManagedObject, onlyChanged: Bool) throws -> PendingValues {
-        let layout = object.layout
-        if !onlyChanged {
-            // A new object: only relationships and transformable values need converting.
-            if layout.convertedSlots.isEmpty { return pending }
-            var copy: PendingValues?
-            for slot in layout.convertedSlots {
-                let converted: PropertyValue
-                if let destination = pending.destination(slot) {
-                    try checkSaved(destination, from: object, slot)
-                    converted = .reference(RowReference(key: destination.key, layoutIndex: destination.layout.index))
-                } else if case .custom(let custom) = pending[slot] {
-                    converted = try PropertyConversion.rowValue(.custom(custom), slot: layout.slots[slot])
-                } else {
-                    continue
-                }
-                let made = copy ?? pending.copy()
-                copy = made
-                made[slot] = converted
-            }
-            return copy ?? pending
+    /// Gives a store the rows and the bytes that destinations and transformable values stand for.
+    private func fillIn(_ pending: PendingValues, _ object: NSManagedObject) throws {
+        try pending.forEachObject { slot, value in
+            if let destination = value.destination { try checkSaved(destination, from: object, slot) }
+            pending.store(slot, try value.stored(object.layout.slots[slot]))
         }
-        var copy: PendingValues?
+    }
+
+    /// The pending values that differ from the committed ones; the same object when all do.
+    private func changedValues(_ pending: PendingValues, _ object: NSManagedObject) throws -> RowValues {
+        try fillIn(pending, object)
+        let layout = object.layout
+        var copy: RowValues?
         for slot in 0..<layout.storedCount where pending.has(slot) {
-            let value = pending[slot]
-            var converted: PropertyValue?
-            switch value {
-            case .object:
-                if let destination = value.destination { try checkSaved(destination, from: object, slot) }
-                converted = try PropertyConversion.rowValue(value, slot: layout.slots[slot])
-            case .custom: converted = try PropertyConversion.rowValue(value, slot: layout.slots[slot])
-            default: break
-            }
-            if case .integer(let integer) = value, let row = object.committedRow, layout.slots[slot].kind.isInteger {
+            if let integer = pending.integer(slot), let row = object.committedRow, layout.slots[slot].kind.isInteger {
                 if Int64(bitPattern: row[slot]) != integer || layout.isNull(row, slot) { continue }
             }
-            if object.equals(value, object.committedValue(slot), layout.slots[slot]) {
+            if object.equals(pending.value(slot), .stored(object.committedValue(slot)), layout.slots[slot]) {
                 if copy == nil { copy = pending.copy() }
-                copy?.remove(slot)
-            } else if let converted {
-                if copy == nil { copy = pending.copy() }
-                copy?[slot] = converted
+                copy?.clear(slot)
             }
         }
         return copy ?? pending

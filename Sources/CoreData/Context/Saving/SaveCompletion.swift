@@ -71,7 +71,7 @@ struct SaveCompletion {
 
     /// The saved row becomes the object's committed row, and its pending changes are done.
     private func adopt(_ row: RowPointer, _ object: NSManagedObject) {
-        if object.pendingReference != nil, !object.layout.convertedSlots.isEmpty { keepObjects(of: object) }
+        keepObjects(of: object)
         object.adoptSavedRow(row)
         object.extrasReference?._withUnsafeGuaranteedRef { extras in
             if extras.deletedRow != nil { (extras.deletedRow, extras.isRevived) = (nil, false) }
@@ -83,11 +83,11 @@ struct SaveCompletion {
     /// Destinations stay reachable without a look-up, and transformable values keep their identity.
     private func keepObjects(of object: NSManagedObject) {
         object.pendingReference?._withUnsafeGuaranteedRef { pending in
-            for slot in object.layout.convertedSlots {
-                if let destination = pending.destination(slot) {
-                    object.withExtras { $0.setToOne(slot, destination) }
-                } else if case .custom(let custom) = pending[slot] {
-                    object.withExtras { $0.setDecoded(slot, custom.value) }
+            pending.forEachObject { slot, value in
+                switch value {
+                case .object(let destination): object.withExtras { $0.setToOne(slot, destination) }
+                case .custom(let custom): object.withExtras { $0.setDecoded(slot, custom.value) }
+                case .stored: break
                 }
             }
         }

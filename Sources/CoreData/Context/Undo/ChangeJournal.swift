@@ -59,9 +59,9 @@ final class ChangeJournal {
     func note(_ object: NSManagedObject) {
         var entry = Entry(object: object)
         entry.isDeleted = object.isDeleted
-        if object.hasPendingValues { entry.pending = object.pending?.copy() }
+        if object.hasPendingValues { entry.pending = object.pending?.copyOfValues() }
         if let extras = object.extras {
-            entry.transient = extras.transient?.copy()
+            entry.transient = extras.transient?.copyOfValues()
             for (slot, state) in extras.allToMany where state.hasChanges || state.isLoaded && object.layout.slots[slot].isTransient {
                 entry.toMany.append(
                     ToManyEntry(
@@ -82,8 +82,8 @@ final class ChangeJournal {
                 entry.toMany.append(ToManyEntry(slot: slot, added: state.added.objects, removed: state.removed.objects))
             }
         } else if slot < object.layout.storedCount {
-            let pending = entry.pending ?? PendingValues.make(slotCount: object.layout.storedCount)
-            pending[slot] = object.currentValue(slot)
+            let pending = entry.pending ?? PendingValues.make(slotCount: object.layout.storedCount, propertyCount: 0)
+            pending.set(slot, object.currentValue(slot))
             entry.pending = pending
         } else {
             noteTransient(&entry, slot: slot, object.currentValue(slot))
@@ -100,8 +100,8 @@ final class ChangeJournal {
     }
 
     private func noteTransient(_ entry: inout Entry, slot: Int, _ value: PropertyValue) {
-        let transient = entry.transient ?? PendingValues.make(slotCount: entry.object.layout.slots.count)
-        transient[slot] = value
+        let transient = entry.transient ?? PendingValues.make(slotCount: entry.object.layout.slots.count, propertyCount: 0)
+        transient.set(slot, value)
         entry.transient = transient
     }
 
@@ -152,21 +152,21 @@ final class ChangeJournal {
     private func formerValue(of object: NSManagedObject, _ slot: Int, _ entry: Entry?) -> PropertyValue {
         let layout = object.layout
         if slot >= layout.storedCount {
-            if let transient = entry?.transient, transient.has(slot) { return transient[slot] }
+            if let transient = entry?.transient, transient.has(slot) { return transient.value(slot) }
             return layout.defaultValue(slot)
         }
-        if let pending = entry?.pending, pending.has(slot) { return pending[slot] }
+        if let pending = entry?.pending, pending.has(slot) { return pending.value(slot) }
         guard object.committedRow != nil else { return layout.defaultValue(slot) }
         let committed = object.committedValue(slot)
-        guard case .reference(let reference) = committed else { return committed }
+        guard case .reference(let reference) = committed else { return .stored(committed) }
         // The object itself, whatever becomes of its row.
-        return object.registry?.object(for: reference, near: object).map(PropertyValue.destination) ?? .null
+        return object.registry?.object(for: reference, near: object).map(PropertyValue.object) ?? .null
     }
 
     private func isSame(_ former: PropertyValue, _ value: PropertyValue, _ object: NSManagedObject, _ slot: PropertySlot) -> Bool {
         switch (former, value) {
         case (.custom(let former), .custom(let value)): former === value
-        case (.object(let destination), .reference(let reference)):
+        case (.object(let destination), .stored(.reference(let reference))):
             object.registry?.object(for: reference, near: object) === destination
         default: object.equals(value, former, slot)
         }

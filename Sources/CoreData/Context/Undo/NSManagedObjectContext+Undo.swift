@@ -112,7 +112,7 @@ extension NSManagedObjectContext {
             registry.noteTemporaryID(objectID, of: object)
         }
         let values = (0..<object.layout.storedCount).map { slot -> PropertyValue in
-            if object.layout.slots[slot].kind == .toOne { return object.toOne(slot).map(PropertyValue.destination) ?? .null }
+            if object.layout.slots[slot].kind == .toOne { return object.toOne(slot).map(PropertyValue.object) ?? .null }
             return object.currentValue(slot)
         }
         changes.revive(object, values: values)

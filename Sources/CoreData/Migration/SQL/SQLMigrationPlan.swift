@@ -22,9 +22,9 @@ struct SQLMigrationPlan {
 
     /// What the classes give for attributes that rows do not have yet, each asked for once in a migration.
     private final class ClassValues {
-        private var values: [ObjectIdentifier: PropertyValue] = [:]
+        private var values: [ObjectIdentifier: StoredValue] = [:]
 
-        func value(of slot: PropertySlot) throws -> PropertyValue {
+        func value(of slot: PropertySlot) throws -> StoredValue {
             // Entities that inherit an attribute have the description of the one that declares it.
             guard let attribute = slot.attribute, let make = attribute.valueForExistingRows else { return .null }
             if let known = values[ObjectIdentifier(attribute)] { return known }
@@ -194,7 +194,7 @@ struct SQLMigrationPlan {
         let layout = member.source.layout
         let former = member.sourceNames[slot.name].flatMap { layout.slotByPath[$0] }
         // Asked for only where rows need it, as a class may evaluate an expression for it.
-        func standard() throws -> PropertyValue? {
+        func standard() throws -> StoredValue? {
             slot.isDerived ? nil : try defaultValue(slot, column, member.target.layout)
         }
         if let former, layout.slots[former].isElement, let value = formerValue(layout.slots[former].name, member.source) {
@@ -217,7 +217,7 @@ struct SQLMigrationPlan {
     }
 
     /// The default of a new attribute, or else what its class gives, in the store's form; nil for none.
-    func defaultValue(_ slot: PropertySlot, _ column: SQLColumn, _ layout: EntityLayout) throws -> PropertyValue? {
+    func defaultValue(_ slot: PropertySlot, _ column: SQLColumn, _ layout: EntityLayout) throws -> StoredValue? {
         var value = try PropertyConversion.storeValue(layout.defaultsBySlot[slot.index], slot: slot)
         if case .null = value { value = try classValues.value(of: slot) }
         switch value {

@@ -7,8 +7,8 @@ extension MemoryRows: BatchRows {
 
     func insert(_ insertion: RowInsertion) throws -> BatchOutcome {
         // The values are asked for first: who gives them may read the store.
-        var rows: [PendingValues] = []
-        let values = PendingValues.make(slotCount: insertion.layout.slots.count)
+        var rows: [RowValues] = []
+        let values = RowValues.make(slotCount: insertion.layout.slots.count)
         while try insertion.nextRow(values) {
             rows.append(values.copy())
             values.removeAll()
@@ -60,8 +60,8 @@ private struct MemoryInsertion {
     private let insertion: RowInsertion
     private let layout: EntityLayout
     private let tables: MemoryTables
-    private var new: [(values: PendingValues, version: Int64)] = []
-    private var changed: [RowReference: PendingValues] = [:]
+    private var new: [(values: RowValues, version: Int64)] = []
+    private var changed: [RowReference: RowValues] = [:]
     private var changedOrder: [RowReference] = []
     private var versions: [RowReference: Int] = [:]
     /// Who has which unique values among the rows of the batch, by the constraint's number.
@@ -81,7 +81,7 @@ private struct MemoryInsertion {
 
     var newCount: Int { new.count }
 
-    mutating func add(_ given: PendingValues) throws {
+    mutating func add(_ given: RowValues) throws {
         let complete = given.copy()
         for (slot, value) in try layout.storedDefaults().enumerated() where !given.has(slot) && !layout.slots[slot].isDerived {
             complete[slot] = value
@@ -109,7 +109,7 @@ private struct MemoryInsertion {
                 new[index].version += 1
                 note(place, new[index].values)
             case .existing(let reference):
-                let values = changed[reference] ?? PendingValues.make(slotCount: layout.slots.count)
+                let values = changed[reference] ?? RowValues.make(slotCount: layout.slots.count)
                 for slot in 0..<layout.storedCount where isWritten(slot) { values[slot] = source[slot] }
                 if changed.updateValue(values, forKey: reference) == nil { changedOrder.append(reference) }
                 note(place, values)
@@ -118,11 +118,11 @@ private struct MemoryInsertion {
         }
     }
 
-    private func unique(_ constraint: MemoryConstraints.Constraint, _ values: PendingValues) -> [PropertyValue] {
+    private func unique(_ constraint: MemoryConstraints.Constraint, _ values: RowValues) -> [StoredValue] {
         constraint.names.map { layout.slotByPath[$0].map { values[$0] } ?? .null }
     }
 
-    private func meeting(_ values: PendingValues) -> (Place, MemoryConstraints.Constraint, [PropertyValue])? {
+    private func meeting(_ values: RowValues) -> (Place, MemoryConstraints.Constraint, [StoredValue])? {
         for constraint in tables.constraints.byLayout[layout.index] {
             let list = unique(constraint, values)
             guard let unique = UniqueValues(list) else { continue }
@@ -137,7 +137,7 @@ private struct MemoryInsertion {
         return nil
     }
 
-    private mutating func note(_ place: Place, _ values: PendingValues) {
+    private mutating func note(_ place: Place, _ values: RowValues) {
         for constraint in tables.constraints.byLayout[layout.index] {
             if let unique = UniqueValues(unique(constraint, values)) { owners[constraint.number, default: [:]][unique] = place }
         }
@@ -190,7 +190,7 @@ private struct MemoryUpdate {
         for pointer in rows.rows {
             let row = Snapshot(retaining: pointer)
             let layout = row.layout
-            let values = PendingValues.make(slotCount: layout.slots.count)
+            let values = RowValues.make(slotCount: layout.slots.count)
             for (slot, assignment) in update.assignments {
                 let slot = layout.slot(slot, ofAncestor: update.rows.entity.index)
                 values[slot] = try value(of: assignment, layout.slots[slot], row)
@@ -203,7 +203,7 @@ private struct MemoryUpdate {
         return (batch, outcome)
     }
 
-    private func value(of assignment: RowUpdate.Assignment, _ property: PropertySlot, _ row: Snapshot) throws -> PropertyValue {
+    private func value(of assignment: RowUpdate.Assignment, _ property: PropertySlot, _ row: Snapshot) throws -> StoredValue {
         guard case .expression(let expression) = assignment else {
             if case .constant(let value) = assignment { return value }
             return .null
@@ -230,7 +230,7 @@ private struct MemoryDeletion {
     private let tables: MemoryTables
     private let layouts: [EntityLayout]
     private var doomed: [RowReference: Bool] = [:]
-    private var changed: [RowReference: PendingValues] = [:]
+    private var changed: [RowReference: RowValues] = [:]
     private var touched: Set<RowReference> = []
     let batch = SaveBatch()
     private(set) var outcome = BatchOutcome()
@@ -304,7 +304,7 @@ private struct MemoryDeletion {
             guard property.inverseSlot >= 0, !property.inverseIsToMany else { continue }
             for destination in kept {
                 let other = layouts[destination.layoutIndex]
-                let values = changed[destination] ?? PendingValues.make(slotCount: other.slots.count)
+                let values = changed[destination] ?? RowValues.make(slotCount: other.slots.count)
                 values[property.inverseSlot(in: other)] = .null
                 changed[destination] = values
             }

@@ -43,7 +43,7 @@ struct UniqueValues: Hashable, @unchecked Sendable {
     // Sendable: the elements are strings, numbers, dates, data and UUIDs.
     private let elements: [AnyHashable]
 
-    init?(_ values: [PropertyValue]) {
+    init?(_ values: [StoredValue]) {
         var elements: [AnyHashable] = []
         for value in values {
             switch value {
@@ -54,7 +54,7 @@ struct UniqueValues: Hashable, @unchecked Sendable {
             case .uuid(let uuid): elements.append(uuid)
             case .decimal(let decimal): elements.append(decimal)
             case .reference(let reference): elements.append(reference)
-            case .null, .object, .custom: return nil
+            case .null: return nil
             }
         }
         self.elements = elements
@@ -108,7 +108,7 @@ extension MemoryTables {
         RowReference(key: reference.key, layoutIndex: layouts.layouts[reference.layoutIndex].rootIndex)
     }
 
-    private func values(of constraint: MemoryConstraints.Constraint, in change: RowChange) -> [PropertyValue] {
+    private func values(of constraint: MemoryConstraints.Constraint, in change: RowChange) -> [StoredValue] {
         let base = change.base == nil ? nil : row(change.key, of: change.layout)
         return constraint.names.map { name in
             guard let slot = change.layout.slotByPath[name] else { return .null }

@@ -79,7 +79,7 @@ struct MemoryDerivation {
     private func add(
         _ row: Snapshot, _ derived: [Derived], isSaved: Bool, to builder: inout RowPageBuilder, _ view: RowView
     ) {
-        var values: [Int: PropertyValue] = [:]
+        var values: [Int: StoredValue] = [:]
         for entry in derived {
             // The time is that of the row's own last change.
             if !isSaved, Self.isTime(entry.expression) { continue }
@@ -95,13 +95,13 @@ struct MemoryDerivation {
         expression.expressionType == .function && expression.function.lowercased().hasPrefix("now")
     }
 
-    private func value(of derived: Derived, _ view: RowView) -> PropertyValue {
+    private func value(of derived: Derived, _ view: RowView) -> StoredValue {
         let value = derived.expression.expressionValue(with: view, context: nil)
         guard let converted = PropertyConversion.value(from: value, kind: derived.slot.kind) else { return .null }
         return (try? PropertyConversion.storeValue(converted, slot: derived.slot)) ?? .null
     }
 
-    private static func isSame(_ first: PropertyValue, _ second: PropertyValue) -> Bool {
+    private static func isSame(_ first: StoredValue, _ second: StoredValue) -> Bool {
         if first.isNull || second.isNull { return first.isNull && second.isNull }
         return UniqueValues([first]) == UniqueValues([second])
     }

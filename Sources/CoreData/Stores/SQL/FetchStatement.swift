@@ -90,7 +90,7 @@ final class FetchStatement: @unchecked Sendable {
     }
 
     /// The values to bind for another fetch; nil when that fetch needs other SQL.
-    func arguments(for fetch: StoreFetch, _ generator: SQLGenerator) -> [PropertyValue]? {
+    func arguments(for fetch: StoreFetch, _ generator: SQLGenerator) -> [StoredValue]? {
         guard fetch.shape == shape, fetch.includesSubentities == includesSubentities, (fetch.limit > 0) == hasLimit,
             (fetch.offset > 0) == hasOffset, fetch.excludedKeys.isEmpty != excludesRows, fetch.sortDescriptors.count == order.count
         else { return nil }
@@ -105,13 +105,13 @@ final class FetchStatement: @unchecked Sendable {
             guard shape.matches(predicate, &given) else { return nil }
         default: return nil
         }
-        var values: [PropertyValue] = []
+        var values: [StoredValue] = []
         for (value, constant) in zip(given, constants) {
             // An error is reported by the one who makes the SQL then.
             guard let (value, kind) = try? generator.constant(value, like: constant.other, ""), kind == constant.kind else { return nil }
             values.append(value)
         }
-        var arguments: [PropertyValue] = []
+        var arguments: [StoredValue] = []
         arguments.reserveCapacity(sources.count)
         for source in sources {
             switch source {
@@ -139,7 +139,7 @@ final class FetchStatements: Sendable {
     init(layoutCount: Int) { statements = Mutex(Array(repeating: [], count: layoutCount)) }
 
     /// A kept statement that fits a fetch, and the values to bind.
-    func statement(for fetch: StoreFetch, _ generator: SQLGenerator) -> (FetchStatement, [PropertyValue])? {
+    func statement(for fetch: StoreFetch, _ generator: SQLGenerator) -> (FetchStatement, [StoredValue])? {
         let kept = statements.withLock { $0[fetch.entity.index] }
         for statement in kept {
             if let arguments = statement.arguments(for: fetch, generator) { return (statement, arguments) }

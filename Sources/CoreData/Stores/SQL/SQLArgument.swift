@@ -16,21 +16,21 @@ struct SQLArgument {
         case excludedKeys
     }
 
-    let value: PropertyValue
+    let value: StoredValue
     /// The values of a list, where a database takes one as a single argument.
-    var elements: [PropertyValue]?
+    var elements: [StoredValue]?
     /// What the value is bound as; nil where its own case tells.
     var kind: ValueKind?
     var role = Role.fixed
 
-    init(_ value: PropertyValue, kind: ValueKind? = nil, role: Role = .fixed) {
+    init(_ value: StoredValue, kind: ValueKind? = nil, role: Role = .fixed) {
         self.value = value
         self.kind = kind
         self.role = role
     }
 
     /// A list that is one argument.
-    init(elements: [PropertyValue], kind: ValueKind?, role: Role = .fixed) {
+    init(elements: [StoredValue], kind: ValueKind?, role: Role = .fixed) {
         value = .null
         self.elements = elements
         self.kind = kind
@@ -66,13 +66,13 @@ final class SQLConstant {
     }
 
     /// The argument of another constant in this one's place; nil when that one needs other SQL.
-    static func argument(_ value: PropertyValue, _ form: Form) -> PropertyValue? {
+    static func argument(_ value: StoredValue, _ form: Form) -> StoredValue? {
         switch (form, value) {
         case (_, .null): nil
         case (.value, _): value
         case (.part, .string(let text)): text.isEmpty ? nil : value
         case (.prefix, .string(let text)): SQLGenerator.upperBound(ofPrefix: text) == nil ? nil : value
-        case (.endOfPrefix, .string(let text)): SQLGenerator.upperBound(ofPrefix: text).map(PropertyValue.string)
+        case (.endOfPrefix, .string(let text)): SQLGenerator.upperBound(ofPrefix: text).map(StoredValue.string)
         case (.suffixLength, .string(let text)): text.isEmpty ? nil : .integer(-Int64(text.utf8.count))
         default: nil
         }

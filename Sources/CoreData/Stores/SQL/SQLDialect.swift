@@ -18,7 +18,7 @@ protocol SQLDialect: Sendable {
     /// The same for a value that a statement binds once and mentions more often.
     func numberedPlaceholder(_ number: Int) -> String
     /// A constant that is written out; nil for a value that cannot be.
-    func literal(_ value: PropertyValue, _ kind: ValueKind) -> String?
+    func literal(_ value: StoredValue, _ kind: ValueKind) -> String?
 
     // MARK: Truth and nil
 

@@ -97,7 +97,7 @@ extension SQLGenerator {
         case .constant(let constant):
             result = [(column.name, SQLText(value: constant, kind: property.kind))]
             if let name = column.entityColumn {
-                var number = PropertyValue.null
+                var number = StoredValue.null
                 if case .reference(let reference) = constant, let destination = mapping.entities[reference.layoutIndex] {
                     number = .integer(Int64(destination.number))
                 }

@@ -141,7 +141,7 @@ extension SQLGenerator {
     // MARK: Constants
 
     /// A constant in the form it has in the column that it is compared with, and its kind in that form.
-    func constant(_ value: Any?, like other: SQLTerm?, _ context: String) throws -> (PropertyValue, ValueKind?) {
+    func constant(_ value: Any?, like other: SQLTerm?, _ context: String) throws -> (StoredValue, ValueKind?) {
         guard let value = PropertyConversion.unwrapped(value), !(value is NSNull) else { return (.null, nil) }
         if let identity = value as? any RowIdentity {
             let reference = identity.rowReference(in: store)
@@ -191,7 +191,7 @@ extension SQLGenerator {
     }
 
     /// A text, which stands for a UUID or a number where it is compared with one and reads as one.
-    private func text(_ string: String, like other: SQLTerm?) -> (PropertyValue, ValueKind) {
+    private func text(_ string: String, like other: SQLTerm?) -> (StoredValue, ValueKind) {
         switch other?.valueClass {
         case .id:
             if let uuid = UUID(uuidString: string) { return (.uuid(uuid), .uuid) }
@@ -206,10 +206,10 @@ extension SQLGenerator {
         return (.string(string), .string)
     }
 
-    private func number(_ decimal: Decimal, _ forDecimalColumn: Bool) -> PropertyValue {
+    private func number(_ decimal: Decimal, _ forDecimalColumn: Bool) -> StoredValue {
         if forDecimalColumn { return .decimal(decimal) }
         let text = "\(decimal)"
-        return Int64(text).map(PropertyValue.integer) ?? .double(Double(text) ?? .nan)
+        return Int64(text).map(StoredValue.integer) ?? .double(Double(text) ?? .nan)
     }
 
     // MARK: Sorting

@@ -37,7 +37,7 @@ struct SQLIndexCondition {
 
     private func condition(_ column: SQLColumn, _ type: NSComparisonPredicate.Operator, _ expression: NSExpression) -> SQLText? {
         guard expression.expressionType == .constantValue,
-            let value = PropertyConversion.value(from: expression.constantValue, kind: column.kind)
+            let value = PropertyConversion.storedValue(from: expression.constantValue, kind: column.kind)
         else { return nil }
         let name = dialect.identifier(column.name)
         if value.isNull {

@@ -10,5 +10,5 @@ protocol SQLRow {
     /// The column as bytes; nil for NULL.
     func data(_ column: Int32) -> Data?
     /// The column as it lies in the row, whatever it was declared as.
-    func storedValue(_ column: Int32) -> PropertyValue
+    func storedValue(_ column: Int32) -> StoredValue
 }

@@ -17,7 +17,7 @@ struct SQLText {
     init(_ argument: SQLArgument) { parts = [.argument(argument)] }
 
     /// A value to bind, which every statement with this text has.
-    init(value: PropertyValue, kind: ValueKind? = nil) { parts = [.argument(SQLArgument(value, kind: kind))] }
+    init(value: StoredValue, kind: ValueKind? = nil) { parts = [.argument(SQLArgument(value, kind: kind))] }
 
     /// The name of a table, to be resolved when the text is rendered.
     init(table: String) { parts = [.table(table)] }
@@ -131,5 +131,5 @@ struct SQLStatement {
     let sql: String
     let arguments: [SQLArgument]
 
-    var values: [PropertyValue] { arguments.map(\.value) }
+    var values: [StoredValue] { arguments.map(\.value) }
 }

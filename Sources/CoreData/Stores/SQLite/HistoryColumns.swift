@@ -41,8 +41,8 @@ struct HistoryColumns {
     private static func isPreserved(_ slot: PropertySlot) -> Bool { slot.attribute?.preservesValueInHistoryOnDeletion == true }
 
     /// The bit set of some changed properties; NULL for none.
-    func changes(_ slots: some Sequence<Int>) -> PropertyValue {
-        set(slots.lazy.flatMap { bits[$0] }).map(PropertyValue.data) ?? .null
+    func changes(_ slots: some Sequence<Int>) -> StoredValue {
+        set(slots.lazy.flatMap { bits[$0] }).map(StoredValue.data) ?? .null
     }
 
     /// A bit set as long as all of the entity's properties need; nil without a bit.

@@ -125,7 +125,7 @@ final class RowWriter {
 
     /// Sets every slot of a new row.
     @inline(__always)
-    private func fill(_ row: RowPointer, _ values: PendingValues?) {
+    private func fill(_ row: RowPointer, _ values: RowValues?) {
         // Not through the builder, which would be copied with all its references for each value.
         let page = builder.page
         guard let values else {
@@ -213,7 +213,7 @@ final class RowWriter {
 
     /// Binds a value to the parameters of its columns.
     private func bind(
-        _ value: PropertyValue, _ target: Target, _ statement: SQLiteStatement, _ parameter: inout Int32
+        _ value: StoredValue, _ target: Target, _ statement: SQLiteStatement, _ parameter: inout Int32
     ) throws {
         if target.column.allowsExternalStorage, case .data(let data) = value {
             statement.bind(.data(try columnValue(of: data)), at: parameter)
@@ -268,7 +268,7 @@ final class RowWriter {
         return row
     }
 
-    private func updateStatement(_ mask: SlotMask, _ values: PendingValues?) throws -> SQLiteStatement {
+    private func updateStatement(_ mask: SlotMask, _ values: RowValues?) throws -> SQLiteStatement {
         if let known = updateStatements.first(where: { $0.mask == mask }) { return known.statement }
         let statement = try connection.statement(statements.update(entity, slots: { values?.has($0) == true }))
         updateStatements.append((mask, statement))

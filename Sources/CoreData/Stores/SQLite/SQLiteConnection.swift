@@ -126,14 +126,14 @@ final class SQLiteConnection: @unchecked Sendable {
     func dropStatements() { statements.removeAll() }
 
     /// Runs one statement with arguments and gives each row to `body`.
-    func query(_ sql: String, _ arguments: [PropertyValue] = [], _ body: (SQLiteStatement) throws -> Void) throws {
+    func query(_ sql: String, _ arguments: [StoredValue] = [], _ body: (SQLiteStatement) throws -> Void) throws {
         try read(sql, arguments) { statement in
             while try statement.step() { try body(statement) }
         }
     }
 
     /// Runs one statement with arguments and lets `body` step through its rows.
-    func read(_ sql: String, _ arguments: [PropertyValue], _ body: (SQLiteStatement) throws -> Void) throws {
+    func read(_ sql: String, _ arguments: [StoredValue], _ body: (SQLiteStatement) throws -> Void) throws {
         try withStatement(sql) { statement in
             statement.bind(arguments)
             try body(statement)
@@ -170,7 +170,7 @@ final class SQLiteConnection: @unchecked Sendable {
     }
 
     /// Runs one statement with arguments and no results.
-    func run(_ sql: String, _ arguments: [PropertyValue] = []) throws {
+    func run(_ sql: String, _ arguments: [StoredValue] = []) throws {
         let statement = try statement(sql)
         patternBudget.renew()
         statement.bind(arguments)
@@ -178,7 +178,7 @@ final class SQLiteConnection: @unchecked Sendable {
     }
 
     /// The integer in the first column of the first row.
-    func integer(_ sql: String, _ arguments: [PropertyValue] = []) throws -> Int64? {
+    func integer(_ sql: String, _ arguments: [StoredValue] = []) throws -> Int64? {
         var result: Int64?
         try query(sql, arguments) { row in
             if result == nil, !row.isNull(0) { result = row.int64(0) }
@@ -187,7 +187,7 @@ final class SQLiteConnection: @unchecked Sendable {
     }
 
     /// The text in the first column of the first row.
-    func text(_ sql: String, _ arguments: [PropertyValue] = []) throws -> String? {
+    func text(_ sql: String, _ arguments: [StoredValue] = []) throws -> String? {
         var result: String?
         try query(sql, arguments) { row in if result == nil { result = row.string(0) } }
         return result

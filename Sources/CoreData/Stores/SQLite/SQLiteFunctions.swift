@@ -110,7 +110,7 @@ enum SQLiteFunctions {
     }
 
     /// Makes a value the result of a function; decimals as their text, which a column makes a number of.
-    static func give(_ value: PropertyValue, to context: OpaquePointer) {
+    static func give(_ value: StoredValue, to context: OpaquePointer) {
         switch value {
         case .integer(let integer): sqlite3_result_int64(context, integer)
         case .double(let double): sqlite3_result_double(context, double)

@@ -65,9 +65,9 @@ enum SQLiteHistory {
         let entityNumber: Int
         let key: Int64
         /// What an update changed, as `HistoryColumns` says it.
-        var columns = PropertyValue.null
+        var columns = StoredValue.null
         /// What a deletion leaves, in the order of the columns.
-        var tombstones: [PropertyValue] = []
+        var tombstones: [StoredValue] = []
     }
 
     /// Writes one transaction with its changes.
@@ -79,7 +79,7 @@ enum SQLiteHistory {
         let transaction = try take(1, transactionEntity, "TRANSACTION", "ATRANSACTION", connection)
         let bundle = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
         let process = ProcessInfo.processInfo.processName
-        func string(_ text: String?) throws -> PropertyValue {
+        func string(_ text: String?) throws -> StoredValue {
             guard hasStrings, let text else { return .null }
             if let known = try connection.integer(
                 "SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?", [.string(text)])
@@ -92,7 +92,7 @@ enum SQLiteHistory {
                 [.integer(key), .integer(stringEntity), .string(text)])
             return .integer(key)
         }
-        func plain(_ text: String?) -> PropertyValue { hasStrings ? .null : text.map(PropertyValue.string) ?? .null }
+        func plain(_ text: String?) -> StoredValue { hasStrings ? .null : text.map(StoredValue.string) ?? .null }
         if hasStrings {
             try connection.run(
                 "INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZAUTHORTS, ZBUNDLEIDTS, ZCONTEXTNAMETS, ZPROCESSIDTS, ZTIMESTAMP) "

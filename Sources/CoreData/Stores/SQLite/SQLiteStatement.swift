@@ -68,7 +68,7 @@ final class SQLiteStatement: SQLRow {
 
     /// Binds a value in the store's form; a decimal as its text, which a DECIMAL column turns into a number.
     @inline(__always)
-    func bind(_ value: PropertyValue, at parameter: Int32) {
+    func bind(_ value: StoredValue, at parameter: Int32) {
         switch value {
         case .integer(let integer): sqlite3_bind_int64(handle, parameter, integer)
         case .double(let double): sqlite3_bind_double(handle, parameter, double)
@@ -80,7 +80,7 @@ final class SQLiteStatement: SQLRow {
     }
 
     @inline(never)
-    private func bindOther(_ value: PropertyValue, at parameter: Int32) {
+    private func bindOther(_ value: StoredValue, at parameter: Int32) {
         switch value {
         case .data(let data): data.withUnsafeBytes { bind($0, at: parameter) }
         case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { bind($0, at: parameter) }
@@ -91,7 +91,7 @@ final class SQLiteStatement: SQLRow {
         }
     }
 
-    func bind(_ values: [PropertyValue]) {
+    func bind(_ values: [StoredValue]) {
         var parameter: Int32 = 1
         for value in values {
             bind(value, at: parameter)
@@ -155,12 +155,12 @@ final class SQLiteStatement: SQLRow {
     }
 
     /// The column as it lies in the row, whatever it was declared as.
-    func storedValue(_ column: Int32) -> PropertyValue {
+    func storedValue(_ column: Int32) -> StoredValue {
         switch sqlite3_column_type(handle, column) {
         case SQLITE_INTEGER: .integer(int64(column))
         case SQLITE_FLOAT: .double(double(column))
-        case SQLITE_TEXT: string(column).map(PropertyValue.string) ?? .null
-        case SQLITE_BLOB: data(column).map(PropertyValue.data) ?? .null
+        case SQLITE_TEXT: string(column).map(StoredValue.string) ?? .null
+        case SQLITE_BLOB: data(column).map(StoredValue.data) ?? .null
         default: .null
         }
     }

@@ -31,7 +31,7 @@ extension SQLiteStore {
     }
 
     private func run(
-        _ sql: String, _ arguments: [PropertyValue], _ plan: StoreFetch, _ entity: SQLEntity, _ backend: SQLiteBackend
+        _ sql: String, _ arguments: [StoredValue], _ plan: StoreFetch, _ entity: SQLEntity, _ backend: SQLiteBackend
     ) throws -> StoreFetchResult {
         switch plan.shape {
         case .rows:

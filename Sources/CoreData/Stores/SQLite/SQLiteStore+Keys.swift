@@ -20,7 +20,7 @@ extension SQLiteStore {
     static func takeKeys(
         _ count: Int, of root: SQLEntity, _ connection: SQLiteConnection, _ backend: SQLiteBackend
     ) throws -> Int64 {
-        let number = PropertyValue.integer(Int64(root.number))
+        let number = StoredValue.integer(Int64(root.number))
         let isChecked = backend.checkedKeys.withLock { $0.contains(root.layout.index) }
         // Stores edited by hand have a Z_MAX below real keys.
         let last = try raiseHighestKey(
@@ -34,7 +34,7 @@ extension SQLiteStore {
     /// - Parameter table: the table whose keys `Z_MAX` must not be below; nil where it is known not to be.
     /// - Throws: when the file's numbers leave no room for more keys.
     static func raiseHighestKey(
-        by count: Int, ofEntity number: PropertyValue, named name: String, in table: String?, _ connection: SQLiteConnection
+        by count: Int, ofEntity number: StoredValue, named name: String, in table: String?, _ connection: SQLiteConnection
     ) throws -> Int64 {
         let known = try connection.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [number])
         var highest = max(0, known ?? 0)

@@ -31,14 +31,14 @@ struct RowInsertion {
     var wantsReferences = false
     /// Sets the given values of the next row, in the store's form; false after the last one. Slots that are not set get the entity's
     /// default values.
-    let nextRow: (PendingValues) throws -> Bool
+    let nextRow: (RowValues) throws -> Bool
 }
 
 /// New values for rows of one entity.
 struct RowUpdate {
     enum Assignment {
         /// A value in the store's form.
-        case constant(PropertyValue)
+        case constant(StoredValue)
         /// Evaluated for each row as it was before.
         case expression(NSExpression)
     }
@@ -106,7 +106,7 @@ extension RowDeletion {
 
 extension EntityLayout {
     /// The values of a new row's stored slots in the store's form.
-    func storedDefaults() throws -> [PropertyValue] {
+    func storedDefaults() throws -> [StoredValue] {
         try (0..<storedCount).map { slot in
             slots[slot].isDerived ? .null : try PropertyConversion.storeValue(defaultsBySlot[slot], slot: slots[slot])
         }

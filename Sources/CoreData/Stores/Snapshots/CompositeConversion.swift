@@ -4,8 +4,8 @@ extension EntityLayout {
     /// The values of a composite attribute's elements in a dictionary, as objects keep them.
     func elementValues(
         of value: Any?, _ composite: CompositeLayout
-    ) throws(CompositeProblem) -> [(slot: Int, value: PropertyValue)] {
-        var result: [(slot: Int, value: PropertyValue)] = []
+    ) throws(CompositeProblem) -> [(slot: Int, value: AttributeValue)] {
+        var result: [(slot: Int, value: AttributeValue)] = []
         for (slot, value) in try composite.elements(of: value) {
             guard let converted = PropertyConversion.value(from: value, kind: slots[slot].kind) else {
                 throw .wrongType(

@@ -33,10 +33,8 @@ final class EntityLayout: @unchecked Sendable {
     let rowStrideInWords: Int
     /// Slots of all relationships.
     let relationshipSlots: [Int]
-    /// Slots whose pending values are converted for the store: relationships, transformable and composite attributes.
-    let convertedSlots: [Int]
     /// Values of a new object's slots.
-    let defaultsBySlot: [PropertyValue]
+    let defaultsBySlot: [AttributeValue]
     let hasDefaults: Bool
     /// Layout indexes of this entity and all its subentities.
     var familyIndexes: [Int] = []
@@ -73,15 +71,14 @@ final class EntityLayout: @unchecked Sendable {
         bitmapWords = max(1, (storedCount + 63) / 64)
         rowStrideInWords = RowPointer.headerWords + wordCount + bitmapWords
         relationshipSlots = slots.filter { $0.kind == .toOne || $0.kind.isToMany }.map(\.index)
-        convertedSlots = slots.prefix(storedCount).filter { [.toOne, .transformable].contains($0.kind) }.map(\.index)
         defaultsBySlot = Self.defaults(of: slots)
         hasDefaults = defaultsBySlot.contains { !$0.isNull }
         self.model = model
         modelIdentity = ObjectIdentifier(model)
     }
 
-    private static func defaults(of slots: [PropertySlot]) -> [PropertyValue] {
-        var defaults = slots.map { slot -> PropertyValue in
+    private static func defaults(of slots: [PropertySlot]) -> [AttributeValue] {
+        var defaults = slots.map { slot -> AttributeValue in
             guard slot.composite == nil, let value = slot.attribute?.defaultValue else { return .null }
             return PropertyConversion.value(from: value, kind: slot.kind) ?? .null
         }

@@ -1,11 +1,21 @@
 import Foundation
 
-/// Conversions between the values that users see (`Any`, at the edge that key-value coding prescribes) and `PropertyValue`.
+/// Conversions between the values that users see (`Any`, at the edge that key-value coding prescribes) and those that are kept.
 enum PropertyConversion {
     /// The value to keep for an attribute, nil when `object`'s type does not fit the attribute's.
     ///
     /// Numbers convert between numeric kinds as NSNumber does; a bridged or a Swift value is accepted alike.
-    static func value(from object: Any?, kind: ValueKind) -> PropertyValue? {
+    static func value(from object: Any?, kind: ValueKind) -> AttributeValue? {
+        switch kind {
+        case .transformable, .composite, .undefined:
+            guard let object = unwrapped(object), !(object is NSNull) else { return .null }
+            return .custom(CustomValue(object))
+        default: return storedValue(from: object, kind: kind).map(AttributeValue.stored)
+        }
+    }
+
+    /// The same for an attribute whose values are kept as they are; nil for any other kind, too.
+    static func storedValue(from object: Any?, kind: ValueKind) -> StoredValue? {
         guard let object = unwrapped(object), !(object is NSNull) else { return .null }
         switch kind {
         case .int16:
@@ -45,23 +55,24 @@ enum PropertyConversion {
         case .uri:
             guard let url = object as? URL else { return nil }
             return .string(url.absoluteString)
-        case .transformable, .composite, .undefined:
-            return .custom(CustomValue(object))
-        case .toOne, .toMany, .orderedToMany, .fetched:
-            // Objects are the contexts' matter.
-            return nil
+        case .transformable, .composite, .undefined: return nil
+        // Objects are the contexts' matter.
+        case .toOne, .toMany, .orderedToMany, .fetched: return nil
         }
     }
 
     /// A value as an object of a kind; nil for none, for no kind, and for a value that is not of the kind.
     static func object(_ value: Any?, as kind: ValueKind?) -> Any? {
-        guard let kind, let value, let converted = self.value(from: value, kind: kind), !converted.isNull else { return nil }
-        return object(from: converted, kind: kind)
+        guard let kind, let value, let converted = self.value(from: value, kind: kind) else { return nil }
+        switch converted {
+        case .stored(let stored): return object(from: stored, kind: kind)
+        case .custom(let custom): return custom.value
+        }
     }
 
     /// The value as key-value coding gives it: NSNumber for numbers, String, Date, Data, UUID, URL, NSDecimalNumber; nil
     /// for `.null` and for references, which only a context can resolve.
-    static func object(from value: PropertyValue, kind: ValueKind) -> Any? {
+    static func object(from value: StoredValue, kind: ValueKind) -> Any? {
         switch value {
         case .null, .reference: return nil
         case .integer(let integer):
@@ -84,21 +95,18 @@ enum PropertyConversion {
         case .data(let data): return data
         case .uuid(let uuid): return uuid
         case .decimal(let decimal): return NSDecimalNumber(decimal: decimal)
-        case .object(let object): return object
-        case .custom(let custom): return custom.value
         }
     }
 
     /// An attribute's value in the form that a store keeps.
     ///
     /// - Throws: a validation error when a transformable cannot be transformed.
-    static func storeValue(_ value: PropertyValue, slot: PropertySlot) throws -> PropertyValue {
+    static func storeValue(_ value: AttributeValue, slot: PropertySlot) throws -> StoredValue {
         switch value {
+        case .stored(let value): return value
         case .custom(let custom):
             guard let attribute = slot.attribute else { return .null }
             return .data(try Transformation.data(from: custom.value, attribute: attribute))
-        default:
-            return value
         }
     }
 

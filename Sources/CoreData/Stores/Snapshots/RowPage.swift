@@ -215,7 +215,7 @@ struct Snapshot: @unchecked Sendable {
     }
 
     /// The value of a stored slot, as the store holds it (a transformable as its bytes, a to-one as a reference).
-    func value(_ slot: Int) -> PropertyValue {
+    func value(_ slot: Int) -> StoredValue {
         if isNull(slot) { return .null }
         switch layout.slots[slot].kind {
         case .int16, .int32, .int64, .boolean: return .integer(Int64(bitPattern: row[slot]))
@@ -223,7 +223,7 @@ struct Snapshot: @unchecked Sendable {
         case .string, .uri: return .string(string(slot))
         case .data, .transformable: return .data(data(slot))
         case .decimal: return .decimal(Decimal(string: string(slot), locale: .posix) ?? .nan)
-        case .uuid: return UUID(bytes: page.bytes(row, slot)).map(PropertyValue.uuid) ?? .null
+        case .uuid: return UUID(bytes: page.bytes(row, slot)).map(StoredValue.uuid) ?? .null
         case .toOne: return .reference(reference(slot))
         case .composite, .toMany, .orderedToMany, .fetched, .undefined: return .null
         }

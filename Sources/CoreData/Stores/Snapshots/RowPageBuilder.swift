@@ -53,7 +53,7 @@ struct RowPageBuilder {
 
     /// Sets a stored slot of a row of the page that is being built.
     @inline(__always)
-    func set(_ row: RowPointer, _ slot: Int, _ value: PropertyValue) { page.set(row, slot, value) }
+    func set(_ row: RowPointer, _ slot: Int, _ value: StoredValue) { page.set(row, slot, value) }
 
     /// All pages that hold rows; the builder must not be used afterwards.
     mutating func finish() -> [RowPage] {
@@ -63,9 +63,8 @@ struct RowPageBuilder {
 }
 
 extension RowPage {
-    /// Sets a stored slot to a value that is already in the store's form (no `.object`, no `.custom`). What is not a number is
-    /// no value, in every store: SQLite cannot keep it.
-    func set(_ row: RowPointer, _ slot: Int, _ value: PropertyValue) {
+    /// Sets a stored slot. What is not a number is no value, in every store: SQLite cannot keep it.
+    func set(_ row: RowPointer, _ slot: Int, _ value: StoredValue) {
         let property = layout.slots[slot]
         switch value {
         case .null: setNull(row, slot)
@@ -93,9 +92,6 @@ extension RowPage {
         case .reference(let reference):
             row[slot] = UInt64(bitPattern: reference.key)
             if property.entityWord >= 0 { row[property.entityWord] = UInt64(reference.layoutIndex) }
-        case .object, .custom:
-            assertionFailure("a row holds only values in the store's form")
-            setNull(row, slot)
         }
     }
 

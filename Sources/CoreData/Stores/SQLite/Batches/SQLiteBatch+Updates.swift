@@ -65,7 +65,7 @@ extension SQLiteBatch {
     }
 
     private func noteHistory(_ update: RowUpdate, _ rows: [RowReference]) {
-        var columns: [Int: PropertyValue] = [:]
+        var columns: [Int: StoredValue] = [:]
         for row in rows {
             let layout = backend.mapping.layouts.layouts[row.layoutIndex]
             let known = columns[row.layoutIndex]
@@ -87,7 +87,7 @@ extension SQLiteBatch {
                 let paths = current.constrainedPaths(names)
                 let slots = paths.map { update.rows.entity.slotByPath[$0] }
                 guard update.assignments.contains(where: { slots.contains($0.slot) }) else { continue }
-                let values = slots.map { slot -> PropertyValue in
+                let values = slots.map { slot -> StoredValue in
                     guard case .constant(let value)? = update.assignments.first(where: { $0.slot == slot })?.value else { return .null }
                     return value
                 }

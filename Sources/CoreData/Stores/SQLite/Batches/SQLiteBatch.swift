@@ -76,10 +76,10 @@ final class SQLiteBatch {
 
     /// Keys as the one argument of a condition on a list.
     // In order, in which the rows lie.
-    func list(_ keys: some Sequence<Int64>) -> [PropertyValue] { [backend.mapping.dialect.keyList(keys.sorted()).value] }
+    func list(_ keys: some Sequence<Int64>) -> [StoredValue] { [backend.mapping.dialect.keyList(keys.sorted()).value] }
 
     /// Runs a statement that gives entity numbers and keys. Rows of entities that the model does not know are passed over.
-    func references(_ sql: String, _ arguments: [PropertyValue]) throws -> [RowReference] {
+    func references(_ sql: String, _ arguments: [StoredValue]) throws -> [RowReference] {
         var references: [RowReference] = []
         try connection.query(sql, arguments) { row in
             if let index = backend.mapping.layoutIndex(forNumber: row.int64(0)) {
@@ -115,7 +115,7 @@ final class SQLiteBatch {
     ///
     /// - Parameter value: what the row would have in a slot.
     func uniquenessFailure(
-        _ layout: EntityLayout, besides key: Int64?, value: (Int) -> PropertyValue, isOfBatch: (Int64) -> Bool
+        _ layout: EntityLayout, besides key: Int64?, value: (Int) -> StoredValue, isOfBatch: (Int64) -> Bool
     ) throws -> UniquenessFailure? {
         let schema = SQLSchema(mapping: backend.mapping)
         var candidate: EntityLayout? = layout

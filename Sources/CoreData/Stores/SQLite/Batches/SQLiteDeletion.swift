@@ -221,7 +221,7 @@ final class SQLiteDeletion {
 
     /// The slots that lost a destination, by row.
     private var changedSlots: [RowReference: [Int]] = [:]
-    private var tombstones: [RowReference: [PropertyValue]] = [:]
+    private var tombstones: [RowReference: [StoredValue]] = [:]
 
     private func noteUpdated(_ references: [RowReference], _ layout: EntityLayout, _ slot: Int?) {
         outcome.alsoUpdated += references

@@ -28,7 +28,7 @@ final class SQLiteInsertion {
     private let entity: SQLEntity
     private let layout: EntityLayout
     private let targets: [Target]
-    private let defaults: [PropertyValue]
+    private let defaults: [StoredValue]
     /// Whether a row that is changed may give up an external file.
     private let replacesFiles: Bool
     private let isConstrained: Bool
@@ -71,7 +71,7 @@ final class SQLiteInsertion {
     }
 
     func run() throws -> BatchOutcome {
-        let values = PendingValues.make(slotCount: layout.slots.count)
+        let values = RowValues.make(slotCount: layout.slots.count)
         defer { for form in forms { form.statement.clearBindings() } }
         // The key of another table's row may be the same number.
         sqlite3_set_last_insert_rowid(batch.connection.handle, 0)
@@ -111,7 +111,7 @@ final class SQLiteInsertion {
 
     // MARK: Rows
 
-    private func insert(_ values: PendingValues) throws {
+    private func insert(_ values: RowValues) throws {
         let form = try form(for: isConstrained ? values.mask : SlotMask(count: layout.slots.count))
         let handle = form.statement.handle
         let replaced = replacesFiles ? try filesOfRow(withUniqueValuesOf: values) : []
@@ -138,7 +138,7 @@ final class SQLiteInsertion {
     ///
     /// - Returns: the key of the written row: the new one, or that of the row that was changed, 0 where that is not known; nil for a
     ///   row that was skipped.
-    private func write(_ form: Form, _ values: PendingValues) throws -> Int64? {
+    private func write(_ form: Form, _ values: RowValues) throws -> Int64? {
         if form.returnsKey {
             defer { form.statement.reset() }
             guard try step(form.statement, values) else { return nil }
@@ -154,7 +154,7 @@ final class SQLiteInsertion {
         return sqlite3_last_insert_rowid(batch.connection.handle) == key ? key : 0
     }
 
-    private func step(_ statement: SQLiteStatement, _ values: PendingValues) throws -> Bool {
+    private func step(_ statement: SQLiteStatement, _ values: RowValues) throws -> Bool {
         do { return try statement.step() } catch let error as SQLiteError where error.isUniquenessViolation {
             let failure = try batch.uniquenessFailure(layout, besides: nil) { slot in
                 values.has(slot) ? values[slot] : slot < defaults.count ? defaults[slot] : .null
@@ -186,7 +186,7 @@ final class SQLiteInsertion {
     }
 
     /// The external files that the row names which has the unique values of a new one.
-    private func filesOfRow(withUniqueValuesOf values: PendingValues) throws -> [String] {
+    private func filesOfRow(withUniqueValuesOf values: RowValues) throws -> [String] {
         let failure = try batch.uniquenessFailure(layout, besides: nil) { slot in
             values.has(slot) ? values[slot] : slot < defaults.count ? defaults[slot] : .null
         } isOfBatch: { _ in
@@ -203,7 +203,7 @@ final class SQLiteInsertion {
     // MARK: Binding
 
     @inline(__always)
-    private func bind(_ value: PropertyValue, _ target: Target, _ statement: SQLiteStatement, _ parameter: inout Int32) throws {
+    private func bind(_ value: StoredValue, _ target: Target, _ statement: SQLiteStatement, _ parameter: inout Int32) throws {
         if target.isExternal, case .data(let data) = value {
             statement.bind(.data(try batch.externalValue(of: data)), at: parameter)
         } else {

@@ -7,7 +7,7 @@ struct JSONList {
     let column: String
 
     /// - Returns: nil when the values are not of one kind, or a text cannot hold them.
-    init?(_ values: [PropertyValue]) {
+    init?(_ values: [StoredValue]) {
         guard let first = values.first else { return nil }
         var json = "["
         json.reserveCapacity(values.count * 12)

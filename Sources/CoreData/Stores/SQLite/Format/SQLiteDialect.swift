@@ -26,7 +26,7 @@ struct SQLiteDialect: SQLDialect {
 
     func numberedPlaceholder(_ number: Int) -> String { "?\(number)" }
 
-    func literal(_ value: PropertyValue, _ kind: ValueKind) -> String? {
+    func literal(_ value: StoredValue, _ kind: ValueKind) -> String? {
         switch value {
         case .integer(let number): String(number)
         case .double(let number): number.isFinite ? "\(number)" : nil

@@ -44,7 +44,7 @@ extension SaveSession {
         guard let change = insert.map({ batch.inserts[$0] }) ?? update.map({ batch.updates[$0] }) else { return }
         let entity = try backend.entity(change.layout)
         for constraint in constraints(of: change.layout) {
-            let values = constraint.names.map { name -> PropertyValue in
+            let values = constraint.names.map { name -> StoredValue in
                 guard let slot = change.layout.slotByPath[name] else { return .null }
                 if let values = change.values, values.has(slot) { return values[slot] }
                 return change.base?.value(slot) ?? .null

@@ -15,10 +15,10 @@ extension SaveSession {
     }
 
     private func write(_ change: RelationshipChange, _ join: SQLJoinTable, _ isFirst: Bool) throws {
-        let ownerKey = PropertyValue.integer(change.ownerKey)
+        let ownerKey = StoredValue.integer(change.ownerKey)
         let deletion = statements.deletePair(join, isFirst: isFirst)
         for removed in change.removed {
-            let key = PropertyValue.integer(removed.key)
+            let key = StoredValue.integer(removed.key)
             try connection.run(deletion, [ownerKey, key])
             if join.isReflexive { try connection.run(deletion, [key, ownerKey]) }
         }
@@ -27,7 +27,7 @@ extension SaveSession {
         let insertion = statements.insertPair(join, isFirst: isFirst)
         if let positions, !change.added.isEmpty { try makeRoom(positions, ownerKey) }
         for added in change.added {
-            let key = PropertyValue.integer(added.key)
+            let key = StoredValue.integer(added.key)
             if let otherPositions { try makeRoom(otherPositions, key) }
             try connection.run(insertion, [ownerKey, key])
             if join.isReflexive { try connection.run(insertion, [key, ownerKey]) }
@@ -39,7 +39,7 @@ extension SaveSession {
     }
 
     /// The positions that members of a relationship have, by key.
-    private func stored(_ positions: SaveStatements.Positions, _ owner: PropertyValue) throws -> [Int64: Int64] {
+    private func stored(_ positions: SaveStatements.Positions, _ owner: StoredValue) throws -> [Int64: Int64] {
         var stored: [Int64: Int64] = [:]
         try connection.query(statements.members(positions), [owner]) { row in
             if !row.isNull(1) { stored[row.int64(0)] = row.int64(1) }
@@ -48,7 +48,7 @@ extension SaveSession {
     }
 
     /// Numbers the members of one relationship anew if a position, or what a damaged file has in its place, leaves no room behind it.
-    private func makeRoom(_ positions: SaveStatements.Positions, _ owner: PropertyValue) throws {
+    private func makeRoom(_ positions: SaveStatements.Positions, _ owner: StoredValue) throws {
         guard try connection.integer(statements.isFull(positions), [owner]) == 1 else { return }
         var keys: [Int64] = []
         try connection.query(statements.orderedMembers(positions), [owner]) { keys.append($0.int64(0)) }
@@ -61,7 +61,7 @@ extension SaveSession {
     ///
     /// A row has one owner for each relationship: the last one it was given to. Another owner's removal does not take it away.
     private func writeHiddenKeys(_ change: RelationshipChange, _ column: SQLColumn, _ destination: SQLEntity) throws {
-        let owner = PropertyValue.integer(change.ownerKey)
+        let owner = StoredValue.integer(change.ownerKey)
         for removed in change.removed {
             try connection.run(statements.releaseDestination(column, of: destination), [.integer(removed.key), owner])
         }
@@ -71,7 +71,7 @@ extension SaveSession {
 
     private func writePositions(_ change: RelationshipChange, _ column: SQLColumn, _ destination: SQLEntity) throws {
         guard let positions = statements.positions(column, of: destination) else { return }
-        let ownerKey = PropertyValue.integer(change.ownerKey)
+        let ownerKey = StoredValue.integer(change.ownerKey)
         let setPosition = statements.setPosition(positions, ofRowOf: change.ownerKey)
         guard let wanted = change.order else {
             guard !change.added.isEmpty else { return }

@@ -15,7 +15,7 @@ final class SaveSession {
     /// By the layout's index.
     var historyColumns: [Int: HistoryColumns] = [:]
     /// Preserved values by the index of the deletion.
-    var tombstones: [Int: [PropertyValue]] = [:]
+    var tombstones: [Int: [StoredValue]] = [:]
     @exclusivity(unchecked) var insertedRows: ContiguousArray<RowPointer?>
     @exclusivity(unchecked) var updatedRows: ContiguousArray<RowPointer?>
     let files: ExternalFileChanges?

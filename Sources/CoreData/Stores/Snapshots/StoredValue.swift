@@ -8,11 +8,11 @@ struct RowReference: Hashable, Sendable {
     var layoutIndex: Int
 }
 
-/// One property value outside a row snapshot: a pending change, a default, a bound argument.
+/// One property value as stores keep it, outside of a row: a change, a default, a bound argument.
 ///
 /// 17 bytes, no allocation for numbers, short strings and references. The cases say how the value is held, not the
 /// attribute's type: a date is `.double` (seconds since 2001), a boolean `.integer` (0 or 1).
-enum PropertyValue {
+enum StoredValue {
     case null
     case integer(Int64)
     case double(Double)
@@ -20,12 +20,8 @@ enum PropertyValue {
     case data(Data)
     case uuid(UUID)
     indirect case decimal(Decimal)
-    /// A to-one destination that is a row of the same store.
+    /// A to-one destination: a row of the same store.
     case reference(RowReference)
-    /// A to-one destination in the same context, possibly not saved yet: an object, which only contexts know. No store gets it.
-    case object(AnyObject)
-    /// Any other value: a transformable's or an undefined attribute's object. No store gets it.
-    case custom(CustomValue)
 
     var isNull: Bool {
         if case .null = self { return true }
@@ -39,6 +35,19 @@ enum PropertyValue {
         case .decimal(let decimal): decimal.isNaN
         default: false
         }
+    }
+}
+
+/// The value of an attribute in memory: as a store keeps it, or an object that a transformer turns into what a store keeps.
+enum AttributeValue {
+    case stored(StoredValue)
+    case custom(CustomValue)
+
+    static var null: AttributeValue { .stored(.null) }
+
+    var isNull: Bool {
+        if case .stored(.null) = self { return true }
+        return false
     }
 }
 

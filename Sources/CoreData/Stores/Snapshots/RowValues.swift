@@ -1,29 +1,31 @@
-/// The unsaved values of one row, by slot.
-///
-/// For a store: values are in the store's form (`PropertyConversion.storeValue`): no `.object`, no `.custom`.
+/// The new values of one row, by slot.
 ///
 /// The values lie behind the header, in the same allocation; only slots of the mask are initialized.
-final class PendingValues: ManagedBuffer<PendingValues.Header, PropertyValue> {
+class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
     struct Header {
         let slotCount: Int
         /// Bit n: slot n has a value here.
         var mask: SlotMask
-        /// For a managed object: properties changed through accessors (not primitive setters) since the last save.
+        /// What whoever collects the values (`PendingValues`) needs besides; empty for a store.
         var tracked: SlotMask
-        /// For a managed object: properties changed since the last `processPendingChanges`.
         var eventMask: SlotMask
+        var objects: ContiguousArray<SlotObject>?
     }
 
-    /// - Parameters:
-    ///   - slotCount: how many slots may have values.
-    ///   - propertyCount: how many properties changes are tracked of; 0 for none.
-    static func make(slotCount: Int, propertyCount: Int = 0) -> PendingValues {
+    /// What the value of a slot stands for.
+    struct SlotObject {
+        let slot: Int
+        let object: AnyObject
+    }
+
+    /// - Parameter slotCount: how many slots may have values.
+    static func make(slotCount: Int) -> RowValues {
         let made = create(minimumCapacity: slotCount) { _ in
             Header(
-                slotCount: slotCount, mask: SlotMask(count: slotCount), tracked: SlotMask(count: propertyCount),
-                eventMask: SlotMask(count: propertyCount))
+                slotCount: slotCount, mask: SlotMask(count: slotCount), tracked: SlotMask(count: 0), eventMask: SlotMask(count: 0))
         }
-        return unsafeDowncast(made, to: PendingValues.self)
+        // `create` makes an instance of the class that it is called for.
+        return unsafeDowncast(made, to: RowValues.self)
     }
 
     deinit {
@@ -32,41 +34,20 @@ final class PendingValues: ManagedBuffer<PendingValues.Header, PropertyValue> {
         }
     }
 
-    var slotCount: Int {
+    final var slotCount: Int {
         @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.slotCount } }
     }
 
-    var mask: SlotMask {
+    final var mask: SlotMask {
         @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.mask } }
     }
 
-    var tracked: SlotMask {
-        @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.tracked } }
-    }
-
-    var eventMask: SlotMask {
-        @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.eventMask } }
-    }
-
     @inline(__always)
-    func noteChange(_ property: Int) {
-        withUnsafeMutablePointerToHeader {
-            $0.pointee.tracked.insert(property)
-            $0.pointee.eventMask.insert(property)
-        }
-    }
-
-    func track(_ property: Int) { withUnsafeMutablePointerToHeader { $0.pointee.tracked.insert(property) } }
-
-    @inline(__always)
-    func endEvent() { withUnsafeMutablePointerToHeader { $0.pointee.eventMask.removeAll() } }
-
-    @inline(__always)
-    func has(_ slot: Int) -> Bool { withUnsafeMutablePointerToHeader { $0.pointee.mask.contains(slot) } }
+    final func has(_ slot: Int) -> Bool { withUnsafeMutablePointerToHeader { $0.pointee.mask.contains(slot) } }
 
     /// A slot's value: `.null` for one that has none.
     @inline(__always)
-    subscript(slot: Int) -> PropertyValue {
+    final subscript(slot: Int) -> StoredValue {
         get { withUnsafeMutablePointers { header, values in header.pointee.mask.contains(slot) ? values[slot] : .null } }
         set {
             withUnsafeMutablePointers { header, values in
@@ -82,14 +63,15 @@ final class PendingValues: ManagedBuffer<PendingValues.Header, PropertyValue> {
 
     /// The value of a slot that is an integer now; nil for any other value, and for none.
     @inline(__always)
-    func integer(_ slot: Int) -> Int64? {
+    final func integer(_ slot: Int) -> Int64? {
         withUnsafeMutablePointers { header, values in
             guard header.pointee.mask.contains(slot), case .integer(let integer) = values[slot] else { return nil }
             return integer
         }
     }
 
-    func remove(_ slot: Int) {
+    /// Takes a slot's value away.
+    final func clear(_ slot: Int) {
         withUnsafeMutablePointers { header, values in
             guard header.pointee.mask.contains(slot) else { return }
             (values + slot).deinitialize(count: 1)
@@ -98,21 +80,26 @@ final class PendingValues: ManagedBuffer<PendingValues.Header, PropertyValue> {
     }
 
     /// Takes all values away, so that the object serves for another row.
-    func removeAll() {
+    final func removeAll() {
         withUnsafeMutablePointers { header, values in
             header.pointee.mask.forEach(below: header.pointee.slotCount) { (values + $0).deinitialize(count: 1) }
             header.pointee.mask.removeAll()
         }
     }
 
-    func copy() -> PendingValues {
-        let copy = PendingValues.make(slotCount: slotCount)
+    final func copy() -> RowValues {
+        let copy = RowValues.make(slotCount: slotCount)
+        copyValues(to: copy)
+        return copy
+    }
+
+    /// Puts all values into another one that has none yet.
+    final func copyValues(to copy: RowValues) {
         withUnsafeMutablePointers { header, values in
             copy.withUnsafeMutablePointers { copiedHeader, copied in
                 copiedHeader.pointee.mask = header.pointee.mask
                 header.pointee.mask.forEach(below: header.pointee.slotCount) { (copied + $0).initialize(to: values[$0]) }
             }
         }
-        return copy
     }
 }

@@ -1,0 +1,121 @@
+/// The unsaved values of an object, which a save gives to a store as they are.
+///
+/// What only contexts know, a destination or a transformable's object, is kept beside the values. Its slot has the value that a store
+/// gets once `store(_:_:)` was called for it, and any value before.
+final class PendingValues: RowValues {
+    /// - Parameters:
+    ///   - slotCount: how many slots may have values.
+    ///   - propertyCount: how many properties changes are tracked of; 0 for none.
+    static func make(slotCount: Int, propertyCount: Int) -> PendingValues {
+        let made = create(minimumCapacity: slotCount) { _ in
+            Header(
+                slotCount: slotCount, mask: SlotMask(count: slotCount), tracked: SlotMask(count: propertyCount),
+                eventMask: SlotMask(count: propertyCount))
+        }
+        // `create` makes an instance of the class that it is called for.
+        return unsafeDowncast(made, to: PendingValues.self)
+    }
+
+    /// A copy of the values, without the changes that are tracked.
+    func copyOfValues() -> PendingValues {
+        let copy = PendingValues.make(slotCount: slotCount, propertyCount: 0)
+        copyValues(to: copy)
+        let objects = withUnsafeMutablePointerToHeader { $0.pointee.objects }
+        copy.withUnsafeMutablePointerToHeader { $0.pointee.objects = objects }
+        return copy
+    }
+
+    // MARK: Changes
+
+    /// Properties changed through accessors (not primitive setters) since the last save.
+    var tracked: SlotMask {
+        @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.tracked } }
+    }
+
+    /// Properties changed since the last `processPendingChanges`.
+    var eventMask: SlotMask {
+        @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.eventMask } }
+    }
+
+    @inline(__always)
+    func noteChange(_ property: Int) {
+        withUnsafeMutablePointerToHeader {
+            $0.pointee.tracked.insert(property)
+            $0.pointee.eventMask.insert(property)
+        }
+    }
+
+    func track(_ property: Int) { withUnsafeMutablePointerToHeader { $0.pointee.tracked.insert(property) } }
+
+    @inline(__always)
+    func endEvent() { withUnsafeMutablePointerToHeader { $0.pointee.eventMask.removeAll() } }
+
+    // MARK: Values
+
+    /// Whether a value stands for an object.
+    private var hasObjects: Bool {
+        @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.objects != nil } }
+    }
+
+    /// A slot's value: null for one that has none.
+    func value(_ slot: Int) -> PropertyValue {
+        guard hasObjects, let object = object(slot) else { return .stored(self[slot]) }
+        return Self.value(object)
+    }
+
+    private static func value(_ object: AnyObject) -> PropertyValue {
+        // `set` appends objects of these two kinds, and `CustomValue` is final.
+        if type(of: object) == CustomValue.self { return .custom(unsafeDowncast(object, to: CustomValue.self)) }
+        return .object(unsafeDowncast(object, to: NSManagedObject.self))
+    }
+
+    /// Calls a function with each value that is an object; it may give the slot another value for the store.
+    func forEachObject(_ body: (Int, PropertyValue) throws -> Void) rethrows {
+        guard let objects = withUnsafeMutablePointerToHeader({ $0.pointee.objects }) else { return }
+        for object in objects { try body(object.slot, Self.value(object.object)) }
+    }
+
+    func set(_ slot: Int, _ value: PropertyValue) {
+        if hasObjects { removeObject(slot) }
+        switch value {
+        case .stored(let value): self[slot] = value
+        case .object(let destination):
+            self[slot] = .reference(destination.rowReference)
+            append(SlotObject(slot: slot, object: destination))
+        case .custom(let custom):
+            self[slot] = .null
+            append(SlotObject(slot: slot, object: custom))
+        }
+    }
+
+    /// Gives a slot the value that a store gets for its object.
+    func store(_ slot: Int, _ value: StoredValue) { self[slot] = value }
+
+    func remove(_ slot: Int) {
+        if hasObjects { removeObject(slot) }
+        clear(slot)
+    }
+
+    /// The destination in a slot; nil for any other value, and for none.
+    @inline(__always)
+    func destination(_ slot: Int) -> NSManagedObject? {
+        hasObjects ? value(slot).destination : nil
+    }
+
+    private func object(_ slot: Int) -> AnyObject? {
+        withUnsafeMutablePointerToHeader { $0.pointee.objects?.first { $0.slot == slot }?.object }
+    }
+
+    private func append(_ object: SlotObject) {
+        withUnsafeMutablePointerToHeader { header in
+            if header.pointee.objects == nil { header.pointee.objects = [] }
+            header.pointee.objects?.append(object)
+        }
+    }
+
+    private func removeObject(_ slot: Int) {
+        withUnsafeMutablePointerToHeader { header in
+            if let index = header.pointee.objects?.firstIndex(where: { $0.slot == slot }) { header.pointee.objects?.remove(at: index) }
+        }
+    }
+}
