@@ -38,25 +38,7 @@ extension NSManagedObjectContext {
         let members = UnsafeMutableBufferPointer<NSManagedObject>.allocate(capacity: count)
         defer { members.deallocate() }
         initialize(members, withObjectsOf: related.rows, store: store, asFaults: true)
-        var places: [Int64: Int] = [:]
-        places.reserveCapacity(owners.count)
-        for (place, owner) in owners.enumerated() { places[owner.key] = place }
-        var lists = Array(repeating: ContiguousArray<NSManagedObject>(), count: owners.count)
-        var start = 0
-        // Rows of one owner usually stand together: they are moved at once.
-        while start < count {
-            let owner = related.ownerKeys[start]
-            var end = start + 1
-            while end < count, related.ownerKeys[end] == owner { end += 1 }
-            let run = UnsafeMutableBufferPointer(rebasing: members[start..<end])
-            let list = ContiguousArray<NSManagedObject>(unsafeUninitializedCapacity: run.count) { buffer, count in
-                count = buffer.moveInitialize(fromContentsOf: run)
-            }
-            if let place = places[owner] {
-                if lists[place].isEmpty { lists[place] = list } else { lists[place] += list }
-            }
-            start = end
-        }
+        let lists = MembersOfOwners(owners, related.ownerKeys).lists(moving: members)
         let mayBeDeleted = hasUnsavedDeletions
         for (place, owner) in owners.enumerated() {
             owner.mergeLoaded(lists[place], into: slot, owner.toManyState(slot), mayBeDeleted: mayBeDeleted)
@@ -103,5 +85,59 @@ extension NSManagedObjectContext {
             }
         }
         return held
+    }
+}
+
+/// Deals objects out to their owners.
+private struct MembersOfOwners {
+    /// Of each object the place of its owner; -1 for none of them.
+    private var places: ContiguousArray<Int> = []
+    /// How many objects each owner has.
+    private var counts: [Int]
+
+    /// - Parameter ownerKeys: of each object that of its owner.
+    init(_ owners: [NSManagedObject], _ ownerKeys: ContiguousArray<Int64>) {
+        counts = Array(repeating: 0, count: owners.count)
+        places.reserveCapacity(ownerKeys.count)
+        var placeOfKey: [Int64: Int] = [:]
+        placeOfKey.reserveCapacity(owners.count)
+        for (place, owner) in owners.enumerated() { placeOfKey[owner.key] = place }
+        // Objects of one owner usually stand together.
+        var last: (key: Int64, place: Int)?
+        for key in ownerKeys {
+            if key != last?.key { last = (key, placeOfKey[key] ?? -1) }
+            guard let place = last?.place else { continue }
+            places.append(place)
+            if place >= 0 { counts[place] += 1 }
+        }
+    }
+
+    /// The objects of each owner, in their order, which are moved there; those of no owner are released.
+    func lists(moving objects: UnsafeMutableBufferPointer<NSManagedObject>) -> [ContiguousArray<NSManagedObject>] {
+        var starts: [Int] = []
+        starts.reserveCapacity(counts.count)
+        var total = 0
+        for count in counts {
+            starts.append(total)
+            total += count
+        }
+        let sorted = UnsafeMutableBufferPointer<NSManagedObject>.allocate(capacity: total)
+        defer { sorted.deallocate() }
+        var next = starts
+        for index in objects.indices {
+            let place = places[index]
+            if place < 0 {
+                objects.deinitializeElement(at: index)
+            } else {
+                sorted.initializeElement(at: next[place], to: objects.moveElement(from: index))
+                next[place] += 1
+            }
+        }
+        return counts.indices.map { place in
+            let own = UnsafeMutableBufferPointer(rebasing: sorted[starts[place]..<starts[place] + counts[place]])
+            return ContiguousArray(unsafeUninitializedCapacity: own.count) { buffer, count in
+                count = buffer.moveInitialize(fromContentsOf: own)
+            }
+        }
     }
 }

@@ -5,6 +5,8 @@ struct RelatedRowsStatement {
     let isInverse: Bool
     /// The slot of each row that holds its owner's key; nil when that is the last column of the result.
     var ownerSlot: Int?
+    /// The table of the rows and the column of their own foreign key, where the rows may come in any order.
+    var foreignKey: (table: String, column: String)?
 }
 
 extension SQLMapping {
@@ -13,8 +15,9 @@ extension SQLMapping {
     /// - Parameters:
     ///   - select: the columns of the destination's rows.
     ///   - owners: how the owners are told.
+    ///   - readsTable: whether the table is to be read from one end to the other, where a foreign key says whose rows are whose.
     func relatedRows(
-        _ slot: PropertySlot, of owner: SQLEntity, to select: SelectColumns, owners: SQLKeys.Form
+        _ slot: PropertySlot, of owner: SQLEntity, to select: SelectColumns, owners: SQLKeys.Form, readsTable: Bool = false
     ) throws -> RelatedRowsStatement {
         let condition = dialect.keyCondition(owners)
         let alias = SQLScope.firstAlias
@@ -37,12 +40,14 @@ extension SQLMapping {
             if isOrdered, let position = inverse.orderColumn {
                 order = " ORDER BY \(key), \(place(alias, position)), \(destinationKey)"
             }
-            let rows = "FROM \(table) WHERE \(key) \(condition)\(order)"
+            let rows = "FROM \(table) WHERE \(readsTable ? dialect.withoutIndex(key) : key) \(condition)\(order)"
+            let foreignKey = isOrdered ? nil : (table: select.entity.table.name, column: inverse.name)
             let ownerSlot = select.isSingle ? slot.inverseSlot(in: select.entity.layout) : -1
             if ownerSlot >= 0 {
-                return RelatedRowsStatement(sql: "SELECT \(select.sql) \(rows)", isInverse: true, ownerSlot: ownerSlot)
+                return RelatedRowsStatement(
+                    sql: "SELECT \(select.sql) \(rows)", isInverse: true, ownerSlot: ownerSlot, foreignKey: foreignKey)
             }
-            return RelatedRowsStatement(sql: "SELECT \(select.sql), \(key) \(rows)", isInverse: true)
+            return RelatedRowsStatement(sql: "SELECT \(select.sql), \(key) \(rows)", isInverse: true, foreignKey: foreignKey)
         case .join(let join, let isFirst)?:
             let key = column("j", join.ownerColumn(isFirst: isFirst))
             let link = column("j", join.destinationColumn(isFirst: isFirst))

@@ -120,10 +120,13 @@ extension SQLiteStore {
     ) throws -> RelatedRows {
         if keys.isEmpty { return RelatedRows() }
         let keys = SQLKeys(keys, backend.mapping.dialect)
-        let plan = try backend.relatedRowsPlan(slot, of: entity, keys.form)
+        var plan = try backend.relatedRowsPlan(slot, of: entity, keys.form)
         let cache = backend.rowCache(of: plan.select.columns.entity.layout)
         let generation = cache.generation
         return try backend.pool.read { connection in
+            if try plan.isMostOfTable(keys, connection) {
+                plan = try backend.relatedRowsPlan(slot, of: entity, keys.form, readsTable: true)
+            }
             var collector = RowCollector(plan.select, expectedRows: keys.count)
             try connection.read(plan.sql, keys) { try collector.readAll($0, owner: plan.owner) }
             var related = RelatedRows()
