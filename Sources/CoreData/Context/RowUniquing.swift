@@ -203,7 +203,15 @@ private struct RowUniquing {
         count: Int, _ key: (Int) -> Int64
     ) -> (objects: ContiguousArray<NSManagedObject?>, registrationCount: Int) {
         context.registry.withTable(store: store, root: root) { table in
-            guard table.count > 0 else { return ([], table.registrationCount) }
+            guard table.count > 0, count > 0 else { return ([], table.registrationCount) }
+            var lowest = key(0)
+            var highest = lowest
+            for index in 1..<count {
+                lowest = min(lowest, key(index))
+                highest = max(highest, key(index))
+            }
+            // Rows that were made later than all before are often read later, too.
+            guard table.mayHold(keysFrom: lowest, to: highest) else { return ([], table.registrationCount) }
             var objects: ContiguousArray<NSManagedObject?> = []
             objects.reserveCapacity(count)
             var isAnyRegistered = false

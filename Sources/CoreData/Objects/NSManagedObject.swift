@@ -169,10 +169,12 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     }
 
     public final override func isEqual(_ object: Any?) -> Bool {
-        guard let object else { return false }
-        if Swift.type(of: object) == Swift.type(of: self) {
-            // Sets compare often, and a cast costs more: an `Any` that holds an object has the reference in its first word.
-            let reference = withUnsafeBytes(of: object) { $0.load(as: UInt.self) }
+        // Sets compare often, and a cast costs more. An `Any` has the type that it was made of in its fourth word and, if that is a
+        // class, the reference in its first. `==` of objects makes it of an `NSObject`.
+        let (reference, type) = withUnsafeBytes(of: object) {
+            ($0.load(as: UInt.self), $0.load(fromByteOffset: 3 * MemoryLayout<UInt>.stride, as: UInt.self))
+        }
+        if type == unsafeBitCast(NSObject.self, to: UInt.self) {
             return reference == UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
         }
         return (object as? NSManagedObject) === self

@@ -14,6 +14,9 @@ extension ObjectRegistry {
         private var waitingCount = 0
         /// How many objects were ever registered: tells whether somebody else has registered any meanwhile.
         private(set) var registrationCount = 0
+        /// No key that was ever registered is lower, or higher.
+        private var lowestKey = Int64.max
+        private var highestKey = Int64.min
 
         var count: Int { entryCount + waitingCount }
 
@@ -28,6 +31,15 @@ extension ObjectRegistry {
         @inline(__always)
         private func start(_ key: Int64) -> Int {
             KeyHash.slot(key) & mask
+        }
+
+        /// Whether an object may be registered under one of some keys, by the lowest and the highest of them.
+        func mayHold(keysFrom lowest: Int64, to highest: Int64) -> Bool { lowest <= highestKey && highest >= lowestKey }
+
+        @inline(__always)
+        private mutating func note(_ key: Int64) {
+            lowestKey = min(lowestKey, key)
+            highestKey = max(highestKey, key)
         }
 
         @inline(__always)
@@ -45,6 +57,7 @@ extension ObjectRegistry {
         mutating func insert(_ object: Unmanaged<NSManagedObject>, key: Int64) {
             if !waiting.isEmpty { takeInWaiting() }
             registrationCount += 1
+            note(key)
             put(object, key: key)
         }
 
@@ -57,7 +70,10 @@ extension ObjectRegistry {
             let references = UnsafeRawPointer(first).assumingMemoryBound(to: Unmanaged<NSManagedObject>.self)
             for index in 0..<objects.count {
                 let place = Int32(truncatingIfNeeded: waiting.count)
-                references[index]._withUnsafeGuaranteedRef { $0.registryPlace = place }
+                references[index]._withUnsafeGuaranteedRef {
+                    $0.registryPlace = place
+                    note($0.key)
+                }
                 waiting.append(references[index])
             }
             waitingCount += objects.count
