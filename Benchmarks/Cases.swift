@@ -136,7 +136,7 @@ extension Harness {
         guard wants("W3") else { return }
         let (url, coordinator) = try mixedStore(50_000)
         let raw = try RawDatabase(url.path)
-        try compare("W3 fetch 50,000 mixed rows, read all", bound: 1.5) {
+        try compare("W3 fetch 50,000 mixed rows, read all", bound: 1.4) {
             let context = context(coordinator)
             var objects: [Mixed] = []
             defer { withExtendedLifetime(objects) {} }
@@ -201,7 +201,7 @@ extension Harness {
     }
 
     func createRelated() throws {
-        try compare("W4 create and save 1,000 x 100 related objects", bound: 2.5) {
+        try compare("W4 create and save 1,000 x 100 related objects", bound: 1.5) {
             let url = newURL()
             let coordinator = try coordinator(url)
             let context = context(coordinator)
@@ -259,7 +259,7 @@ extension Harness {
                 }
             }
         }
-        try compare("W4 fetch and walk with prefetching", bound: 2.5) {
+        try compare("W4 fetch and walk with prefetching", bound: 2.0) {
             try walk(prefetching: true)
         } raw: {
             try Self.time {
@@ -276,7 +276,7 @@ extension Harness {
                 sqlite3_finalize(employees)
             }
         }
-        try compare("W4 fetch and walk one relationship at a time", bound: 3) {
+        try compare("W4 fetch and walk one relationship at a time", bound: 2.3) {
             try walk(prefetching: false)
         } raw: {
             try Self.time {
