@@ -70,7 +70,7 @@ final class SQLiteConnectionPool: Sendable {
             if try connection.integer("PRAGMA auto_vacuum") != 2 { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
             let wanted = configuration.pragmas.last { $0.name.lowercased() == "journal_mode" }?.value ?? "WAL"
             if !configuration.isInMemory, Self.isPlain(wanted) {
-                let mode = try connection.text("PRAGMA journal_mode = \(wanted)")
+                let mode = try Self.setJournalMode(wanted, of: connection, waiting: configuration.timeout)
                 usesWAL = mode?.lowercased() == "wal"
             }
         } else {
@@ -87,6 +87,26 @@ final class SQLiteConnectionPool: Sendable {
         sharesConnection = configuration.isInMemory || !usesWAL || configuration.maximumConnections == 1
         freeReaders = configuration.maximumConnections.map { DispatchSemaphore(value: max($0 - 1, 0)) }
         writer = Mutex(connection)
+    }
+
+    /// Sets the journal mode of a database, which another connection may be making or changing at the same time.
+    ///
+    /// SQLite waits for those who read meanwhile, but does not for one who is about to write.
+    ///
+    /// - Returns: the mode that the database has then.
+    private static func setJournalMode(
+        _ mode: String, of connection: SQLiteConnection, waiting timeout: Double
+    ) throws -> String? {
+        let end = ContinuousClock.now + .seconds(min(timeout, 3600))
+        var pause: UInt32 = 500
+        while true {
+            do {
+                return try connection.text("PRAGMA journal_mode = \(mode)")
+            } catch let error as SQLiteError where error.code == SQLITE_BUSY && ContinuousClock.now < end {
+                usleep(pause)
+                pause = min(pause * 2, 50_000)
+            }
+        }
     }
 
     /// A single connection that reads what is committed now, whatever is committed later.
