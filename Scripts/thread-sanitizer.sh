@@ -1,7 +1,9 @@
 #!/bin/sh
 # Builds the stress program with Thread Sanitizer, in a scratch folder of its own, and runs it: `make test-deep` does so too.
 #
-#     Scripts/thread-sanitizer.sh [ROUNDS]
+#     Scripts/thread-sanitizer.sh [ROUNDS [SECONDS]]
+#
+# ROUNDS of reads and writes of a stack, then SECONDS of work in a tree of contexts, each on a file and in memory.
 #
 # SCRATCH names the scratch folder (.build/thread-sanitizer by default). A data race ends the program with status 66.
 set -eu
@@ -13,4 +15,5 @@ swift=${SWIFT:-swift}
 "$swift" build --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --product StackStress --scratch-path "$scratch"
 program=$("$swift" build --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --product StackStress --scratch-path "$scratch" --show-bin-path)/StackStress
 TSAN_OPTIONS="halt_on_error=1 ${TSAN_OPTIONS:-}" "$program" concurrent "$rounds"
+TSAN_OPTIONS="halt_on_error=1 ${TSAN_OPTIONS:-}" "$program" tree "${2:-10}"
 "$program" blocking

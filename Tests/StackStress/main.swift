@@ -4,6 +4,7 @@ import SafeCoreData
 // Reads and writes one stack from many tasks at once, for Thread Sanitizer, and shows that a stack works in programs of every kind.
 //
 //     StackStress concurrent [ROUNDS]     concurrent reads and writes, with the store closed and opened meanwhile
+//     StackStress tree [SECONDS]          parents, children and merges on many threads
 //     StackStress blocking                a program without async code whose main thread waits
 //
 // Ends with status 0 when what it read is what it wrote.
@@ -20,6 +21,16 @@ case "concurrent", nil:
             print("\(store): what was read is not what was written")
             exit(1)
         }
+    }
+    print("done")
+case "tree":
+    let seconds = arguments.dropFirst().first.flatMap { Double($0) } ?? 10
+    for store in Stress.stores() {
+        guard try ContextTree(store).run(seconds: seconds) else {
+            print("\(store): contexts do not agree with the store")
+            exit(1)
+        }
+        if let folder = store.url?.deletingLastPathComponent() { try FileManager.default.removeItem(at: folder) }
     }
     print("done")
 default:
