@@ -15,3 +15,7 @@ public typealias NSCompoundPredicate = Predicates.NSCompoundPredicate
 public typealias NSExpression = Predicates.NSExpression
 /// An order of objects; see `Predicates.NSSortDescriptor`.
 public typealias NSSortDescriptor = Predicates.NSSortDescriptor
+
+#if THREAD_SANITIZER
+    package typealias Mutex = OpenCoreDataModel.Mutex
+#endif

@@ -2,6 +2,10 @@ import Foundation
 import SafeCoreData
 import Synchronization
 
+#if THREAD_SANITIZER
+    typealias Mutex = CoreData.Mutex
+#endif
+
 /// A tree of contexts over one store that many threads use at once, with blocks that wait for each other and blocks that do not, and another
 /// context of the store that all merge with.
 final class ContextTree: Sendable {
