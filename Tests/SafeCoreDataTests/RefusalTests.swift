@@ -51,4 +51,11 @@ import Testing
         #expect(run.unexpected == [], "\(run.output)")
         #expect(run.expectedCount == 3)
     }
+
+    @Test func lettingObjectsOutOfADraftDoesNotCompile() throws {
+        let run = try CompilerRun(fileNamed: "LettingObjectsOutOfADraft")
+        #expect(run.missing == [], "\(run.output)")
+        #expect(run.unexpected == [], "\(run.output)")
+        #expect(run.expectedCount == 9)
+    }
 }
