@@ -20,7 +20,22 @@ extension NSManagedObjectContext {
     /// let count = try context.performAndWait { try context.count(for: NSFetchRequest<Item>(entityName: "Item")) }
     /// ```
     public func performAndWait<Value>(_ block: () throws -> Value) rethrows -> Value {
-        try run(block)
+        // Without the detour there is no result to be kept aside.
+        if type(of: self) == NSManagedObjectContext.self { return try run(block) }
+        return try runAsSubclassesDo(block) { throw $0 }
+    }
+
+    /// Runs a block by the method that subclasses override.
+    private func runAsSubclassesDo<Value>(
+        _ block: () throws -> Value, rethrowing: (any Error) throws -> Value
+    ) rethrows -> Value {
+        var result: Result<Value, any Error>?
+        performAndWait { () -> Void in result = Result { try block() } }
+        switch result {
+        case .success(let value): return value
+        case .failure(let error): return try rethrowing(error)
+        case nil: preconditionFailure("\(type(of: self)).performAndWait(_:) did not run its block.")
+        }
     }
 
     /// - Parameter child: the child that needs this context in the middle of its own work.

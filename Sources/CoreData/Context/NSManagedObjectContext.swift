@@ -345,8 +345,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @_disfavoredOverload
     open func perform(_ block: @escaping () -> Void) { enqueue(block) }
 
-    /// Runs a block on the context's queue and waits for it. May be nested.
-    @_disfavoredOverload
+    /// Runs a block on the context's queue and waits for it. May be nested. Blocks that give a value or throw come here, too, where a
+    /// subclass overrides it.
     open func performAndWait(_ block: () -> Void) { run(block) }
 
     /// Applies delete rules to newly deleted objects and posts what changed since the last time. Called by `perform` at the

@@ -122,4 +122,21 @@ private final class NotingContext: NSManagedObjectContext, @unchecked Sendable {
         #expect(calls { context.mergeChanges(fromContextDidSave: notification) }.first == "mergeChanges")
         withExtendedLifetime(library) {}
     }
+
+    @Test func anOverrideSeesEveryBlockThatIsWaitedFor() throws {
+        let context = NotingContext(concurrencyType: .privateQueueConcurrencyType)
+        var count = 0
+        context.performAndWait {
+            count += 1
+            count += 1
+        }
+        #expect(context.calls == ["performAndWait"])
+        #expect(context.performAndWait { count } == 2)
+        #expect(context.calls == ["performAndWait", "performAndWait"])
+        let error = #expect(throws: CocoaError.self) {
+            try context.performAndWait { () throws -> Int in throw CocoaError(.managedObjectMerge) }
+        }
+        #expect(error?.code == .managedObjectMerge)
+        #expect(context.calls.count == 3)
+    }
 }
