@@ -7,6 +7,8 @@ import Testing
         arguments: [
             RandomResults.Setup(.sqlite), RandomResults.Setup(.inMemory), RandomResults.Setup(.sqlite, hasSections: false),
             RandomResults.Setup(.sqlite, limit: 20), RandomResults.Setup(.inMemory, hasSections: false, limit: 10, offset: 5),
+            RandomResults.Setup(.sqlite, parents: 1), RandomResults.Setup(.inMemory, parents: 2),
+            RandomResults.Setup(.sqlite, limit: 20, parents: 2),
         ], 1...3)
     func callsAmountToWhatAFetchGives(_ setup: RandomResults.Setup, _ seed: Int) throws {
         var run = try RandomResults(setup, count: 120, seed: UInt64(seed))

@@ -8,15 +8,19 @@ public struct RandomResults {
         public var hasSections = true
         public var limit = 0
         public var offset = 0
+        /// How many contexts lie between the controller's and the store.
+        public var parents = 0
         public init() {}
-        public init(_ kind: StoreKind = .sqlite, hasSections: Bool = true, limit: Int = 0, offset: Int = 0) {
-            (self.kind, self.hasSections, self.limit, self.offset) = (kind, hasSections, limit, offset)
+        public init(_ kind: StoreKind = .sqlite, hasSections: Bool = true, limit: Int = 0, offset: Int = 0, parents: Int = 0) {
+            (self.kind, self.hasSections, self.limit, self.offset, self.parents) = (kind, hasSections, limit, offset, parents)
         }
     }
 
     private static let longest: Int32 = 500
     private let setup: Setup
     private let library: Library
+    /// From the context that saves to the store to that of the controller.
+    private let levels: [NSManagedObjectContext]
     private let context: NSManagedObjectContext
     private let others: [NSManagedObjectContext]
     private let controller: NSFetchedResultsController<LibraryBook>
@@ -33,7 +37,14 @@ public struct RandomResults {
         self.setup = setup
         generator = SeededGenerator(seed: seed)
         library = try Library(setup.kind)
-        context = library.context
+        var levels = [library.context]
+        for _ in 0..<setup.parents {
+            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            child.parent = levels.last
+            levels.append(child)
+        }
+        self.levels = levels
+        context = levels[levels.count - 1]
         others = [library.newContext()] + (setup.kind == .sqlite ? [try library.newStackContext()] : [])
         let writer = library.newContext()
         for _ in 0..<count { Self.makeBook(writer, &generator) }
@@ -91,8 +102,9 @@ public struct RandomResults {
         case 25..<70:
             if let book = anyBook() { edit(book) }
         case 70..<78:
-            note("save")
-            try context.save()
+            let count = Int.random(in: 1...levels.count, using: &generator)
+            note("save \(count)")
+            try save(count)
         case 78..<82:
             note("roll back")
             context.rollback()
@@ -137,13 +149,16 @@ public struct RandomResults {
         context.author("Author \(operations.count)")
     }
 
+    /// Saves some levels, from the lowest upward.
+    private func save(_ count: Int) throws { for level in levels.reversed().prefix(count) { try level.save() } }
+
     /// Others change and save, and the context takes it over.
     private mutating func changeElsewhere() throws {
         note("merge")
         guard let other = others.randomElement(using: &generator) else { return }
         let isRemote = other.persistentStoreCoordinator !== context.persistentStoreCoordinator
         // Saved first: a conflict is not what is asked here.
-        try context.save()
+        try save(levels.count)
         all.removeAll { $0.managedObjectContext == nil }
         for _ in 0..<Int.random(in: 1...4, using: &generator) {
             guard let mine = anyBook(), let book = other.object(with: try objectID(of: mine, in: other)) as? LibraryBook else { continue }
@@ -162,9 +177,9 @@ public struct RandomResults {
             for key in [NSInsertedObjectIDsKey, NSUpdatedObjectIDsKey, NSDeletedObjectIDsKey] {
                 uris[key] = (saved.userInfo?[key] as? Set<NSManagedObjectID>)?.map { $0.uriRepresentation() }
             }
-            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: uris, into: [context])
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: uris, into: levels)
         } else {
-            context.mergeChanges(fromContextDidSave: saved)
+            for level in levels { level.mergeChanges(fromContextDidSave: saved) }
         }
         other.reset()
         let known = Set(all.map(ObjectIdentifier.init))
