@@ -47,6 +47,12 @@ protocol RowSource: AnyObject, Sendable {
     /// - Returns: snapshots of all inserted and updated rows.
     func save(_ batch: SaveBatch) throws -> SaveOutcome
 
+    /// Writes all changes in one transaction, which waits for other sources before it is committed.
+    ///
+    /// - Parameter others: called once, when nothing but the commit is left to do; what it throws undoes everything. A source that cannot
+    ///   undo what it has written calls it first.
+    func save(_ batch: SaveBatch, beforeCommit others: () throws -> Void) throws -> SaveOutcome
+
     /// What changes many rows at once without objects; nil where the store cannot.
     var batchRows: (any BatchRows)? { get }
 }
@@ -59,6 +65,11 @@ extension RowSource {
     var batchRows: (any BatchRows)? { nil }
 
     func saveMetadata() throws {}
+
+    func save(_ batch: SaveBatch, beforeCommit others: () throws -> Void) throws -> SaveOutcome {
+        try others()
+        return try save(batch)
+    }
 
     func obtainKeys(_ count: Int, for entity: EntityLayout, origin: AnyObject) throws -> [Int64] {
         let first = try reserveKeys(count, for: entity)

@@ -4,10 +4,13 @@ import Foundation
 
 extension ParentRows {
     /// Applies the changes to the parent's objects: all of them, or none where the parent has other values by now than the child has read.
-    func save(_ batch: SaveBatch) throws -> SaveOutcome {
+    func save(_ batch: SaveBatch) throws -> SaveOutcome { try save(batch) {} }
+
+    func save(_ batch: SaveBatch, beforeCommit others: () throws -> Void) throws -> SaveOutcome {
         guard let origin = batch.origin as? SaveOrigin else { return SaveOutcome() }
         return try onParent {
             try checkConflicts(batch)
+            try others()
             return try ChildChanges(of: batch, origin, to: self).apply()
         }
     }

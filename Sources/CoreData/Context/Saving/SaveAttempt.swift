@@ -103,11 +103,43 @@ struct SaveAttempt {
         if takesAPlace { changes.collectPlaces(of: object, into: batch) }
     }
 
+    /// A store and what is to be written to it.
+    private struct Target {
+        let store: NSPersistentStore
+        let rows: any RowSource
+        let batch: ObjectBatch
+    }
+
+    /// What kept a store from being saved, other than conflicts.
+    private struct StoreFailure: Error, @unchecked Sendable {
+        // Sendable: thrown and caught within one call of the context's.
+        let target: Target
+        let error: any Error
+    }
+
     /// Saves the batches, one transaction for each store.
     private func save() throws -> WrittenChanges {
         var written = WrittenChanges(objects: objects)
-        for number in order {
-            guard let batch = batches[number] else { continue }
+        do {
+            try Self.save(try targets()[...], &written)
+        } catch let found as StoreConflicts {
+            if written.stores.isEmpty { throw found }
+            throw incomplete(written, failed: found.store, found.batch, reason: "it reported conflicts with other writers")
+        } catch let failure as StoreFailure {
+            if written.stores.isEmpty { throw failure.error }
+            throw incomplete(
+                written, failed: failure.target.store, failure.target.batch, reason: failure.error.localizedDescription)
+        }
+        for added in coordinator.addedStores where !order.contains(added.store.number) && !added.store.isReadOnly {
+            try context.rows(ofStore: added.store.number)?.saveMetadata()
+        }
+        return written
+    }
+
+    /// The stores in the order in which they are to be committed.
+    private func targets() throws -> [Target] {
+        let targets = try order.compactMap { number -> Target? in
+            guard let batch = batches[number] else { return nil }
             guard let store = context.registry.store(number: number), let rows = context.rows(ofStore: number) else {
                 throw CoreDataErrors.storeIsGone(ofChanged: Array(batch.inserted + batch.updated + batch.deleted))
             }
@@ -126,21 +158,33 @@ struct SaveAttempt {
                     object.makeExtras().objectID = NSManagedObjectID(key: object.key, layout: object.layout, store: store)
                 }
             }
-            do {
-                let outcome = try rows.save(batch.batch)
-                written.stores.append((store, batch, outcome))
-            } catch let conflicts as SaveConflicts {
-                if written.stores.isEmpty { throw StoreConflicts(store: store, batch: batch, conflicts: conflicts) }
-                throw incomplete(written, failed: store, batch, reason: "it reported conflicts with other writers")
-            } catch {
-                if written.stores.isEmpty { throw error }
-                throw incomplete(written, failed: store, batch, reason: error.localizedDescription)
-            }
+            return Target(store: store, rows: rows, batch: batch)
         }
-        for added in coordinator.addedStores where !order.contains(added.store.number) && !added.store.isReadOnly {
-            try context.rows(ofStore: added.store.number)?.saveMetadata()
+        if targets.count < 2 || context.parentContext != nil { return targets }
+        // Each store is locked while the others are written: everybody locks them in one order. Those of the program's own come last, for
+        // the program must not be called while others are locked.
+        return targets.sorted { first, second in
+            if first.rows.needsObjects != second.rows.needsObjects { return second.rows.needsObjects }
+            return first.store.identifier ?? "" < second.store.identifier ?? ""
         }
-        return written
+    }
+
+    /// Saves stores so that none is committed before all are written: each waits with its commit for those before it, so that a conflict in
+    /// one leaves all as they are.
+    private static func save(_ targets: ArraySlice<Target>, _ written: inout WrittenChanges) throws {
+        guard let target = targets.last else { return }
+        do {
+            let outcome =
+                targets.count == 1
+                ? try target.rows.save(target.batch.batch)
+                : try target.rows.save(target.batch.batch) { try save(targets.dropLast(), &written) }
+            written.stores.append((target.store, target.batch, outcome))
+        } catch let conflicts as SaveConflicts {
+            throw StoreConflicts(store: target.store, batch: target.batch, conflicts: conflicts)
+        } catch {
+            if error is StoreConflicts || error is StoreFailure { throw error }
+            throw StoreFailure(target: target, error: error)
+        }
     }
 
     /// Some stores have saved, one has not: what is saved is finished, the rest stays pending.

@@ -113,6 +113,34 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
     }
 
     func save(_ batch: SaveBatch) throws -> SaveOutcome {
+        if hasWriter { return try save(batch) {} }
+        try requireWritable()
+        return try withSaving {
+            // In place: nothing can fail once the tables have changed.
+            let save = try tables.withLock { tables in try MemorySave(batch, to: &tables, derivation: derivation, store: store) }
+            publish(save)
+            return save.outcome
+        }
+    }
+
+    func save(_ batch: SaveBatch, beforeCommit others: () throws -> Void) throws -> SaveOutcome {
+        try requireWritable()
+        return try withSaving {
+            var next = current
+            let save = try MemorySave(batch, to: &next, derivation: derivation, store: store)
+            try others()
+            try writer?.write(batch)
+            tables.withLock { tables in
+                // Keys may have been handed out meanwhile.
+                next.keepKeys(of: tables)
+                tables = next
+            }
+            publish(save)
+            return save.outcome
+        }
+    }
+
+    private func requireWritable() throws {
         guard !store.isReadOnly else {
             throw CoreDataErrors.make(
                 .fileWriteNoPermission,
@@ -120,23 +148,6 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
                 recovery: store.readOnlyReason.recovery,
                 userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
         }
-        saving.lock()
-        defer { saving.unlock() }
-        guard hasWriter else {
-            let save = try tables.withLock { tables in try MemorySave(batch, to: &tables, derivation: derivation, store: store) }
-            publish(save)
-            return save.outcome
-        }
-        var next = current
-        let save = try MemorySave(batch, to: &next, derivation: derivation, store: store)
-        try writer?.write(batch)
-        tables.withLock { tables in
-            // Keys may have been handed out meanwhile.
-            next.keepKeys(of: tables)
-            tables = next
-        }
-        publish(save)
-        return save.outcome
     }
 
     /// Replaces all rows by those of a freshly read file.

@@ -51,5 +51,9 @@ final class PinnedSQLiteRows: RowSource {
 
     func save(_ batch: SaveBatch) throws -> SaveOutcome { try store.save(batch) }
 
+    func save(_ batch: SaveBatch, beforeCommit others: () throws -> Void) throws -> SaveOutcome {
+        try store.save(batch, beforeCommit: others)
+    }
+
     func saveMetadata() throws { try store.saveMetadata() }
 }

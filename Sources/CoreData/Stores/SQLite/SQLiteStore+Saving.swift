@@ -15,12 +15,14 @@ extension SQLiteStore {
         metadataWasWritten()
     }
 
-    func save(_ batch: SaveBatch) throws -> SaveOutcome {
+    func save(_ batch: SaveBatch) throws -> SaveOutcome { try save(batch) {} }
+
+    func save(_ batch: SaveBatch, beforeCommit others: () throws -> Void) throws -> SaveOutcome {
         let backend = try backend()
         let outcome = try backend.pool.write { connection in
             try requireWritable(connection)
             let session = SaveSession(batch: batch, store: self, backend: backend, connection: connection)
-            let outcome = try session.run()
+            let outcome = try session.run(beforeCommit: others)
             backend.pool.supersededFiles?.collect(connection)
             return outcome
         }

@@ -31,10 +31,14 @@ final class SaveSession {
         updatedRows = ContiguousArray(repeating: nil, count: batch.updates.count)
     }
 
-    func run() throws -> SaveOutcome {
+    func run(beforeCommit others: () throws -> Void) throws -> SaveOutcome {
         connection.affectedRows.removeAll()
         let (pages, extra) = try connection.transaction(.immediate) {
-            do { return try write() } catch {
+            do {
+                let written = try write()
+                try others()
+                return written
+            } catch {
                 files?.discard()
                 throw error
             }

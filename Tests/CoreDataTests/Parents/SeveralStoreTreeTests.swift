@@ -1,0 +1,345 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// Saves of a tree of contexts over two stores of which one refuses.
+@Suite struct SeveralStoreTreeTests {
+    /// Where accounts and notes are, and which store was added first.
+    enum Place: CaseIterable {
+        case files, filesOfTheOtherOrder, fileAndMemory, memoryAndFile
+
+        var accounts: StoreKind { self == .memoryAndFile ? .inMemory : .sqlite }
+        var notes: StoreKind { self == .fileAndMemory ? .inMemory : .sqlite }
+        var configurations: [String] { self == .filesOfTheOtherOrder ? ["Notes", "Accounts"] : ["Accounts", "Notes"] }
+    }
+
+    /// A root, a child and a grandchild over a store of accounts and one of notes; someone else changes notes.
+    final class Office {
+        let folder: TemporaryFolder
+        let coordinator: NSPersistentStoreCoordinator
+        let root: NSManagedObjectContext
+        let child: NSManagedObjectContext
+        let grandchild: NSManagedObjectContext
+        /// Another coordinator's context where notes are in a file, another context otherwise.
+        let theirs: NSManagedObjectContext
+        let place: Place
+
+        static func model() -> NSManagedObjectModel {
+            let account = NSEntityDescription(
+                "Account", class: "NSManagedObject",
+                [NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("amount", .integer64AttributeType)])
+            let note = NSEntityDescription(
+                "Note", class: "NSManagedObject",
+                [
+                    NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("body", .stringAttributeType),
+                    NSAttributeDescription("number", .integer64AttributeType, optional: false, default: 1),
+                    NSAttributeDescription("mark", .integer64AttributeType),
+                ])
+            note.uniquenessConstraints = [["name"]]
+            let model = NSManagedObjectModel([account, note])
+            model.setEntities([account], forConfigurationName: "Accounts")
+            model.setEntities([note], forConfigurationName: "Notes")
+            return model
+        }
+
+        init(_ place: Place) throws {
+            let folder = try TemporaryFolder()
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
+            func add(_ configuration: String, to coordinator: NSPersistentStoreCoordinator) throws {
+                let kind = configuration == "Notes" ? place.notes : place.accounts
+                _ = try coordinator.addPersistentStore(
+                    ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: configuration,
+                    at: kind == .sqlite ? folder.file("\(configuration).sqlite") : nil)
+            }
+            for configuration in place.configurations { try add(configuration, to: coordinator) }
+            (self.place, self.folder, self.coordinator) = (place, folder, coordinator)
+            root = coordinator.newContext()
+            child = Self.child(of: root)
+            grandchild = Self.child(of: child)
+            var other = coordinator
+            if place.notes == .sqlite {
+                other = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
+                try add("Notes", to: other)
+            }
+            theirs = other.newContext()
+            Self.new("Account", ["name": "A", "amount": 1], in: root)
+            Self.new("Note", ["name": "n", "body": "old", "number": 1, "mark": 1], in: root)
+            try root.save()
+        }
+
+        static func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
+            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            child.parent = parent
+            return child
+        }
+
+        @discardableResult
+        static func new(_ entity: String, _ values: [String: Any], in context: NSManagedObjectContext) -> NSManagedObject {
+            let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+            object.setValuesForKeys(values)
+            return object
+        }
+
+        static func find(_ entity: String, _ name: String, in context: NSManagedObjectContext) throws -> NSManagedObject {
+            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+            request.predicate = NSPredicate(format: "name == %@", name)
+            let found = try context.fetch(request)
+            #expect(found.count == 1)
+            return try #require(found.first)
+        }
+
+        /// What a context shows, a line for each object.
+        static func lines(_ context: NSManagedObjectContext) throws -> [String] {
+            func lines(_ entity: String, _ keys: [String]) throws -> [String] {
+                let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+                request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+                return try context.fetch(request).map { object in
+                    keys.map { object.value(forKey: $0).map { "\($0)" } ?? "-" }.joined(separator: " ")
+                }
+            }
+            return try lines("Account", ["name", "amount"]) + lines("Note", ["name", "body", "number", "mark"])
+        }
+
+        /// What is stored, as a context that knows nothing reads it.
+        func stored() throws -> [String] {
+            let fresh = coordinator.newContext()
+            let lines = try Self.lines(fresh)
+            // The sqlite3 library reads the same.
+            if place.accounts == .sqlite {
+                #expect(
+                    rows("Accounts", "SELECT ZNAME || ' ' || ZAMOUNT FROM ZACCOUNT ORDER BY ZNAME")
+                        == lines.filter { $0.split(separator: " ").count == 2 })
+            }
+            if place.notes == .sqlite {
+                let sql = "SELECT ZNAME || ' ' || ZBODY || ' ' || ZNUMBER || ' ' || ZMARK FROM ZNOTE ORDER BY ZNAME"
+                #expect(rows("Notes", sql) == lines.filter { $0.split(separator: " ").count == 4 })
+            }
+            return lines
+        }
+
+        private func rows(_ configuration: String, _ sql: String) -> [String] {
+            SQLiteFile(folder.file("\(configuration).sqlite")).column(sql).compactMap { $0 }
+        }
+
+        /// The versions of all rows in files: a row that is written twice has a higher one.
+        var versions: [String] {
+            (place.accounts == .sqlite ? rows("Accounts", "SELECT ZNAME || ' ' || Z_OPT FROM ZACCOUNT ORDER BY ZNAME") : ["A 2", "B 1"])
+                + (place.notes == .sqlite ? rows("Notes", "SELECT ZNAME || ' ' || Z_OPT FROM ZNOTE ORDER BY ZNAME") : [])
+        }
+
+        /// Both stores change in the child and, unsaved, in the root.
+        func changeBelow() throws {
+            try Self.find("Account", "A", in: child).setValue(2, forKey: "amount")
+            let note = try Self.find("Note", "n", in: child)
+            note.setValue("mine", forKey: "body")
+            note.setValue(2, forKey: "mark")
+            Self.new("Account", ["name": "B", "amount": 7], in: child)
+            Self.new("Note", ["name": "m", "body": "new", "mark": 7], in: child)
+            try child.save()
+        }
+
+        /// Someone else changes what the root has changed.
+        func interfere() throws {
+            let note = try Self.find("Note", "n", in: theirs)
+            note.setValue("theirs", forKey: "body")
+            note.setValue(5, forKey: "number")
+            try theirs.save()
+        }
+
+        /// All levels show what is stored, have nothing to save, and write nothing when they are saved again.
+        func expectSettled(_ lines: [String]) throws {
+            #expect(try stored() == lines)
+            for context in [root, child, grandchild] {
+                #expect(!context.hasChanges)
+                context.refreshAllObjects()
+                #expect(try Self.lines(context) == lines)
+            }
+            let versions = versions
+            for context in [grandchild, child, root] { try context.save() }
+            #expect(self.versions == versions)
+        }
+    }
+
+    private static let changed = ["A 2", "B 7", "m new 1 7"]
+
+    // MARK: - Conflicts with what others saved
+
+    @Test(
+        "212–214: A conflict in one of two stores is settled, and each row is written once", arguments: Place.allCases,
+        [
+            (NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, "n theirs 5 2", 3),
+            (.mergeByPropertyObjectTrumpMergePolicyType, "n mine 5 2", 3),
+            (.overwriteMergePolicyType, "n mine 1 2", 3),
+            (.rollbackMergePolicyType, "n theirs 5 1", 2),
+        ])
+    func aConflictInOneOfTwoStoresIsSettled(place: Place, outcome: (NSMergePolicyType, String, Int)) throws {
+        let office = try Office(place)
+        try office.changeBelow()
+        // The grandchild has something of its own, which is nobody else's business.
+        try Office.find("Account", "B", in: office.grandchild).setValue(8, forKey: "amount")
+        try office.interfere()
+        office.root.mergePolicy = NSMergePolicy(merge: outcome.0)
+        try office.root.save()
+        #expect(!office.root.hasChanges)
+        #expect(try office.stored() == Self.changed + [outcome.1])
+        #expect(office.versions == ["A 2", "B 1"] + (place.notes == .sqlite ? ["m 1", "n \(outcome.2)"] : []))
+        #expect(office.grandchild.hasChanges)
+        try office.grandchild.save()
+        try office.child.save()
+        try office.root.save()
+        try office.expectSettled(["A 2", "B 8", "m new 1 7", outcome.1])
+        withExtendedLifetime(office) {}
+    }
+
+    @Test("82, 210: With the error policy no store is written and all levels keep their changes", arguments: Place.allCases)
+    func theErrorPolicyWritesNoStore(place: Place) throws {
+        let office = try Office(place)
+        try office.changeBelow()
+        let account = try Office.find("Account", "B", in: office.grandchild)
+        account.setValue(8, forKey: "amount")
+        try office.interfere()
+        let error = #expect(throws: CocoaError.self) { try office.root.save() }
+        #expect(error?.code == .managedObjectMerge)
+        #expect(error?.persistentStoreSaveConflicts?.map { $0.sourceObject.value(forKey: "name") as? String } == ["n"])
+        #expect(try office.stored() == ["A 1", "n theirs 5 1"])
+        #expect(office.root.insertedObjects.count == 2)
+        #expect(office.root.updatedObjects.count == 2)
+        #expect(try Office.lines(office.root) == Self.changed + ["n mine 1 2"])
+        #expect(try Office.lines(office.child) == Self.changed + ["n mine 1 2"])
+        #expect(try Office.lines(office.grandchild) == ["A 2", "B 8", "m new 1 7", "n mine 1 2"])
+        #expect(account.hasChanges)
+        withExtendedLifetime(office) {}
+    }
+
+    @Test("211: After a refresh with merge the save of both stores succeeds", arguments: Place.allCases)
+    func afterARefreshTheSaveOfBothStoresSucceeds(place: Place) throws {
+        let office = try Office(place)
+        try office.changeBelow()
+        try office.interfere()
+        #expect(throws: CocoaError.self) { try office.root.save() }
+        office.root.refresh(try Office.find("Note", "n", in: office.root), mergeChanges: true)
+        try office.root.save()
+        #expect(office.versions == ["A 2", "B 1"] + (place.notes == .sqlite ? ["m 1", "n 3"] : []))
+        try office.expectSettled(Self.changed + ["n mine 5 2"])
+        withExtendedLifetime(office) {}
+    }
+
+    @Test("211: as it does after a merge of what the others saved", arguments: Place.allCases)
+    func afterAMergeTheSaveOfBothStoresSucceeds(place: Place) throws {
+        let office = try Office(place)
+        try office.changeBelow()
+        try office.interfere()
+        #expect(throws: CocoaError.self) { try office.root.save() }
+        let note = try Office.find("Note", "n", in: office.root)
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSUpdatedObjectsKey: [note.objectID]], into: [office.root, office.child, office.grandchild])
+        try office.root.save()
+        try office.expectSettled(Self.changed + ["n mine 5 2"])
+        withExtendedLifetime(office) {}
+    }
+
+    @Test("82: A conflict of a child with its parent in one store moves nothing of the other", arguments: Place.allCases)
+    func aConflictWithTheParentMovesNothing(place: Place) throws {
+        let office = try Office(place)
+        try Office.find("Account", "A", in: office.grandchild).setValue(2, forKey: "amount")
+        let note = try Office.find("Note", "n", in: office.grandchild)
+        note.setValue("mine", forKey: "body")
+        let above = try Office.find("Note", "n", in: office.child)
+        above.setValue("above", forKey: "body")
+        let error = #expect(throws: CocoaError.self) { try office.grandchild.save() }
+        #expect(error?.code == .managedObjectMerge)
+        #expect(office.child.updatedObjects == [above])
+        #expect(try Office.lines(office.child) == ["A 1", "n above 1 1"])
+        #expect(office.grandchild.updatedObjects.count == 2)
+        office.grandchild.refresh(note, mergeChanges: true)
+        try office.grandchild.save()
+        try office.child.save()
+        try office.root.save()
+        try office.expectSettled(["A 2", "n mine 1 1"])
+        withExtendedLifetime(office) {}
+    }
+
+    // MARK: - Other refusals
+
+    @Test("82: What is invalid in one store keeps the other from being written", arguments: Place.allCases)
+    func whatIsInvalidInOneStoreKeepsTheOtherFromBeingWritten(place: Place) throws {
+        let office = try Office(place)
+        try office.changeBelow()
+        let note = try Office.find("Note", "m", in: office.root)
+        note.setValue(nil, forKey: "number")
+        let error = #expect(throws: CocoaError.self) { try office.root.save() }
+        #expect(error?.code == .validationMissingMandatoryProperty)
+        #expect(try office.stored() == ["A 1", "n old 1 1"])
+        #expect(office.root.insertedObjects.count == 2)
+        let mine = try Office.find("Note", "m", in: office.child)
+        office.child.refresh(mine, mergeChanges: true)
+        mine.setValue(4, forKey: "number")
+        try office.child.save()
+        try office.root.save()
+        #expect(office.versions == ["A 2", "B 1"] + (place.notes == .sqlite ? ["m 1", "n 2"] : []))
+        try office.expectSettled(["A 2", "B 7", "m new 4 7", "n mine 1 2"])
+        withExtendedLifetime(office) {}
+    }
+
+    @Test("82, 221: A violated constraint in one store keeps the other from being written", arguments: Place.allCases)
+    func aViolatedConstraintKeepsTheOtherStoreFromBeingWritten(place: Place) throws {
+        let office = try Office(place)
+        try office.changeBelow()
+        Office.new("Note", ["name": "m", "body": "theirs", "mark": 3], in: office.theirs)
+        try office.theirs.save()
+        // By its text: the name will be that of two.
+        let mine = try #require(
+            try office.child.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")).first {
+                $0.value(forKey: "body") as? String == "new"
+            })
+        let error = #expect(throws: CocoaError.self) { try office.root.save() }
+        #expect(error?.code == .managedObjectConstraintMerge)
+        #expect(try office.stored() == ["A 1", "m theirs 1 3", "n old 1 1"])
+        #expect(office.root.insertedObjects.count == 2)
+        #expect(office.root.updatedObjects.count == 2)
+        mine.setValue("l", forKey: "name")
+        try office.child.save()
+        try office.root.save()
+        #expect(
+            office.versions == ["A 2", "B 1"] + (place.notes == .sqlite ? ["l 1", "m 1", "n 2"] : []))
+        try office.expectSettled(["A 2", "B 7", "l new 1 7", "m theirs 1 3", "n mine 1 2"])
+        withExtendedLifetime(office) {}
+    }
+
+    @Test(
+        "220: The policy settles it, and each row is written once", arguments: Place.allCases,
+        [
+            (NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, "m theirs 1 3"),
+            (.mergeByPropertyObjectTrumpMergePolicyType, "m new 1 7"), (.overwriteMergePolicyType, "m new 1 7"),
+            (.rollbackMergePolicyType, "m theirs 1 3"),
+        ])
+    func aViolatedConstraintInOneStoreIsSettled(place: Place, outcome: (NSMergePolicyType, String)) throws {
+        let office = try Office(place)
+        try office.changeBelow()
+        Office.new("Note", ["name": "m", "body": "theirs", "mark": 3], in: office.theirs)
+        try office.theirs.save()
+        office.root.mergePolicy = NSMergePolicy(merge: outcome.0)
+        try office.root.save()
+        #expect(office.versions.prefix(2) == ["A 2", "B 1"])
+        for context in [office.child, office.grandchild] { context.refreshAllObjects() }
+        try office.expectSettled(["A 2", "B 7", outcome.1, "n mine 1 2"])
+        withExtendedLifetime(office) {}
+    }
+
+    @Test("82, 213: A deletion of what others changed keeps the other store from being written", arguments: Place.allCases)
+    func aDeletionOfWhatOthersChangedIsSettled(place: Place) throws {
+        let office = try Office(place)
+        office.child.delete(try Office.find("Note", "n", in: office.child))
+        try Office.find("Account", "A", in: office.child).setValue(2, forKey: "amount")
+        try office.child.save()
+        try office.interfere()
+        let error = #expect(throws: CocoaError.self) { try office.root.save() }
+        #expect(error?.code == .managedObjectMerge)
+        #expect(try office.stored() == ["A 1", "n theirs 5 1"])
+        #expect(try Office.lines(office.grandchild) == ["A 2"])
+        office.root.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try office.root.save()
+        try office.expectSettled(["A 2"])
+        withExtendedLifetime(office) {}
+    }
+}
