@@ -8,14 +8,19 @@ extension NSManagedObjectContext {
         for object in objects where object.flags.contains(.inserted) && object.storeNumber >= 0 {
             guard object.extras?.objectID?.isTemporaryID ?? true else { continue }
             guard let store = registry.store(number: Int(object.storeNumber)) else { continue }
-            let former = object.extras?.objectID
-            object.makeExtras().objectID = NSManagedObjectID(key: object.key, layout: object.layout, store: store)
-            registry.register(object)
-            guard let former else { continue }
-            temporaryObjects[former.identity] = nil
-            noteKey(of: object, inPlaceOf: former)
+            adoptPermanentID(object, in: store)
         }
         tellChildrenOfKeys()
         try obtainPermanentIDsInParent(for: objects.filter { $0.registry === registry && !$0.flags.contains(.inserted) && $0.key < 0 })
+    }
+
+    /// Gives a new object that has got its key the ID that goes with it.
+    func adoptPermanentID(_ object: NSManagedObject, in store: NSPersistentStore) {
+        let former = object.extras?.objectID
+        object.makeExtras().objectID = NSManagedObjectID(key: object.key, layout: object.layout, store: store)
+        registry.register(object)
+        guard let former else { return }
+        temporaryObjects[former.identity] = nil
+        noteKey(of: object, inPlaceOf: former)
     }
 }

@@ -143,7 +143,8 @@ struct SaveAttempt {
             guard let store = context.registry.store(number: number), let rows = context.rows(ofStore: number) else {
                 throw CoreDataErrors.storeIsGone(ofChanged: Array(batch.inserted + batch.updated + batch.deleted))
             }
-            if store.isReadOnly {
+            // What is saved to a parent is its business.
+            if store.isReadOnly, context.parentContext == nil {
                 throw CoreDataErrors.make(
                     .persistentStoreSave,
                     "The store at \(store.url?.path ?? "?") is read-only: its \(batch.batch.inserts.count) inserted, "
@@ -154,8 +155,8 @@ struct SaveAttempt {
                 batch.batch.origin = SaveOrigin(
                     context: context, inserted: Array(batch.inserted), updated: Array(batch.updated), deleted: Array(batch.deleted),
                     checked: Array(batch.checked))
-                for object in batch.inserted where object.key > 0 && object.objectID.isTemporaryID {
-                    object.makeExtras().objectID = NSManagedObjectID(key: object.key, layout: object.layout, store: store)
+                for object in batch.inserted where object.key > 0 && object.extras?.objectID?.isTemporaryID ?? true {
+                    context.adoptPermanentID(object, in: store)
                 }
             }
             return Target(store: store, rows: rows, batch: batch)
