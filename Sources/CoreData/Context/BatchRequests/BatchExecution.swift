@@ -81,7 +81,11 @@ struct BatchExecution {
     }
 
     /// The rows of a store for batches; nil where the store answers requests by itself.
-    func rows(of store: NSPersistentStore) throws -> (any BatchRows)? { context.rows(ofStore: store.number)?.batchRows }
+    ///
+    /// Those of a child context, too: what its parents have not saved is not changed.
+    func rows(of store: NSPersistentStore) throws -> (any BatchRows)? {
+        (context.parentContext == nil ? context.rows(ofStore: store.number) : store.snapshotStore)?.batchRows
+    }
 
     /// The answer of a store whose class is the program's own.
     ///
