@@ -21,8 +21,10 @@ extension NSManagedObjectContext {
     /// The object that children know by a key, or a fault. Nil for a provisional key that nobody has.
     func objectOrFault(withChildKey key: Int64, of layout: EntityLayout, store: Int) -> NSManagedObject? {
         if let object = object(withChildKey: key, of: layout, store: store) { return object }
-        guard key > 0 || parentContext != nil else { return nil }
-        return makeFault(key: latestKey(key), of: layout, store: store)
+        // The child may not have heard yet of the key that the root has given to what it saved.
+        let latest = latestKey(key)
+        guard latest > 0 || parentContext != nil else { return nil }
+        return makeFault(key: latest, of: layout, store: store)
     }
 
     /// A key that a child may know by an older, provisional one.

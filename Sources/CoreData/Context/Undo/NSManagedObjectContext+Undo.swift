@@ -81,6 +81,9 @@ extension NSManagedObjectContext {
         if change.wasPresent == change.isPresent { return }
         if !change.wasPresent {
             guard object.registry === registry, object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) else { return }
+            // One that is gone meanwhile, as a fault finds out, is not to be deleted again.
+            object.fireFaultIfNeeded()
+            guard object.flags.isDisjoint(with: .rowIsGone) else { return }
             if object.extras?.isRevived != true { continueAsUpdate(object) }
             changes.delete(object, propagating: false)
         } else if object.flags.contains(.deletionSaved) {
@@ -132,17 +135,20 @@ extension NSManagedObjectContext {
         object.prepareForChange()
         for (slot, value) in change.values {
             object.extras?.setDecoded(slot, nil)
-            object.store(value, slot: slot)
+            object.store(value.destination.map(isNoMore) == true ? .null : value, slot: slot)
             object.extras?.setToOne(slot, nil)
             object.noteChange(slot)
         }
         for members in change.toMany {
             for member in members.gained { object.removeMember(member, slot: members.slot) }
-            for member in members.lost { object.addMember(member, slot: members.slot, isKnownToBeNew: false) }
+            for member in members.lost where !isNoMore(member) { object.addMember(member, slot: members.slot, isKnownToBeNew: false) }
             if let order = members.order { object.restoreOrder(order, slot: members.slot) }
             object.noteChange(members.slot)
         }
     }
+
+    /// Whether an object is gone for good, by others or because its deletion was saved: nothing is to lead to it again.
+    private func isNoMore(_ object: NSManagedObject) -> Bool { !object.flags.isDisjoint(with: [.rowIsGone, .deletionSaved]) }
 
     /// An object that has nothing to be saved any more does not count as changed.
     private func leaveUnchanged(_ object: NSManagedObject) {
