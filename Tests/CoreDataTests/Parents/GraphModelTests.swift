@@ -19,7 +19,7 @@ import Testing
                 redoneCount += $0.redoneCount
             }
             guard let problem else { continue }
-            let minimal = Self.minimal(steps, kind)
+            let minimal = shortestFailure(of: steps) { Self.problem(of: $0, kind) != nil }
             Issue.record(
                 """
                 Sequence \(sequence) of part \(part) on \(kind.rawValue): \(problem)
@@ -53,21 +53,5 @@ import Testing
         } catch {
             return "\(error)"
         }
-    }
-
-    /// The same steps without those that are not needed to fail.
-    private static func minimal(_ steps: [GraphWorld.Step], _ kind: StoreKind) -> [GraphWorld.Step] {
-        var steps = steps
-        var index = steps.count - 1
-        while index >= 0 {
-            var fewer = steps
-            fewer.remove(at: index)
-            if problem(of: fewer, kind) != nil {
-                steps = fewer
-                index = min(index, steps.count)
-            }
-            index -= 1
-        }
-        return steps
     }
 }

@@ -165,7 +165,7 @@ import Testing
     // MARK: - Conflicts with what others saved
 
     @Test(
-        "212–214: A conflict in one of two stores is settled, and each row is written once", arguments: Place.allCases,
+        "212 to 214: A conflict in one of two stores is settled, and each row is written once", arguments: Place.allCases,
         [
             (NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, "n theirs 5 2", 3),
             (.mergeByPropertyObjectTrumpMergePolicyType, "n mine 5 2", 3),
