@@ -211,7 +211,8 @@ extension NSManagedObjectContext {
             object.extras?.setToMany(slot, nil)
         }
         for (slot, state) in object.extras?.allToMany ?? [] where state.hasChanges {
-            // Pending additions and removals are applied to the store's members when they are next asked for.
+            // Pending additions and removals, and a changed order, are applied to the store's members when they are next asked for.
+            if state.isLoaded, state.orderChanged { state.wantedOrder = state.members.objects }
             state.isLoaded = false
             state.members.removeAll()
             state.committedOrder = nil

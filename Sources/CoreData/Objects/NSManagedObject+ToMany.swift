@@ -46,6 +46,23 @@ extension NSManagedObject {
         _ stored: ContiguousArray<NSManagedObject>, into slot: Int, _ state: ToManyState, mayBeDeleted: Bool
     ) {
         state.isLoaded = true
+        let wanted = state.wantedOrder
+        state.wantedOrder = nil
+        combine(stored, with: state, isOrderChanged: wanted != nil, slot, mayBeDeleted: mayBeDeleted)
+        guard let wanted else { return }
+        let members = Set(state.members.objects)
+        let placed = wanted.filter(members.contains)
+        let known = Set(placed)
+        // What others have added meanwhile stays, at the end.
+        state.members.replaceAll(placed + state.members.objects.filter { !known.contains($0) })
+    }
+
+    private final func combine(
+        _ stored: ContiguousArray<NSManagedObject>, with state: ToManyState, isOrderChanged: Bool, _ slot: Int, mayBeDeleted: Bool
+    ) {
+        if isOrderChanged || !state.removed.isEmpty && layout.slots[slot].kind == .orderedToMany {
+            state.committedOrder = stored.filter { !$0.flags.contains(.propagated) }
+        }
         if state.added.isEmpty && state.removed.isEmpty {
             if mayBeDeleted, stored.contains(where: { $0.flags.contains(.propagated) }) {
                 state.members.replaceAll(stored.filter { !$0.flags.contains(.propagated) })
@@ -53,9 +70,6 @@ extension NSManagedObject {
                 state.members.replaceAll(stored)
             }
             return
-        }
-        if !state.removed.isEmpty, layout.slots[slot].kind == .orderedToMany {
-            state.committedOrder = stored.filter { !$0.flags.contains(.propagated) }
         }
         state.members.removeAll()
         for object in stored where !state.removed.contains(object) {

@@ -98,6 +98,8 @@ final class ToManyState {
     @exclusivity(unchecked) var committedOrder: [NSManagedObject]?
     /// Additions made in order at the end of an ordered relationship that is not loaded do not count as reordering.
     @exclusivity(unchecked) var orderChanged = false
+    /// The changed order of members that are to be read again, which they get then.
+    @exclusivity(unchecked) var wantedOrder: ContiguousArray<NSManagedObject>?
 
     /// Whether the members, or the order of an ordered relationship, differ from the store's. Takes a look at each member
     /// when only the order may have changed.
@@ -114,6 +116,7 @@ final class ToManyState {
         removed.removeAll()
         committedOrder = nil
         orderChanged = false
+        wantedOrder = nil
     }
 }
 

@@ -154,4 +154,27 @@ final class OrderedSong: NSManagedObject {
         let second = stack.newContext()
         #expect((try second.existingObject(with: list.objectID) as? OrderedList)?.mixTitles == "EBAC")
     }
+
+    @Test("132: a refresh lays the unsaved order over what others have added", arguments: ["songs", "mixes"])
+    func aRefreshKeepsTheUnsavedOrder(key: String) throws {
+        let members = list.mutableOrderedSetValue(forKey: key)
+        members.removeAllObjects()
+        members.addObjects(from: Array(songs.prefix(3)))
+        try stack.context.save()
+        let other = stack.newContext()
+        let same = try #require(other.object(with: list.objectID) as? OrderedList)
+        same.mutableOrderedSetValue(forKey: key).add(other.object(with: songs[4].objectID))
+        try other.save()
+        func titles(_ list: OrderedList) -> String { key == "songs" ? list.titles : list.mixTitles }
+        members.insert(songs[3], at: 0)
+        members.moveObjects(at: IndexSet(integer: 3), to: 1)
+        #expect(titles(list) == "DCAB")
+        stack.context.refresh(list, mergeChanges: true)
+        #expect(titles(list) == "DCABE")
+        stack.context.refreshAllObjects()
+        try stack.context.save()
+        let fresh = try #require(stack.newContext().object(with: list.objectID) as? OrderedList)
+        #expect(titles(fresh) == "DCABE")
+        #expect(titles(list) == "DCABE")
+    }
 }

@@ -157,6 +157,7 @@ struct RowChanges {
             let hasToOneInverse = property.inverseSlot >= 0 && !property.inverseIsToMany
             if hasToOneInverse, !isOrdered { continue }
             var change = RelationshipChange(layout: layout, slot: slot, ownerKey: object.key)
+            if state.wantedOrder != nil { _ = object.toManyMembers(slot) }
             if isOrdered, state.orderChanged, state.isLoaded {
                 change.order = state.members.objects.filter { !$0.isDeleted && $0.storeNumber >= 0 }.map(reference)
             }

@@ -66,7 +66,8 @@ final class ChangeJournal {
                 entry.toMany.append(
                     ToManyEntry(
                         slot: slot, added: state.added.objects, removed: state.removed.objects,
-                        order: state.isLoaded && object.layout.slots[slot].kind == .orderedToMany ? state.members.objects : nil))
+                        order: !state.isLoaded
+                            ? state.wantedOrder : object.layout.slots[slot].kind == .orderedToMany ? state.members.objects : nil))
             }
         }
         entries[ObjectIdentifier(object)] = entry
