@@ -34,9 +34,9 @@ extension ParentRows {
         if !conflicts.rows.isEmpty { throw conflicts }
     }
 
-    /// Whether two states of a row have the same values.
+    /// Whether two states of a row have the same values. Those that the store derives are nobody's change: the root's save has made them.
     private func isSame(_ base: Snapshot, _ current: Snapshot) -> Bool {
-        base.hasSameValues(as: current) {
+        base.hasSameValues(as: current, comparesDerived: false) {
             $0 == $1 || parent.latestKey($0) == parent.latestKey($1)
         } sameArchived: {
             isSameArchived(base, current, $0)

@@ -5,12 +5,13 @@ extension Snapshot {
     ///   - isSame: whether two keys stand for one row.
     ///   - isSameArchived: whether two transformable values whose archives differ, in a slot of both rows, are one all the same.
     func hasSameValues(
-        as other: Snapshot, sameKey isSame: (Int64, Int64) -> Bool = { $0 == $1 },
+        as other: Snapshot, comparesDerived: Bool = true, sameKey isSame: (Int64, Int64) -> Bool = { $0 == $1 },
         sameArchived isSameArchived: (Int) -> Bool = { _ in false }
     ) -> Bool {
         if row == other.row { return true }
         guard layout === other.layout else { return false }
         for slot in 0..<layout.storedCount {
+            if !comparesDerived, layout.slots[slot].isDerived { continue }
             if isNull(slot) != other.isNull(slot) { return false }
             if isNull(slot) { continue }
             switch layout.slots[slot].kind {
