@@ -70,10 +70,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     deinit {
+        // Objects that outlive the context, in an error for instance, keep the identities of their stores.
+        let coordinator = coordinator
         leave()
         if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
         releaseObjects()
         registry.contextWillDeallocate()
+        withExtendedLifetime(coordinator) {}
     }
 
     /// Lets go of all objects and breaks the reference cycles among them.

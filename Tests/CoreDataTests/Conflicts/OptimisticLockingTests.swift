@@ -264,4 +264,19 @@ import Testing
         try mine.save()
         #expect(library.file.column("SELECT DISTINCT ZBORN FROM ZAUTHOR") == ["2"])
     }
+
+    @Test func anErrorMayOutliveItsContextAndItsStores() throws {  // 210
+        func conflict() throws -> NSError? {
+            let library = try Library()
+            let (mine, theirs) = (library.context, library.newContext())
+            let book = mine.book("Title")
+            try mine.save()
+            try #require(try theirs.books().first).title = "Theirs"
+            try theirs.save()
+            book.title = "Mine"
+            return errorThrown { try mine.save() }
+        }
+        let error = try #require(try conflict())
+        #expect("\(error) \(error.userInfo)".contains("/Book/p1"))
+    }
 }
