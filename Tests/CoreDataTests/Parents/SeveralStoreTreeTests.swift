@@ -42,14 +42,14 @@ import Testing
             return model
         }
 
-        init(_ place: Place) throws {
+        init(_ place: Place, options: [AnyHashable: Any]? = nil) throws {
             let folder = try TemporaryFolder()
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
             func add(_ configuration: String, to coordinator: NSPersistentStoreCoordinator) throws {
                 let kind = configuration == "Notes" ? place.notes : place.accounts
                 _ = try coordinator.addPersistentStore(
                     ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: configuration,
-                    at: kind == .sqlite ? folder.file("\(configuration).sqlite") : nil)
+                    at: kind == .sqlite ? folder.file("\(configuration).sqlite") : nil, options: options)
             }
             for configuration in place.configurations { try add(configuration, to: coordinator) }
             (self.place, self.folder, self.coordinator) = (place, folder, coordinator)
@@ -144,6 +144,17 @@ import Testing
             note.setValue("theirs", forKey: "body")
             note.setValue(5, forKey: "number")
             try theirs.save()
+        }
+
+        /// Another program changes an account.
+        func interfereWithAccounts() throws {
+            let updated = SQLiteFile(folder.file("Accounts.sqlite")).execute("UPDATE ZACCOUNT SET ZAMOUNT = 9, Z_OPT = Z_OPT + 1")
+            #expect(updated)
+        }
+
+        /// The number of recorded transactions in each file.
+        var transactions: [Int] {
+            ["Accounts", "Notes"].map { SQLiteFile(folder.file("\($0).sqlite")).integer("SELECT count(*) FROM ATRANSACTION") ?? -1 }
         }
 
         /// All levels show what is stored, have nothing to save, and write nothing when they are saved again.
@@ -257,6 +268,33 @@ import Testing
         try office.root.save()
         try office.expectSettled(["A 2", "n mine 1 1"])
         withExtendedLifetime(office) {}
+    }
+
+    @Test("211, 213: Conflicts in both stores are settled one after the other", arguments: [Place.files, .filesOfTheOtherOrder])
+    func conflictsInBothStoresAreSettled(place: Place) throws {
+        for policy in [NSMergePolicy.error, .mergeByPropertyObjectTrump] {
+            let office = try Office(place, options: [NSPersistentHistoryTrackingKey: true])
+            try office.changeBelow()
+            try office.interfere()
+            try office.interfereWithAccounts()
+            let before = office.transactions
+            office.root.mergePolicy = policy
+            if policy === NSMergePolicy.error {
+                // Each error names the objects of one store.
+                for _ in 0..<2 {
+                    let error = #expect(throws: CocoaError.self) { try office.root.save() }
+                    for conflict in error?.persistentStoreSaveConflicts ?? [] {
+                        office.root.refresh(conflict.sourceObject, mergeChanges: true)
+                    }
+                    #expect(office.transactions == before)
+                }
+            }
+            try office.root.save()
+            #expect(office.transactions == before.map { $0 + 1 })
+            #expect(office.versions == ["A 3", "B 1", "m 1", "n 3"])
+            try office.expectSettled(["A 2", "B 7", "m new 1 7", "n mine 5 2"])
+            withExtendedLifetime(office) {}
+        }
     }
 
     // MARK: - Other refusals

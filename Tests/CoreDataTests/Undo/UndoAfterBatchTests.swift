@@ -4,83 +4,10 @@ import Testing
 
 /// What is taken back after others changed or deleted the rows, in the stores or in other levels of a tree.
 @Suite struct UndoAfterBatchTests {
-    /// A context with an undo manager: that of the store, or a child of it.
-    final class Desk {
-        let library: Library
-        let context: NSManagedObjectContext
-        let manager = UndoManager()
-
-        init(_ kind: StoreKind, isChild: Bool = false) throws {
-            library = try Library(kind)
-            if isChild {
-                context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-                context.parent = library.context
-            } else {
-                context = library.context
-            }
-            manager.groupsByEvent = false
-        }
-
-        /// Saves what a test has set up, and has everything from here on registered.
-        func begin() throws {
-            try save()
-            context.undoManager = manager
-        }
-
-        func save() throws {
-            try context.save()
-            if context !== library.context { try library.context.save() }
-        }
-
-        func group(_ body: () throws -> Void) rethrows {
-            manager.beginUndoGrouping()
-            try body()
-            context.processPendingChanges()
-            manager.endUndoGrouping()
-        }
-
-        /// Changes rows past the contexts, and has these take it over.
-        func update(_ format: String, _ values: [AnyHashable: Any]) throws {
-            let request = NSBatchUpdateRequest(entityName: "Author")
-            request.predicate = NSPredicate(format: format)
-            request.propertiesToUpdate = values
-            request.resultType = .updatedObjectIDsResultType
-            let result = try library.newContext().execute(request) as? NSBatchUpdateResult
-            let objectIDs = try #require(result?.result as? [NSManagedObjectID])
-            #expect(!objectIDs.isEmpty)
-            merge(NSUpdatedObjectsKey, objectIDs)
-        }
-
-        func delete(_ format: String, of entity: String = "Author", isMerged: Bool = true) throws {
-            let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: entity)
-            fetch.predicate = NSPredicate(format: format)
-            let request = NSBatchDeleteRequest(fetchRequest: fetch)
-            request.resultType = .resultTypeObjectIDs
-            let result = try library.newContext().execute(request) as? NSBatchDeleteResult
-            let objectIDs = try #require(result?.result as? [NSManagedObjectID])
-            #expect(!objectIDs.isEmpty)
-            if isMerged { merge(NSDeletedObjectsKey, objectIDs) }
-        }
-
-        private func merge(_ key: String, _ objectIDs: [NSManagedObjectID]) {
-            let contexts = context === library.context ? [context] : [library.context, context]
-            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [key: objectIDs], into: contexts)
-        }
-
-        /// The authors of the store and the years of their birth, as a context that knows nothing reads them.
-        func stored() throws -> [String] {
-            let lines = try library.newContext().authors().map { "\($0.name ?? "-") \($0.born)" }
-            if library.store.type == NSSQLiteStoreType {
-                #expect(library.file.column("SELECT ZNAME || ' ' || ZBORN FROM ZAUTHOR ORDER BY ZNAME") == lines)
-            }
-            return lines
-        }
-    }
-
     static let desks: [(StoreKind, Bool)] = [(.sqlite, false), (.sqlite, true), (.inMemory, false), (.inMemory, true)]
 
     @Test(arguments: desks) func aChangeBeforeAMergedBatchUpdateIsUndone(desk: (StoreKind, Bool)) throws {
-        let desk = try Desk(desk.0, isChild: desk.1)
+        let desk = try UndoDesk(desk.0, isChild: desk.1)
         let ada = desk.context.author("Ada", born: 1)
         try desk.begin()
         desk.group { ada.name = "Ida" }
@@ -99,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: desks) func aSavedChangeBeforeAMergedBatchUpdateIsUndone(desk: (StoreKind, Bool)) throws {
-        let desk = try Desk(desk.0, isChild: desk.1)
+        let desk = try UndoDesk(desk.0, isChild: desk.1)
         let ada = desk.context.author("Ada", born: 1)
         try desk.begin()
         desk.group { ada.name = "Ida" }
@@ -118,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: desks) func undoingADeletionBringsBackARowThatABatchChanged(desk: (StoreKind, Bool)) throws {
-        let desk = try Desk(desk.0, isChild: desk.1)
+        let desk = try UndoDesk(desk.0, isChild: desk.1)
         let ada = desk.context.author("Ada", born: 1)
         let notes = desk.context.book("Notes", by: ada)
         try desk.begin()
@@ -135,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: desks) func aSavedInsertionThatABatchChangedIsUndone(desk: (StoreKind, Bool)) throws {
-        let desk = try Desk(desk.0, isChild: desk.1)
+        let desk = try UndoDesk(desk.0, isChild: desk.1)
         try desk.begin()
         var author: LibraryAuthor?
         desk.group { author = desk.context.author("Ada", born: 1) }
@@ -153,7 +80,7 @@ import Testing
     }
 
     @Test(arguments: desks) func whatABatchDeletedDoesNotComeBack(desk: (StoreKind, Bool)) throws {
-        let desk = try Desk(desk.0, isChild: desk.1)
+        let desk = try UndoDesk(desk.0, isChild: desk.1)
         let (ada, bob) = (desk.context.author("Ada", born: 1), desk.context.author("Bob", born: 2))
         try desk.begin()
         desk.group {
@@ -174,7 +101,7 @@ import Testing
     }
 
     @Test(arguments: desks) func whatWasSavedAndThenDeletedByABatchDoesNotComeBack(desk: (StoreKind, Bool)) throws {
-        let desk = try Desk(desk.0, isChild: desk.1)
+        let desk = try UndoDesk(desk.0, isChild: desk.1)
         let (ada, bob) = (desk.context.author("Ada", born: 1), desk.context.author("Bob", born: 2))
         try desk.begin()
         desk.group {
@@ -193,10 +120,48 @@ import Testing
         #expect(try desk.context.names() == ["Rob"])
     }
 
+    /// It is the program's own deletion that is taken back.
+    @Test(arguments: desks) func anUnsavedDeletionOfWhatABatchDeletedIsUndone(desk: (StoreKind, Bool)) throws {
+        let desk = try UndoDesk(desk.0, isChild: desk.1)
+        let ada = desk.context.author("Ada", born: 1)
+        try desk.begin()
+        desk.group { desk.context.delete(ada) }
+        try desk.delete("name == 'Ada'")
+        #expect(try desk.context.names() == [])
+        desk.context.undo()
+        #expect(try desk.context.authors() == [ada])
+        try desk.save()
+        #expect(try desk.stored() == ["Ada 1"])
+        desk.context.redo()
+        try desk.save()
+        #expect(try desk.stored() == [])
+    }
+
+    @Test(arguments: desks) func aSavedInsertionThatABatchDeletedIsNotUndone(desk: (StoreKind, Bool)) throws {
+        let desk = try UndoDesk(desk.0, isChild: desk.1)
+        let bob = desk.context.author("Bob", born: 2)
+        try desk.begin()
+        var ada: LibraryAuthor?
+        desk.group {
+            ada = desk.context.author("Ada", born: 1)
+            bob.born = 3
+        }
+        try desk.save()
+        try desk.delete("name == 'Ada'")
+        desk.context.undo()
+        #expect(bob.born == 2)
+        try desk.save()
+        #expect(try desk.stored() == ["Bob 2"])
+        desk.context.redo()
+        try desk.save()
+        #expect(try desk.stored() == ["Bob 3"])
+        withExtendedLifetime(ada) {}
+    }
+
     /// The context does not know of it: as ever, the save does.
     @Test("216: Undoing a saved change of a row that is gone is a conflict", arguments: StoreKind.allCases)
     func undoingAChangeOfARowThatIsGoneIsAConflict(kind: StoreKind) throws {
-        let desk = try Desk(kind)
+        let desk = try UndoDesk(kind)
         let ada = desk.context.author("Ada", born: 1)
         desk.context.author("Bob", born: 2)
         try desk.begin()
@@ -215,7 +180,7 @@ import Testing
     }
 
     @Test(arguments: desks) func relationshipsToWhatABatchDeletedAreNotMadeAgain(desk: (StoreKind, Bool)) throws {
-        let desk = try Desk(desk.0, isChild: desk.1)
+        let desk = try UndoDesk(desk.0, isChild: desk.1)
         let (ada, bob) = (desk.context.author("Ada"), desk.context.author("Bob"))
         let notes = desk.context.book("Notes", by: ada)
         let tag = desk.context.tag("t")
@@ -246,7 +211,7 @@ import Testing
 
     @Test("140: A child takes back what its parent has saved", arguments: StoreKind.allCases)
     func aChildTakesBackWhatItsParentHasSaved(kind: StoreKind) throws {
-        let desk = try Desk(kind, isChild: true)
+        let desk = try UndoDesk(kind, isChild: true)
         let child = desk.context
         let ada = child.author("Ada", born: 1)
         try desk.begin()
@@ -283,7 +248,7 @@ import Testing
 
     @Test("140: and a deletion that its parent has saved", arguments: StoreKind.allCases)
     func aChildTakesBackADeletionThatItsParentHasSaved(kind: StoreKind) throws {
-        let desk = try Desk(kind, isChild: true)
+        let desk = try UndoDesk(kind, isChild: true)
         let child = desk.context
         let ada = child.author("Ada", born: 1)
         let notes = child.book("Notes", pages: 60, by: ada, tags: [child.tag("t")])
@@ -309,7 +274,7 @@ import Testing
 
     @Test("136: After a rollback nothing is undone or done again", arguments: desks)
     func afterARollbackNothingIsDoneAgain(desk: (StoreKind, Bool)) throws {
-        let desk = try Desk(desk.0, isChild: desk.1)
+        let desk = try UndoDesk(desk.0, isChild: desk.1)
         let ada = desk.context.author("Ada", born: 1)
         try desk.begin()
         desk.group { ada.name = "Ida" }
@@ -326,7 +291,7 @@ import Testing
     }
 
     @Test func aParentsRollbackLeavesAChildsActionsWithoutEffect() throws {
-        let desk = try Desk(.sqlite, isChild: true)
+        let desk = try UndoDesk(.sqlite, isChild: true)
         let ada = desk.context.author("Ada", born: 1)
         try desk.begin()
         desk.group {
@@ -345,7 +310,7 @@ import Testing
     }
 
     @Test(arguments: desks) func aResetForgetsWhatCouldBeUndone(desk: (StoreKind, Bool)) throws {
-        let desk = try Desk(desk.0, isChild: desk.1)
+        let desk = try UndoDesk(desk.0, isChild: desk.1)
         let ada = desk.context.author("Ada", born: 1)
         try desk.begin()
         let other = desk.library.newContext()
@@ -370,7 +335,7 @@ import Testing
     }
 
     @Test func anOpenGroupIsClosedByUndo() throws {
-        let desk = try Desk(.sqlite)
+        let desk = try UndoDesk(.sqlite)
         let ada = desk.context.author("Ada", born: 1)
         try desk.begin()
         desk.manager.beginUndoGrouping()
