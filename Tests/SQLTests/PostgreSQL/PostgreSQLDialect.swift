@@ -181,8 +181,6 @@ struct PostgreSQLDialect: SQLDialect {
         return "\(column) <> ALL(" + SQLText(list) + ")"
     }
 
-    func withoutIndex(_ column: String) -> String { column }
-
     func keyCondition(_ form: SQLKeys.Form) -> String {
         switch form {
         case .one: "= $1"

@@ -40,7 +40,8 @@ extension SQLMapping {
             if isOrdered, let position = inverse.orderColumn {
                 order = " ORDER BY \(key), \(place(alias, position)), \(destinationKey)"
             }
-            let rows = "FROM \(table) WHERE \(readsTable ? dialect.withoutIndex(key) : key) \(condition)\(order)"
+            let withoutIndex = dialect.withoutIndex(SQLText(key)).statement(dialect).sql
+            let rows = "FROM \(table) WHERE \(readsTable ? withoutIndex : key) \(condition)\(order)"
             let foreignKey = isOrdered ? nil : (table: select.entity.table.name, column: inverse.name)
             let ownerSlot = select.isSingle ? slot.inverseSlot(in: select.entity.layout) : -1
             if ownerSlot >= 0 {

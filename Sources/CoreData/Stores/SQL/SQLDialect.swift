@@ -94,8 +94,6 @@ protocol SQLDialect: Sendable {
     func isNoKey(_ column: String, in keys: Set<Int64>) -> SQLText
     /// What follows a column of keys, with one value for each placeholder.
     func keyCondition(_ form: SQLKeys.Form) -> String
-    /// A column in a condition that no index is to be used for, where the database would not see that by itself.
-    func withoutIndex(_ column: String) -> String
     /// Keys as the one value of a condition of the form `list`.
     func keyList(_ keys: some Sequence<Int64>) -> SQLArgument
 

@@ -204,8 +204,6 @@ struct SQLiteDialect: SQLDialect {
         }
     }
 
-    func withoutIndex(_ column: String) -> String { "+" + column }
-
     func keyList(_ keys: some Sequence<Int64>) -> SQLArgument { SQLArgument(.string(JSONList.text(of: keys))) }
 
     // MARK: Rows
