@@ -11,6 +11,9 @@ import TestSupport
 //     OtherProgram open writable STORE     opens the store with the engine, changes the makers' names and saves
 //     OtherProgram open read-only STORE    opens the store with the engine and prints the makers' names
 //
+//     OtherProgram change STORE ENTITY NAME ATTRIBUTE NUMBER DELETED
+//                                          sets an attribute of the objects named so, and deletes those named DELETED
+//
 //     OtherProgram full FOLDER SEED ROUNDS saves in a folder whose file system it fills and empties
 //
 // With a gallery's store:
@@ -39,6 +42,10 @@ case "crash" where arguments.count == 2:
     _exit(9)
 case "open" where arguments.count == 3:
     try Opening.run(path: arguments[2], isReadOnly: arguments[1] == "read-only")
+case "change" where arguments.count == 7:
+    try Changing.run(
+        URL(fileURLWithPath: arguments[1]), entity: arguments[2], name: arguments[3], attribute: arguments[4],
+        to: Int(arguments[5]) ?? 0, deleting: arguments[6])
 case "full" where arguments.count == 4:
     let program = FullDiskProgram(URL(fileURLWithPath: arguments[1]), seed: UInt64(arguments[2]) ?? 0)
     try program.run(rounds: Int(arguments[3]) ?? 1)

@@ -47,6 +47,22 @@ import Testing
         #expect(try await stack.read { try $0.fetch(Article.self).map(\.name).sorted() } == ["Bolt", "Screw", "Washer"])
     }
 
+    /// Another process, which knows the model only from the store.
+    @MainActor @Test func viewsShowWhatAnotherProgramHasWritten() async throws {
+        let ids = try await insert("Bolt", "Nut", "Screw", into: stack)
+        let views = try await stack.read { context in try ids.map { try context.object(with: $0, as: Article.self) } }
+        #expect(views.map(\.stockCount) == [0, 0, 0])
+        let program = try ProgramRun(OtherProgram.url, ["change", url.path, "Article", "Bolt", "stockCount", "5", "Nut"])
+        #expect(program.status == 0 && program.output.contains("saved"), "\(program.output)")
+        #expect(views.map(\.stockCount) == [0, 0, 0])
+        try await stack.refresh()
+        #expect(views[0].stockCount == 5)
+        #expect(views[1].managedObjectContext == nil)
+        #expect(views[2].name == "Screw")
+        try await stack.write { try $0.object(with: ids[0], as: Article.self).stockCount += 1 }
+        #expect(SQLiteFile(url).rows("SELECT ZNAME, ZSTOCKCOUNT FROM ZARTICLE ORDER BY ZNAME") == [["Bolt", "6"], ["Screw", "0"]])
+    }
+
     @MainActor @Test func whatNobodyHoldsAnyMoreIsReadFromTheStore() async throws {
         let ids = try await insert("Bolt", "Nut", into: stack)
         let kept = try await stack.read { context in
