@@ -115,6 +115,8 @@ import Testing
         try await change("Bolt") { $1.stockCount = 5 }
         try await stack.refresh()
         #expect(told.all == ["Bolt's number"])
+        // What nobody keeps is not read again.
+        withExtendedLifetime(views) {}
     }
 
     @Test func sequencesOfResultsFollow() async throws {
