@@ -85,17 +85,30 @@ public final class PostgreSQLServer: Sendable {
 
     /// What a command prints that leaves a server behind.
     ///
-    /// The server inherits by what Foundation knows that a process has ended, so that this cannot be asked for.
+    /// Not by Foundation's `Process`: the server inherits the socket by which that knows that a process has ended, so that the command
+    /// is never reaped, and tests that wait for processes of their own wait for ever.
     private static func output(of command: [String]) throws -> String {
-        let process = Process()
         let pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = command
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        return String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        for descriptor: Int32 in [1, 2] {
+            posix_spawn_file_actions_adddup2(&actions, pipe.fileHandleForWriting.fileDescriptor, descriptor)
+        }
+        for handle in [pipe.fileHandleForReading, pipe.fileHandleForWriting] {
+            posix_spawn_file_actions_addclose(&actions, handle.fileDescriptor)
+        }
+        var arguments: [UnsafeMutablePointer<CChar>?] = (["/usr/bin/env"] + command).map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var processID: pid_t = 0
+        let failure = posix_spawn(&processID, "/usr/bin/env", &actions, nil, &arguments, environ)
+        guard failure == 0 else { throw Reason(description: "its start failed: \(String(cString: strerror(failure)))") }
+        try pipe.fileHandleForWriting.close()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        var status: Int32 = 0
+        while waitpid(processID, &status, 0) < 0, errno == EINTR {}
+        return String(decoding: output, as: UTF8.self)
     }
 
     /// What `start` prints at last.
