@@ -47,7 +47,7 @@ upper(t0."name" COLLATE "und-x-icu") = $1
 -- Employee: lowercase:(name) == 'anna'
 lower(t0."name" COLLATE "und-x-icu") = $1
 -- Employee: canonical:(name) == 'anna'
-ocd.fold(t0."name", 3) = $1
+ocd_fold(t0."name", 3) = $1
 -- Employee: length:(name) == 4
 length(t0."name") = $1
 -- Employee: length:(age) == 4

@@ -21,7 +21,7 @@ EXISTS (SELECT 1 FROM "employee_friends" t2 JOIN "employee" t1 ON t2."employee_f
 -- Employee: ANY favourites.name == 'x'
 EXISTS (SELECT 1 FROM "tag" t1 WHERE t1."employee_favourites_id" = t0."id" AND t1."name" = $1)
 -- Employee: ANY tasks.name ==[c] 'x'
-EXISTS (SELECT 1 FROM "task" t1 WHERE t1."owner_id" = t0."id" AND ocd.fold(t1."name", 1) = ocd.fold($1, 1))
+EXISTS (SELECT 1 FROM "task" t1 WHERE t1."owner_id" = t0."id" AND ocd_fold(t1."name", 1) = ocd_fold($1, 1))
 -- Employee: ANY projects.name == 'x'
 EXISTS (SELECT 1 FROM "employee_projects" t2 JOIN "project" t1 ON t2."project_members_id" = t1."id" WHERE t2."employee_projects_id" = t0."id" AND t1."name" = $1)
 -- Employee: ANY department.employees.age > 3

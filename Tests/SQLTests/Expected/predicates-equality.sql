@@ -49,11 +49,11 @@ FALSE
 -- Employee: site == %@
 t0."site" = $1
 -- Employee: name == 5
-ocd.number(t0."name") = $1
+ocd_number(t0."name") = $1
 -- Employee: name == age
-(ocd.number(t0."name") = t0."age" OR (t0."name" IS NULL AND t0."age" IS NULL))
+(ocd_number(t0."name") = t0."age" OR (t0."name" IS NULL AND t0."age" IS NULL))
 -- Employee: age == 'thirty'
-t0."age" = ocd.number($1)
+t0."age" = ocd_number($1)
 -- Employee: age == '30'
 t0."age" = $1
 -- Employee: name == hired
@@ -67,11 +67,11 @@ t0."photo" IS NULL
 -- Employee: photo != notes
 t0."photo" IS DISTINCT FROM t0."notes"
 -- Employee: name ==[c] 'BOB'
-ocd.fold(t0."name", 1) = ocd.fold($1, 1)
+ocd_fold(t0."name", 1) = ocd_fold($1, 1)
 -- Employee: name !=[cd] 'ANDRE'
-((ocd.fold(t0."name", 3) = ocd.fold($1, 3)) IS NOT TRUE)
+((ocd_fold(t0."name", 3) = ocd_fold($1, 3)) IS NOT TRUE)
 -- Employee: name ==[cd] site
-(ocd.fold(t0."name", 3) = ocd.fold(t0."site", 3) OR (t0."name" IS NULL AND t0."site" IS NULL))
+(ocd_fold(t0."name", 3) = ocd_fold(t0."site", 3) OR (t0."name" IS NULL AND t0."site" IS NULL))
 -- Employee: 1 == 1
 TRUE
 -- Employee: 'a' == 'b'

@@ -11,7 +11,7 @@ t0."rating" = ANY($1)
 -- Employee: name IN %@
 t0."name" = ANY($1)
 -- Employee: name IN[c] {'a', 'b'}
-(ocd.fold(t0."name", 1) = ocd.fold($1, 1) OR ocd.fold(t0."name", 1) = ocd.fold($2, 1))
+(ocd_fold(t0."name", 1) = ocd_fold($1, 1) OR ocd_fold(t0."name", 1) = ocd_fold($2, 1))
 -- Employee: name IN %@
 t0."name" = ANY($1)
 -- Employee: badge IN %@
@@ -27,7 +27,7 @@ t0."salary" = ANY($1)
 -- Employee: age IN {shoes, 3}
 (t0."age" IN ($1) OR t0."age" IS NOT DISTINCT FROM t0."shoes")
 -- Employee: age IN {1, 'two', 3.5}
-(t0."age" IN ($1, $2) OR t0."age" = ocd.number($3))
+(t0."age" IN ($1, $2) OR t0."age" = ocd_number($3))
 -- Employee: hired IN %@
 t0."hired" = ANY($1)
 -- Employee: {1, 2} CONTAINS age

@@ -9,7 +9,7 @@ t0."age" > $1
 -- Employee: name < 'M'
 t0."name" < $1
 -- Employee: name >=[c] 'm'
-ocd.fold(t0."name", 1) >= ocd.fold($1, 1)
+ocd_fold(t0."name", 1) >= ocd_fold($1, 1)
 -- Employee: hired < %@
 t0."hired" < $1
 -- Employee: hired < 5
@@ -23,11 +23,11 @@ t0."age" BETWEEN $1 AND $2
 -- Employee: name BETWEEN {'a', 'b'}
 t0."name" BETWEEN $1 AND $2
 -- Employee: name BETWEEN[c] {'a', 'b'}
-(ocd.fold(t0."name", 1) >= ocd.fold($1, 1) AND ocd.fold(t0."name", 1) <= ocd.fold($2, 1))
+(ocd_fold(t0."name", 1) >= ocd_fold($1, 1) AND ocd_fold(t0."name", 1) <= ocd_fold($2, 1))
 -- Employee: age BETWEEN {shoes, steps + 1}
 t0."age" BETWEEN t0."shoes" AND (t0."steps" + $1)
 -- Employee: age < name
-t0."age" < ocd.number(t0."name")
+t0."age" < ocd_number(t0."name")
 -- Employee: active > 0
 CAST(t0."active" AS integer) > $1
 -- Employee: hired > active

@@ -5,27 +5,27 @@ starts_with(t0."name", $1)
 -- Employee: name BEGINSWITH 'a􏿿'
 (t0."name" >= $1 AND t0."name" < $2)
 -- Employee: name BEGINSWITH[cd] 'an'
-starts_with(ocd.fold(t0."name", 3), ocd.fold($1, 3))
+starts_with(ocd_fold(t0."name", 3), ocd_fold($1, 3))
 -- Employee: name ENDSWITH 'a'
 right(t0."name", length($1)) = $2
 -- Employee: name ENDSWITH ''
 t0."name" IS NOT NULL
 -- Employee: name ENDSWITH[c] 'A'
-right(ocd.fold(t0."name", 1), length(ocd.fold($1, 1))) = ocd.fold($2, 1)
+right(ocd_fold(t0."name", 1), length(ocd_fold($1, 1))) = ocd_fold($2, 1)
 -- Employee: name CONTAINS 'nn'
 position($1 IN t0."name") > 0
 -- Employee: name CONTAINS ''
 position($1 IN t0."name") > 0
 -- Employee: name CONTAINS[cd] 'DRE'
-position(ocd.fold($1, 3) IN ocd.fold(t0."name", 3)) > 0
+position(ocd_fold($1, 3) IN ocd_fold(t0."name", 3)) > 0
 -- Employee: name LIKE 'A*'
-ocd.match(t0."name", $1, 7, 0)
+ocd_match(t0."name", $1, 7, 0)
 -- Employee: name LIKE[c] '?OB'
-ocd.match(t0."name", $1, 7, 1)
+ocd_match(t0."name", $1, 7, 1)
 -- Employee: name MATCHES '[A-C].*a'
-ocd.match(t0."name", $1, 6, 0)
+ocd_match(t0."name", $1, 6, 0)
 -- Employee: name MATCHES[c] 'a.*'
-ocd.match(t0."name", $1, 6, 1)
+ocd_match(t0."name", $1, 6, 1)
 -- Employee: name BEGINSWITH site
 starts_with(t0."name", t0."site")
 -- Employee: age BEGINSWITH '3'

@@ -37,7 +37,7 @@ CREATE FUNCTION "department_years_update"() RETURNS trigger LANGUAGE plpgsql AS 
 CREATE TRIGGER "department_years_update" AFTER UPDATE ON "employee" REFERENCING OLD TABLE AS former NEW TABLE AS now FOR EACH STATEMENT EXECUTE FUNCTION "department_years_update"()
 CREATE FUNCTION "department_years_delete"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE "department" SET "years" = "years" WHERE "id" IN (SELECT "department_id" FROM former); RETURN NULL; END $$
 CREATE TRIGGER "department_years_delete" AFTER DELETE ON "employee" REFERENCING OLD TABLE AS former FOR EACH STATEMENT EXECUTE FUNCTION "department_years_delete"()
-CREATE FUNCTION "employee_folded_own"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW."folded" := ocd.fold(NEW."name", 3); RETURN NEW; END $$
+CREATE FUNCTION "employee_folded_own"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW."folded" := ocd_fold(NEW."name", 3); RETURN NEW; END $$
 CREATE TRIGGER "employee_folded_own" BEFORE INSERT OR UPDATE ON "employee" FOR EACH ROW EXECUTE FUNCTION "employee_folded_own"()
 CREATE FUNCTION "employee_friend_count_own"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW."friend_count" := (SELECT COUNT(*) FROM "employee_friends" WHERE "owner_id" = NEW."id"); RETURN NEW; END $$
 CREATE TRIGGER "employee_friend_count_own" BEFORE INSERT OR UPDATE ON "employee" FOR EACH ROW EXECUTE FUNCTION "employee_friend_count_own"()

@@ -1,8 +1,8 @@
-@testable import CoreData
+import Foundation
 
-/// PostgreSQL as a store for it would say things. It only prints.
+/// SQL as PostgreSQL takes it.
 ///
-/// Functions in the schema `ocd` are the store's own: `fold(text, flags)`, `match(text, pattern, operator, flags)` and `number(text)`.
+/// Functions whose names begin with `ocd_` stand in the schema of each store.
 struct PostgreSQLDialect: SQLDialect {
     var storeName: String { "PostgreSQL" }
     var limits: SQLLimits { SQLLimits(joins: 200, nesting: 200, operands: .max, groupSize: .max, listedElements: 3) }
@@ -39,7 +39,7 @@ struct PostgreSQLDialect: SQLDialect {
         }
     }
 
-    func number(inText text: SQLText) -> SQLText? { "ocd.number(" + text + ")" }
+    func number(inText text: SQLText) -> SQLText? { "ocd_number(" + text + ")" }
 
     func text(of term: SQLTerm, _ kind: ValueKind) -> SQLText? { "CAST(" + term.text + " AS text)" }
 
@@ -47,7 +47,7 @@ struct PostgreSQLDialect: SQLDialect {
         _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLText, _ pattern: SQLText
     ) -> SQLText? {
         let isFolded = options.contains(.caseInsensitive) || options.contains(.diacriticInsensitive)
-        func folded(_ text: SQLText) -> SQLText { isFolded ? "ocd.fold(" + text + ", \(options.rawValue & 3))" : text }
+        func folded(_ text: SQLText) -> SQLText { isFolded ? "ocd_fold(" + text + ", \(options.rawValue & 3))" : text }
         let (value, wanted) = (folded(text), folded(pattern))
         switch operation {
         case .equalTo: return value + " = " + wanted
@@ -58,7 +58,7 @@ struct PostgreSQLDialect: SQLDialect {
         case .beginsWith: return "starts_with(" + value + ", " + wanted + ")"
         case .endsWith: return hasSuffix(value, wanted, negativeLength: SQLText(""))
         case .contains: return contains(value, wanted)
-        default: return "ocd.match(" + text + ", " + pattern + ", \(operation.rawValue), \(options.rawValue))"
+        default: return "ocd_match(" + text + ", " + pattern + ", \(operation.rawValue), \(options.rawValue))"
         }
     }
 
@@ -84,7 +84,7 @@ struct PostgreSQLDialect: SQLDialect {
         switch change {
         case .uppercase: "upper(" + text + " COLLATE \"und-x-icu\")"
         case .lowercase: "lower(" + text + " COLLATE \"und-x-icu\")"
-        case .canonical: "ocd.fold(" + text + ", 3)"
+        case .canonical: "ocd_fold(" + text + ", 3)"
         }
     }
 
@@ -208,103 +208,10 @@ struct PostgreSQLDialect: SQLDialect {
 
     func truncated(_ number: SQLText) -> SQLText { "trunc(" + number + ")" }
 
-    // MARK: Schema
-
-    private func type(_ declaration: SQLTable.Declaration) -> String {
-        switch (declaration.role, declaration.column.kind) {
-        case (.entity, _), (.value, .int16): "int2"
-        case (.position, _), (.value, .int64), (.value, .toOne): "int8"
-        case (.value, .int32): "int4"
-        case (.value, .boolean): "boolean"
-        case (.value, .double): "float8"
-        case (.value, .float): "float4"
-        case (.value, .decimal): "numeric"
-        case (.value, .date): "timestamptz"
-        case (.value, .uuid): "uuid"
-        case (.value, .string), (.value, .uri): "text COLLATE \"C\""
-        default: "bytea"
-        }
-    }
-
-    func createTable(_ table: SQLTable) -> [String] {
-        let naming = table.naming
-        var columns = ["\(identifier(naming.key)) int8 PRIMARY KEY"]
-        if let entity = table.entityColumn { columns.append("\(identifier(entity)) int2 NOT NULL") }
-        columns.append("\(identifier(naming.version)) int4 NOT NULL")
-        columns += table.declarations.map { "\(identifier($0.name)) \(type($0))" }
-        let external = table.columns.filter { $0.type == .bytes && $0.allowsExternalStorage }.map {
-            "ALTER TABLE \(identifier(table.name)) ALTER COLUMN \(identifier($0.name)) SET STORAGE EXTERNAL"
-        }
-        return ["CREATE TABLE \(identifier(table.name)) (\(columns.joined(separator: ", ")))"] + external
-    }
-
-    func createTable(_ join: SQLJoinTable) -> [String] {
-        let columns = join.columnNames.map { "\(identifier($0)) int8, " }.joined()
-        return [
-            "CREATE TABLE \(identifier(join.name)) (\(columns)PRIMARY KEY (\(identifier(join.firstColumn)), \(identifier(join.secondColumn))))"
-        ]
-    }
-
-    func createIndex(_ index: SQLIndex) -> String {
-        let elements = index.elements.map { element in
-            identifier(element.column) + (element.isAscending.map { $0 ? " NULLS FIRST" : " DESC NULLS LAST" } ?? "")
-        }
-        if index.isUnique {
-            let columns = index.elements.map { identifier($0.column) }.joined(separator: ", ")
-            return "ALTER TABLE \(identifier(index.table)) ADD CONSTRAINT \(identifier(index.name)) UNIQUE (\(columns)) "
-                + "DEFERRABLE INITIALLY IMMEDIATE"
-        }
-        return "CREATE INDEX \(identifier(index.name)) ON \(identifier(index.table)) (\(elements.joined(separator: ", ")))"
-            + (index.condition.map { " WHERE " + $0 } ?? "")
-    }
-
-    var housekeeping: [String] {
-        ["CREATE TABLE \"keys\" (\"entity\" int2 PRIMARY KEY, \"name\" text, \"parent\" int2, \"last\" int8)"]
-    }
-
-    /// An attribute is set before its row is written. Rows whose attribute depends on others are written again, unchanged, after a statement
-    /// that touched those.
-    func triggers(_ derivation: SQLDerivation) throws -> [String] {
-        guard let column = derivation.column else { return [] }
-        let kind = try derivation.kind()
-        let name = "\(derivation.entity.table.name)_\(SnakeCaseNaming.words(derivation.slot.name))"
-        func trigger(_ role: String, _ event: String, _ table: String, _ body: String) -> [String] {
-            let function = identifier(name + "_" + role)
-            return [
-                "CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \(body) END $$",
-                "CREATE TRIGGER \(function) \(event.replacingOccurrences(of: "%", with: identifier(table))) EXECUTE FUNCTION \(function)()",
-            ]
-        }
-        let own = trigger(
-            "own", "BEFORE INSERT OR UPDATE ON % FOR EACH ROW", derivation.entity.table.name,
-            "NEW.\(column) := \(derivation.value(of: kind, row: "NEW")); RETURN NEW;")
-        func touched(_ table: String, _ key: String, by foreign: String) -> [String] {
-            func body(_ tables: String...) -> String {
-                let keys = tables.map { "SELECT \(identifier(foreign)) FROM \($0)" }.joined(separator: " UNION ")
-                return "UPDATE \(derivation.table) SET \(column) = \(column) WHERE \(identifier(key)) IN (\(keys)); RETURN NULL;"
-            }
-            return trigger("insert", "AFTER INSERT ON % REFERENCING NEW TABLE AS now FOR EACH STATEMENT", table, body("now"))
-                + trigger(
-                    "update", "AFTER UPDATE ON % REFERENCING OLD TABLE AS former NEW TABLE AS now FOR EACH STATEMENT", table,
-                    body("now", "former"))
-                + trigger("delete", "AFTER DELETE ON % REFERENCING OLD TABLE AS former FOR EACH STATEMENT", table, body("former"))
-        }
-        let id = derivation.mapping.naming.key
-        switch kind {
-        case .now, .value(nil, _, _, _): return own
-        case .value(let relationship?, _, let source, _): return own + touched(source.table.name, relationship.name, by: id)
-        case .count(let key, let destination), .sum(_, let key, let destination):
-            return own + touched(destination.table.name, id, by: key.name)
-        case .joinCount(let join, let isFirst): return own + touched(join.name, id, by: join.ownerColumn(isFirst: isFirst))
-        }
-    }
-
-    var now: String { "now()" }
-
     // MARK: Migration
 
     func archivedElement(_ archive: SQLText, path: String) -> SQLText {
-        "ocd.element(" + archive + ", " + SQLText(value: .string(path), kind: .string) + ")"
+        "ocd_element(" + archive + ", " + SQLText(value: .string(path), kind: .string) + ")"
     }
 
     func externalValue(ofPlain value: SQLText) -> SQLText { value }
@@ -319,46 +226,5 @@ struct PostgreSQLDialect: SQLDialect {
                 + "\(step) + \(step) * row_number() OVER (PARTITION BY \(owner) ORDER BY \(key)) AS place FROM \(table) "
                 + "WHERE \(owner) IS NOT NULL) p WHERE \(table).\(key) = p.\(key)"
         ]
-    }
-}
-
-/// Names of tables and columns as people who write SQL by hand would choose them.
-struct SnakeCaseNaming: TableNaming {
-    var key: String { "id" }
-    var entity: String { "entity" }
-    var numbersSingleEntities: Bool { false }
-    var version: String { "version" }
-    var reservedTables: [String: String] { ["keys": "OpenCoreData"] }
-
-    static func words(_ name: String) -> String {
-        var result = ""
-        for character in name.replacingOccurrences(of: ".", with: "_") {
-            if character.isUppercase, !result.isEmpty, result.last != "_" { result += "_" }
-            result += character.lowercased()
-        }
-        return result
-    }
-
-    func table(_ root: EntityLayout) -> String { Self.words(root.name) }
-    func column(_ property: PropertySlot) -> String { Self.words(property.name) + (property.kind == .toOne ? "_id" : "") }
-    func hiddenKey(_ relationship: PropertySlot, of owner: SQLEntity) -> String {
-        Self.words(owner.layout.name) + "_" + Self.words(relationship.name) + "_id"
-    }
-    func entityColumn(ofKey column: String, to destinationNumber: Int) -> String { column.dropLast(3) + "_entity" }
-    func positionColumn(ofKey column: String) -> String { column.dropLast(3) + "_pos" }
-    func joinTable(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String {
-        Self.words(owner.layout.name) + "_" + Self.words(relationship.name)
-    }
-    func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity) -> String {
-        Self.words(owner.layout.name) + "_" + Self.words(relationship.name) + "_id"
-    }
-    func reflexiveColumn(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String { "owner_id" }
-    func positionColumn(ofJoinColumn column: String) -> String { column.dropLast(3) + "_pos" }
-    func keyIndex(_ table: String, _ column: String) -> String { "\(table)_\(column)" }
-    func entityIndex(_ table: String) -> String { "\(table)_entity" }
-    func joinIndex(_ table: String, _ column: String) -> String { "\(table)_\(column)" }
-    func index(_ name: String, of entity: String) -> String { Self.words(entity) + "_" + Self.words(name) }
-    func uniqueIndex(_ constraint: [String], of entity: String) -> String {
-        Self.words(entity) + "_unique_" + constraint.map(Self.words).joined(separator: "_")
     }
 }

@@ -1,0 +1,93 @@
+// Schemas, in PostgreSQL's words.
+extension PostgreSQLDialect {
+    func type(_ declaration: SQLTable.Declaration) -> String {
+        switch (declaration.role, declaration.column.kind) {
+        case (.entity, _), (.value, .int16): "int2"
+        case (.position, _), (.value, .int64), (.value, .toOne): "int8"
+        case (.value, .int32): "int4"
+        case (.value, .boolean): "boolean"
+        case (.value, .double): "float8"
+        case (.value, .float): "float4"
+        case (.value, .decimal): "numeric"
+        case (.value, .date): "timestamptz"
+        case (.value, .uuid): "uuid"
+        case (.value, .string), (.value, .uri): "text COLLATE \"C\""
+        default: "bytea"
+        }
+    }
+
+    func createTable(_ table: SQLTable) -> [String] {
+        let naming = table.naming
+        var columns = ["\(identifier(naming.key)) int8 PRIMARY KEY"]
+        if let entity = table.entityColumn { columns.append("\(identifier(entity)) int2 NOT NULL") }
+        columns.append("\(identifier(naming.version)) int4 NOT NULL")
+        columns += table.declarations.map { "\(identifier($0.name)) \(type($0))" }
+        let external = table.columns.filter { $0.type == .bytes && $0.allowsExternalStorage }.map {
+            "ALTER TABLE \(identifier(table.name)) ALTER COLUMN \(identifier($0.name)) SET STORAGE EXTERNAL"
+        }
+        return ["CREATE TABLE \(identifier(table.name)) (\(columns.joined(separator: ", ")))"] + external
+    }
+
+    func createTable(_ join: SQLJoinTable) -> [String] {
+        let columns = join.columnNames.map { "\(identifier($0)) int8, " }.joined()
+        return [
+            "CREATE TABLE \(identifier(join.name)) (\(columns)PRIMARY KEY (\(identifier(join.firstColumn)), \(identifier(join.secondColumn))))"
+        ]
+    }
+
+    func createIndex(_ index: SQLIndex) -> String {
+        let elements = index.elements.map { element in
+            identifier(element.column) + (element.isAscending.map { $0 ? " NULLS FIRST" : " DESC NULLS LAST" } ?? "")
+        }
+        if index.isUnique {
+            let columns = index.elements.map { identifier($0.column) }.joined(separator: ", ")
+            return "ALTER TABLE \(identifier(index.table)) ADD CONSTRAINT \(identifier(index.name)) UNIQUE (\(columns)) "
+                + "DEFERRABLE INITIALLY IMMEDIATE"
+        }
+        return "CREATE INDEX \(identifier(index.name)) ON \(identifier(index.table)) (\(elements.joined(separator: ", ")))"
+            + (index.condition.map { " WHERE " + $0 } ?? "")
+    }
+
+    var housekeeping: [String] {
+        ["CREATE TABLE \"keys\" (\"entity\" int2 PRIMARY KEY, \"name\" text, \"parent\" int2, \"last\" int8)"]
+    }
+
+    /// An attribute is set before its row is written. Rows whose attribute depends on others are written again, unchanged, after a statement
+    /// that touched those.
+    func triggers(_ derivation: SQLDerivation) throws -> [String] {
+        guard let column = derivation.column else { return [] }
+        let kind = try derivation.kind()
+        let name = "\(derivation.entity.table.name)_\(SnakeCaseNaming.words(derivation.slot.name))"
+        func trigger(_ role: String, _ event: String, _ table: String, _ body: String) -> [String] {
+            let function = identifier(name + "_" + role)
+            return [
+                "CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \(body) END $$",
+                "CREATE TRIGGER \(function) \(event.replacingOccurrences(of: "%", with: identifier(table))) EXECUTE FUNCTION \(function)()",
+            ]
+        }
+        let own = trigger(
+            "own", "BEFORE INSERT OR UPDATE ON % FOR EACH ROW", derivation.entity.table.name,
+            "NEW.\(column) := \(derivation.value(of: kind, row: "NEW")); RETURN NEW;")
+        func touched(_ table: String, _ key: String, by foreign: String) -> [String] {
+            func body(_ tables: String...) -> String {
+                let keys = tables.map { "SELECT \(identifier(foreign)) FROM \($0)" }.joined(separator: " UNION ")
+                return "UPDATE \(derivation.table) SET \(column) = \(column) WHERE \(identifier(key)) IN (\(keys)); RETURN NULL;"
+            }
+            return trigger("insert", "AFTER INSERT ON % REFERENCING NEW TABLE AS now FOR EACH STATEMENT", table, body("now"))
+                + trigger(
+                    "update", "AFTER UPDATE ON % REFERENCING OLD TABLE AS former NEW TABLE AS now FOR EACH STATEMENT", table,
+                    body("now", "former"))
+                + trigger("delete", "AFTER DELETE ON % REFERENCING OLD TABLE AS former FOR EACH STATEMENT", table, body("former"))
+        }
+        let id = derivation.mapping.naming.key
+        switch kind {
+        case .now, .value(nil, _, _, _): return own
+        case .value(let relationship?, _, let source, _): return own + touched(source.table.name, relationship.name, by: id)
+        case .count(let key, let destination), .sum(_, let key, let destination):
+            return own + touched(destination.table.name, id, by: key.name)
+        case .joinCount(let join, let isFirst): return own + touched(join.name, id, by: join.ownerColumn(isFirst: isFirst))
+        }
+    }
+
+    var now: String { "now()" }
+}
