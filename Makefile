@@ -1,6 +1,6 @@
 # Every target sets up what it needs by itself: `make demo` and `make test` work on a fresh machine with Swift 6.
 
-.PHONY: help setup demo example test test-deep bench docs lint format
+.PHONY: help setup setup-tests demo example test test-deep bench docs lint format
 
 SWIFT ?= swift
 SOURCES := $(wildcard Sources Tests Examples Plugins Benchmarks Package.swift)
@@ -15,9 +15,13 @@ help:
 	@echo 'make lint       check the format of all sources'
 	@echo 'make format     format all sources'
 	@echo 'make setup      install the system libraries that are missing'
+	@echo 'make setup-tests  install also the database server that tests use'
 
 setup:
 	@Scripts/setup.sh
+
+setup-tests:
+	@Scripts/setup.sh --tests
 
 demo: setup
 	@Scripts/demo.sh
@@ -26,10 +30,10 @@ demo: setup
 example: setup
 	$(SWIFT) run --package-path Examples/GeneratedModel
 
-test: setup
+test: setup-tests
 	$(SWIFT) test --parallel
 
-test-deep: setup example
+test-deep: setup-tests example
 	OPENCOREDATA_DEEP_TESTS=1 $(SWIFT) test --parallel
 	OPENCOREDATA_DEEP_TESTS=1 $(SWIFT) test --parallel -c release -Xswiftc -enable-testing
 	SWIFT=$(SWIFT) Scripts/thread-sanitizer.sh 300

@@ -7,7 +7,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     private static func isSame(_ first: URL, _ second: URL) -> Bool {
-        guard first.isFileURL, second.isFileURL else { return first.absoluteString == second.absoluteString }
+        guard first.isFileURL, second.isFileURL else { return first.withoutPassword.absoluteString == second.withoutPassword.absoluteString }
         return first.standardizedFileURL.path == second.standardizedFileURL.path
     }
 

@@ -15,7 +15,7 @@ final class BatchStack {
         url = folder.file("batch.sqlite")
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         store = try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil, at: kind == .sqlite ? url : nil,
+            ofType: kind.type, configurationName: nil, at: kind.url(url),
             options: options)
         context = coordinator.newContext()
     }

@@ -22,8 +22,8 @@ import Testing
     private func context(_ kind: StoreKind, _ folder: TemporaryFolder) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([entity()]))
         _ = try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-            at: kind == .sqlite ? folder.file("values.sqlite") : nil)
+            ofType: kind.type, configurationName: nil,
+            at: kind.url(folder.file("values.sqlite")))
         return coordinator.newContext()
     }
 

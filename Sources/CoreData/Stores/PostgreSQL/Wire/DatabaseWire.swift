@@ -53,7 +53,7 @@ package protocol DatabaseWire: AnyObject {
 }
 
 /// What makes connections; a class of the driver's module conforms, which the store finds by its name.
-package protocol DatabaseDriver: AnyObject {
+package protocol DatabaseDriver: AnyObject, SendableMetatype {
     /// Opens a connection.
     ///
     /// - Throws: `WireError`, whose message holds no password.
