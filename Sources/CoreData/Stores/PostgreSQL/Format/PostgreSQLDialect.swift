@@ -4,8 +4,11 @@ import Foundation
 ///
 /// Functions whose names begin with `ocd_` stand in the schema of each store.
 struct PostgreSQLDialect: SQLDialect {
+    /// Whether the server has ICU's collations; without them nothing can be said that folds case or diacritics.
+    var hasICU = true
+
     var storeName: String { "PostgreSQL" }
-    var limits: SQLLimits { SQLLimits(joins: 200, nesting: 200, operands: .max, groupSize: .max, listedElements: 3) }
+    var limits: SQLLimits { SQLLimits(joins: 200, nesting: 200, operands: 500, groupSize: .max, listedElements: 3) }
 
     func identifier(_ name: String) -> String { "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\"" }
     func placeholder(_ number: Int) -> String { "$\(number)" }
@@ -29,126 +32,26 @@ struct PostgreSQLDialect: SQLDialect {
     func anyValue(of values: [SQLText]) -> SQLText { "NULLIF(num_nonnulls(" + SQLText.joined(values, by: ", ") + "), 0)" }
     func value(_ value: SQLText, orElse standard: SQLText) -> SQLText { "COALESCE(" + value + ", " + standard + ")" }
 
-    // MARK: Comparisons
+    // MARK: Constants
 
-    func number(from term: SQLTerm) -> SQLText? {
-        switch term.kind {
-        case .boolean: "CAST(" + term.text + " AS integer)"
-        case .date: "(EXTRACT(EPOCH FROM " + term.text + ") - 978307200)"
-        default: nil
-        }
+    var hasStaticTypes: Bool { true }
+    var bindsValuesOnce: Bool { true }
+
+    /// A nil has no type of its own where it is written out.
+    func text(ofConstant argument: SQLArgument) -> SQLText {
+        argument.value.isNull && argument.elements == nil ? SQLText("NULL") : SQLText(argument)
     }
 
-    func number(inText text: SQLText) -> SQLText? { "ocd_number(" + text + ")" }
-
-    func text(of term: SQLTerm, _ kind: ValueKind) -> SQLText? { "CAST(" + term.text + " AS text)" }
-
-    func match(
-        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLText, _ pattern: SQLText
-    ) -> SQLText? {
-        let isFolded = options.contains(.caseInsensitive) || options.contains(.diacriticInsensitive)
-        func folded(_ text: SQLText) -> SQLText { isFolded ? "ocd_fold(" + text + ", \(options.rawValue & 3))" : text }
-        let (value, wanted) = (folded(text), folded(pattern))
-        switch operation {
-        case .equalTo: return value + " = " + wanted
-        case .lessThan: return value + " < " + wanted
-        case .lessThanOrEqualTo: return value + " <= " + wanted
-        case .greaterThan: return value + " > " + wanted
-        case .greaterThanOrEqualTo: return value + " >= " + wanted
-        case .beginsWith: return "starts_with(" + value + ", " + wanted + ")"
-        case .endsWith: return hasSuffix(value, wanted, negativeLength: SQLText(""))
-        case .contains: return contains(value, wanted)
-        default: return "ocd_match(" + text + ", " + pattern + ", \(operation.rawValue), \(options.rawValue))"
-        }
-    }
-
-    func hasSuffix(_ text: SQLText, _ suffix: SQLText, negativeLength: SQLText) -> SQLText {
-        "right(" + text + ", length(" + suffix + ")) = " + suffix
-    }
-
-    func contains(_ text: SQLText, _ part: SQLText) -> SQLText { "position(" + part + " IN " + text + ") > 0" }
+    // MARK: Lists
 
     func isMember(_ value: SQLText, of list: [SQLArgument], isDecimal: Bool) -> SQLText? {
-        value + " = ANY(" + SQLText(SQLArgument(elements: list.map(\.value), kind: list.first?.kind)) + ")"
+        guard let kind = list.first?.kind, list.allSatisfy({ $0.kind == kind }) else { return nil }
+        return value + " = ANY(" + SQLText(SQLArgument(elements: list.map(\.value), kind: kind)) + ")"
     }
 
-    func compareExactly(_ left: SQLTerm, _ operation: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText? { nil }
     func singleConstant(_ constant: SQLText) -> SQLText { constant }
     func withoutIndex(_ value: SQLText) -> SQLText { "(" + value + ")" }
-
-    // MARK: Values
-
     func externalBytes(_ column: SQLText) -> SQLText? { nil }
-
-    func text(_ text: SQLText, _ change: SQLTextChange) -> SQLText {
-        switch change {
-        case .uppercase: "upper(" + text + " COLLATE \"und-x-icu\")"
-        case .lowercase: "lower(" + text + " COLLATE \"und-x-icu\")"
-        case .canonical: "ocd_fold(" + text + ", 3)"
-        }
-    }
-
-    func arithmetic(_ left: SQLTerm, _ operation: SQLArithmetic, _ right: SQLTerm) -> SQLText? {
-        switch (left.kind, operation, right.kind) {
-        case (.date, .subtract, .date): return "EXTRACT(EPOCH FROM (" + left.text + " - " + right.text + "))"
-        case (.date, .add, _): return "(" + left.text + " + make_interval(secs => " + right.text + "))"
-        case (.date, .subtract, _): return "(" + left.text + " - make_interval(secs => " + right.text + "))"
-        case (_, .add, .date): return "(" + right.text + " + make_interval(secs => " + left.text + "))"
-        default: break
-        }
-        let (first, second) = (number(from: left) ?? left.text, number(from: right) ?? right.text)
-        func operands(joinedBy symbol: String) -> SQLText { "(" + first + " \(symbol) " + second + ")" }
-        switch operation {
-        case .add: return operands(joinedBy: "+")
-        case .subtract: return operands(joinedBy: "-")
-        case .multiply: return operands(joinedBy: "*")
-        case .divide: return "(" + first + " / NULLIF(" + second + ", 0))"
-        case .modulus: return "(" + first + " % NULLIF(" + second + ", 0))"
-        case .and: return operands(joinedBy: "&")
-        case .or: return operands(joinedBy: "|")
-        case .shiftLeft: return "(" + first + " << CAST(" + second + " AS integer))"
-        case .shiftRight: return "(" + first + " >> CAST(" + second + " AS integer))"
-        }
-    }
-
-    func complement(_ integer: SQLText) -> SQLText { "(~" + integer + ")" }
-
-    func calculation(_ name: String, _ values: [SQLTerm]) -> SQLText? {
-        let texts = values.map(\.text)
-        func call(_ function: String) -> SQLText { function + "(" + SQLText.joined(texts, by: ", ") + ")" }
-        switch name {
-        case "length:": return values[0].kind == .string ? call("length") : "length(CAST(" + texts[0] + " AS text))"
-        case "abs:", "floor:", "exp:", "trunc:": return call(String(name.dropLast()))
-        case "ceiling:": return call("ceil")
-        case "raise:topower:": return call("power")
-        case "sqrt:": return "CASE WHEN " + texts[0] + " >= 0 THEN " + call("sqrt") + " END"
-        case "ln:": return "CASE WHEN " + texts[0] + " > 0 THEN " + call("ln") + " END"
-        case "log:": return "CASE WHEN " + texts[0] + " > 0 THEN " + call("log") + " END"
-        case "noindex:": return texts[0]
-        case "bitwisexor:with:": return "(" + texts[0] + " # " + texts[1] + ")"
-        case "add:to:": return arithmetic(values[0], .add, values[1])
-        case "from:subtract:": return arithmetic(values[0], .subtract, values[1])
-        case "multiply:by:": return arithmetic(values[0], .multiply, values[1])
-        case "divide:by:": return arithmetic(values[0], .divide, values[1])
-        default: return nil
-        }
-    }
-
-    func exactCalculation(_ name: String, _ values: [SQLTerm]) -> SQLText? { nil }
-
-    func aggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText {
-        switch aggregate {
-        case .sum where value.kind?.isInteger == true: "CAST(SUM(" + value.text + ") AS bigint)"
-        case .sum: "SUM(" + value.text + ")"
-        case .average where value.kind == .decimal: "AVG(" + value.text + ")"
-        case .average: "CAST(AVG(" + value.text + ") AS double precision)"
-        case .minimum: "MIN(" + value.text + ")"
-        case .maximum: "MAX(" + value.text + ")"
-        }
-    }
-
-    func storedAggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText { self.aggregate(aggregate, value) }
-    func exactAggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText? { nil }
 
     // MARK: Results
 
@@ -156,13 +59,16 @@ struct PostgreSQLDialect: SQLDialect {
         let name =
             switch collation {
             case nil: ""
-            case .caseInsensitive?: " COLLATE \"und-u-ks-level2\""
-            case .localized?: " COLLATE \"und-x-icu\""
-            case .localizedCaseInsensitive?: " COLLATE \"und-u-ks-level2\""
-            case .localizedStandard?: " COLLATE \"und-u-kn-true-ks-level2\""
+            case .caseInsensitive?: " COLLATE \"C\""
+            case .localized?: " COLLATE ocd_localized"
+            case .localizedCaseInsensitive?: " COLLATE ocd_localized_case_insensitive"
+            case .localizedStandard?: " COLLATE ocd_localized_standard"
             }
+        let value = collation == .caseInsensitive ? folded(value, .caseInsensitive) : value
         return value + name + (ascending ? " NULLS FIRST" : " DESC NULLS LAST")
     }
+
+    func refusal(of collation: SQLCollation) -> String? { hasICU ? nil : Self.lacksICU }
 
     var ordersDistinctRowsByOthers: Bool { false }
 
@@ -205,8 +111,6 @@ struct PostgreSQLDialect: SQLDialect {
     func updatesUniqueRow(_ columns: [String], isOnly: Bool) -> String {
         "ON CONFLICT (\(columns.map(identifier).joined(separator: ", "))) DO UPDATE"
     }
-
-    func truncated(_ number: SQLText) -> SQLText { "trunc(" + number + ")" }
 
     // MARK: Migration
 

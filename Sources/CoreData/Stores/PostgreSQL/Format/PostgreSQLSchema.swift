@@ -13,6 +13,7 @@ struct PostgreSQLSchema {
             WireStatement("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", arguments)) != nil
         // Who may use a schema need not be allowed to make one.
         if !exists { try connection.wire.run("CREATE SCHEMA \(mapping.dialect.identifier(schema))") }
+        try connection.wire.run(functions().joined(separator: ";\n"))
         for statement in try statements() { try connection.wire.run(statement) }
         for layout in mapping.layouts.layouts {
             guard let entity = mapping.entity(layout) else { continue }
@@ -27,7 +28,12 @@ struct PostgreSQLSchema {
         }
     }
 
-    /// Tables, functions, indexes, foreign keys and triggers.
+    /// What the statements of requests call.
+    func functions() -> [String] {
+        PostgreSQLFunctions.statements(hasICU: (mapping.dialect as? PostgreSQLDialect)?.hasICU ?? true)
+    }
+
+    /// Tables, functions of triggers, indexes, foreign keys and triggers.
     func statements() throws -> [String] { try SQLSchema(mapping: mapping).statements() + foreignKeys() }
 
     // MARK: Foreign keys

@@ -35,6 +35,16 @@ struct SQLiteDialect: SQLDialect {
         }
     }
 
+    func constant(_ value: StoredValue, _ kind: ValueKind?, like other: SQLTerm?) -> (value: StoredValue, kind: ValueKind?) { (value, kind) }
+
+    func text(ofConstant argument: SQLArgument) -> SQLText { SQLText(argument) }
+
+    var bindsDecimals: Bool { false }
+
+    var hasStaticTypes: Bool { false }
+
+    var bindsValuesOnce: Bool { false }
+
     // MARK: Truth and nil
 
     func truth(_ value: Bool) -> String { value ? "1" : "0" }
@@ -54,16 +64,14 @@ struct SQLiteDialect: SQLDialect {
 
     // MARK: Comparisons
 
-    func number(from term: SQLTerm) -> SQLText? { nil }
-
-    func number(inText text: SQLText) -> SQLText? { "\(SQLFunctionName.number)(" + text + ")" }
+    func number(inText text: SQLText) -> SQLTerm { SQLTerm(text: "\(SQLFunctionName.number)(" + text + ")", kind: .double) }
 
     func text(of term: SQLTerm, _ kind: ValueKind) -> SQLText? { "\(SQLFunctionName.text)(\(kind.rawValue), " + term.text + ")" }
 
     func match(
-        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLText, _ pattern: SQLText
-    ) -> SQLText? {
-        "\(SQLFunctionName.matchString)(\(operation.rawValue), \(options.rawValue), " + text + ", " + pattern + ")"
+        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLTerm, _ pattern: SQLTerm
+    ) -> SQLText {
+        "\(SQLFunctionName.matchString)(\(operation.rawValue), \(options.rawValue), " + text.text + ", " + pattern.text + ")"
     }
 
     func hasSuffix(_ text: SQLText, _ suffix: SQLText, negativeLength: SQLText) -> SQLText {
@@ -79,8 +87,9 @@ struct SQLiteDialect: SQLDialect {
         return value + " IN " + elements
     }
 
-    func compareExactly(_ left: SQLTerm, _ operation: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText? {
-        "\(SQLFunctionName.compareNumbers)(\(operation.rawValue), '\(Self.kinds(of: [left, right]))', " + left.mostExact + ", "
+    func compare(_ left: SQLTerm, _ operation: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText? {
+        if left.exact == nil && right.exact == nil { return nil }
+        return "\(SQLFunctionName.compareNumbers)(\(operation.rawValue), '\(Self.kinds(of: [left, right]))', " + left.mostExact + ", "
             + right.mostExact + ")"
     }
 
@@ -101,7 +110,11 @@ struct SQLiteDialect: SQLDialect {
         }
     }
 
-    func arithmetic(_ left: SQLTerm, _ operation: SQLArithmetic, _ right: SQLTerm) -> SQLText? {
+    func refusal(of change: SQLTextChange) -> String? { nil }
+
+    func computed(_ text: SQLText) -> SQLText { text }
+
+    func arithmetic(_ left: SQLTerm, _ operation: SQLArithmetic, _ right: SQLTerm, _ kind: ValueKind) -> SQLTerm? {
         let symbol =
             switch operation {
             case .add: "+"
@@ -114,16 +127,25 @@ struct SQLiteDialect: SQLDialect {
             case .shiftLeft: "<<"
             case .shiftRight: ">>"
             }
-        return "(" + left.text + " \(symbol) " + right.text + ")"
+        return SQLTerm(text: "(" + left.text + " \(symbol) " + right.text + ")", kind: kind)
     }
 
-    func complement(_ integer: SQLText) -> SQLText { "(~" + integer + ")" }
+    func complement(_ integer: SQLTerm) -> SQLText { "(~" + integer.text + ")" }
 
-    func calculation(_ name: String, _ values: [SQLTerm]) -> SQLText? { SQLFunctionName.calculate + Self.arguments(name, values) }
-
-    func exactCalculation(_ name: String, _ values: [SQLTerm]) -> SQLText? {
-        SQLFunctionName.calculateExactly + Self.arguments(name, values)
+    func calculation(_ name: String, _ values: [SQLTerm], _ kind: ValueKind?) -> SQLTerm? {
+        let arguments = Self.arguments(name, values)
+        return SQLTerm(
+            text: SQLFunctionName.calculate + arguments, kind: kind,
+            exact: kind == .decimal ? SQLFunctionName.calculateExactly + arguments : nil)
     }
+
+    func exact(_ first: SQLTerm, _ second: SQLTerm, _ kind: ValueKind?) -> (SQLText, SQLText)? {
+        guard kind == .decimal, first.exact != nil || second.exact != nil else { return nil }
+        func exact(_ term: SQLTerm) -> SQLText { term.exact ?? SQLFunctionName.calculateExactly + Self.arguments("noindex:", [term]) }
+        return (exact(first), exact(second))
+    }
+
+    func value(_ term: SQLTerm, as kind: ValueKind) -> SQLText? { term.text }
 
     private static func arguments(_ name: String, _ values: [SQLTerm]) -> SQLText {
         "('\(name)', '\(kinds(of: values))', " + SQLText.joined(values.map(\.mostExact), by: ", ") + ")"
@@ -176,6 +198,8 @@ struct SQLiteDialect: SQLDialect {
             }
         return value + (name + (ascending ? "" : " DESC"))
     }
+
+    func refusal(of collation: SQLCollation) -> String? { nil }
 
     var ordersDistinctRowsByOthers: Bool { true }
 

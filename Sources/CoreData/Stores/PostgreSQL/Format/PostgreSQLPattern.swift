@@ -1,0 +1,399 @@
+import Foundation
+import Synchronization
+
+/// Regular expressions of predicates, which are ICU's, in PostgreSQL's words.
+///
+/// Both engines look whether the whole of a text matches, so that greed and the order of alternatives do not matter. What has no counterpart
+/// with the same meaning is refused: references to groups, possessive and atomic parts, conditions on words and graphemes. Sets of
+/// characters are asked of ICU itself, and written out as ranges of code points.
+struct PostgreSQLPattern {
+    /// The expression that matches the same texts.
+    static func translation(_ pattern: String, ignoresCase: Bool) throws(SQLRefusal) -> String {
+        var parser = PostgreSQLPattern(rest: Array(pattern.unicodeScalars)[...], flags: Flags(ignoresCase: ignoresCase))
+        let body = try parser.alternatives()
+        if !parser.rest.isEmpty { throw SQLRefusal(reason: "'\(pattern)' is no regular expression") }
+        return "^(?:\(body))$"
+    }
+
+    private struct Flags: Equatable {
+        var ignoresCase = false
+        /// Whether a point stands for the end of a line too.
+        var matchesLineEnds = false
+        /// Whether space and comments mean nothing.
+        var isSpaced = false
+    }
+
+    private var rest: ArraySlice<Unicode.Scalar>
+    private var flags: Flags
+    private var depth = 0
+
+    private init(rest: ArraySlice<Unicode.Scalar>, flags: Flags) {
+        self.rest = rest
+        self.flags = flags
+    }
+
+    private func refusal(_ part: String) -> SQLRefusal { SQLRefusal(reason: "PostgreSQL has nothing like \(part) in a regular expression") }
+
+    private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+        guard rest.first == scalar else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    private mutating func take(_ text: String) -> Bool {
+        let scalars = text.unicodeScalars
+        guard rest.starts(with: scalars) else { return false }
+        rest.removeFirst(scalars.count)
+        return true
+    }
+
+    // MARK: Structure
+
+    private mutating func alternatives() throws(SQLRefusal) -> String {
+        depth += 1
+        defer { depth -= 1 }
+        // Each level is a frame of this program's stack.
+        if depth > 100 { throw refusal("so many groups within each other") }
+        // Flags that are set within a group hold to its end.
+        let outer = flags
+        defer { flags = outer }
+        var parts = [try sequence()]
+        while take("|") { parts.append(try sequence()) }
+        return parts.joined(separator: "|")
+    }
+
+    private mutating func sequence() throws(SQLRefusal) -> String {
+        var result = ""
+        while let next = rest.first, next != "|", next != ")" {
+            if skipSpace() { continue }
+            guard let atom = try atom() else { continue }
+            result += try quantified(atom)
+        }
+        return result
+    }
+
+    private mutating func skipSpace() -> Bool {
+        guard flags.isSpaced, let next = rest.first else { return false }
+        if next.properties.isPatternWhitespace {
+            rest.removeFirst()
+            return true
+        }
+        guard next == "#" else { return false }
+        while let next = rest.first, next != "\n" { _ = take(next) }
+        return true
+    }
+
+    /// A part of one piece, with what says how often it may come.
+    private mutating func quantified(_ atom: String) throws(SQLRefusal) -> String {
+        while skipSpace() {}
+        guard let next = rest.first else { return atom }
+        var bounds: String
+        switch next {
+        case "*", "+", "?":
+            rest.removeFirst()
+            bounds = String(next)
+        case "{":
+            rest.removeFirst()
+            bounds = ""
+            while let digit = rest.first, digit != "}" {
+                guard digit == "," || digit.properties.numericType == .decimal && digit.isASCII else { throw refusal("these bounds") }
+                bounds.unicodeScalars.append(digit)
+                rest.removeFirst()
+            }
+            guard take("}"), bounds.first?.isNumber == true else { throw refusal("these bounds") }
+            let numbers = bounds.split(separator: ",").compactMap { Int($0) }
+            guard numbers.allSatisfy({ $0 <= 255 }), numbers.count == bounds.split(separator: ",").count else {
+                throw refusal("more than 255 repetitions")
+            }
+            bounds = "{\(bounds)}"
+        default: return atom
+        }
+        if take("+") { throw refusal("possessive repetitions") }
+        // Whether as few as possible are taken does not matter.
+        _ = take("?")
+        return "(?:\(atom))\(bounds)"
+    }
+
+    // MARK: Parts
+
+    /// The next part; nil for one that matches nothing by itself, as a comment.
+    private mutating func atom() throws(SQLRefusal) -> String? {
+        guard let next = rest.popFirst() else { return nil }
+        switch next {
+        case "(": return try group()
+        case "[":
+            rest = rest[(rest.startIndex - 1)...]
+            return try set()
+        case ".": return flags.matchesLineEnds ? #"[\U00000001-\U0010FFFF]"# : #"[^\#(Self.lineEnds)]"#
+        case "^": return #"\A"#
+        case "$":
+            // The end, or a last end of a line before it.
+            return #"(?:\Z|(?=\r\n\Z)|(?=[\u000B\u000C\u000D\u0085\u2028\u2029]\Z)|(?<!\r)(?=\n\Z))"#
+        case "\\": return try escape()
+        case "*", "+", "?", "{": throw refusal("a repetition of nothing")
+        default: return try literal(next)
+        }
+    }
+
+    private static let lineEnds = #"\u000A-\u000D\u0085\u2028\u2029"#
+
+    private mutating func group() throws(SQLRefusal) -> String? {
+        var opening = "(?:"
+        if take("?") {
+            switch rest.popFirst() {
+            case ":": break
+            case "#":
+                while let next = rest.popFirst(), next != ")" {}
+                return nil
+            case "=": opening = "(?="
+            case "!": opening = "(?!"
+            case ">": throw refusal("atomic groups")
+            case "<":
+                if take("=") {
+                    opening = "(?<="
+                } else if take("!") {
+                    opening = "(?<!"
+                } else {
+                    // A name.
+                    while let next = rest.popFirst(), next != ">" {}
+                }
+            case let flag?:
+                rest = rest[(rest.startIndex - 1)...]
+                _ = flag
+                let outer = flags
+                try setFlags()
+                if take(")") { return nil }
+                guard take(":") else { throw refusal("these flags") }
+                defer { flags = outer }
+                return try closed("(?:")
+            case nil: throw refusal("an open group")
+            }
+        }
+        return try closed(opening)
+    }
+
+    private mutating func closed(_ opening: String) throws(SQLRefusal) -> String {
+        let body = try alternatives()
+        guard take(")") else { throw refusal("an open group") }
+        return opening + body + ")"
+    }
+
+    private mutating func setFlags() throws(SQLRefusal) {
+        var value = true
+        while let next = rest.first, next != ")", next != ":" {
+            rest.removeFirst()
+            switch next {
+            case "-": value = false
+            case "i": flags.ignoresCase = value
+            case "s": flags.matchesLineEnds = value
+            case "x": flags.isSpaced = value
+            default: throw refusal("the flag '\(next)'")
+            }
+        }
+    }
+
+    private mutating func escape() throws(SQLRefusal) -> String? {
+        guard let next = rest.first else { throw refusal("an open escape") }
+        switch next {
+        case "A":
+            rest.removeFirst()
+            return #"\A"#
+        case "z":
+            rest.removeFirst()
+            return #"\Z"#
+        case "Z":
+            rest.removeFirst()
+            return #"(?:\Z|(?=\r\n\Z)|(?=[\u000B\u000C\u000D\u0085\u2028\u2029]\Z)|(?<!\r)(?=\n\Z))"#
+        case "Q":
+            rest.removeFirst()
+            var text = ""
+            while !rest.isEmpty, !take(#"\E"#) {
+                if let scalar = rest.popFirst() { text += try literal(scalar) }
+            }
+            return text.isEmpty ? nil : text
+        case "E":
+            rest.removeFirst()
+            return nil
+        case "d", "D", "w", "W", "s", "S", "h", "H", "v", "V", "p", "P", "N":
+            rest.removeFirst()
+            var text = "\\" + String(next)
+            if "pPN".unicodeScalars.contains(next) {
+                while let scalar = rest.popFirst() {
+                    text.unicodeScalars.append(scalar)
+                    if scalar == "}" { break }
+                }
+            }
+            return try characters(text)
+        case "b", "B", "G", "X", "R", "k", "K": throw refusal("'\\\(next)'")
+        case "1"..."9": throw refusal("a reference to a group")
+        default: return try literal(escapedScalar())
+        }
+    }
+
+    /// The character that an escape stands for, whose backslash has been taken.
+    private mutating func escapedScalar() throws(SQLRefusal) -> Unicode.Scalar {
+        guard let next = rest.popFirst() else { throw refusal("an open escape") }
+        func scalar(_ digits: String, _ radix: Int = 16) throws(SQLRefusal) -> Unicode.Scalar {
+            guard let scalar = UInt32(digits, radix: radix).flatMap(Unicode.Scalar.init) else { throw refusal("this escape") }
+            return scalar
+        }
+        switch next {
+        case "a": return "\u{7}"
+        case "e": return "\u{1b}"
+        case "f": return "\u{c}"
+        case "n": return "\n"
+        case "r": return "\r"
+        case "t": return "\t"
+        case "c":
+            guard let control = rest.popFirst() else { throw refusal("an open escape") }
+            return try scalar(String(control.value & 0x1f, radix: 16))
+        case "0":
+            let digits = takeDigits(3, radix: 8)
+            return try scalar(digits, 8)
+        case "x":
+            if take("{") {
+                let digits = takeDigits(8, radix: 16)
+                guard take("}") else { throw refusal("this escape") }
+                return try scalar(digits)
+            }
+            return try scalar(takeDigits(2, radix: 16))
+        case "u": return try scalar(takeDigits(4, radix: 16))
+        case "U": return try scalar(takeDigits(8, radix: 16))
+        default:
+            if next.isASCII, next.properties.isAlphabetic || next.properties.numericType != nil { throw refusal("'\\\(next)'") }
+            return next
+        }
+    }
+
+    private mutating func takeDigits(_ count: Int, radix: Int) -> String {
+        var digits = ""
+        while digits.count < count, let next = rest.first, Character(next).hexDigitValue.map({ $0 < radix }) == true {
+            digits.unicodeScalars.append(next)
+            rest.removeFirst()
+        }
+        return digits
+    }
+
+    // MARK: Characters
+
+    /// One character; with others of its case where that does not count.
+    private mutating func literal(_ scalar: Unicode.Scalar) throws(SQLRefusal) -> String {
+        // No text of a store has it.
+        if scalar.value == 0 { return #"(?:\Z.)"# }
+        if flags.ignoresCase {
+            if scalar.isASCII, !scalar.properties.isAlphabetic { return Self.escaped(scalar) }
+            try checkFolding(scalar)
+            return try characters(Self.icuEscaped(scalar))
+        }
+        return Self.escaped(scalar)
+    }
+
+    /// ICU takes some letters for two where case does not count, as `ß` for `ss`: what those may be a part of is not translated.
+    private func checkFolding(_ scalar: Unicode.Scalar) throws(SQLRefusal) {
+        guard let next = rest.first else {
+            if !scalar.isASCII, String(scalar).folding(options: .caseInsensitive, locale: nil).unicodeScalars.count > 1 {
+                throw refusal("'\(scalar)' without case")
+            }
+            return
+        }
+        let pair = String(Character(scalar)).lowercased() + String(Character(next)).lowercased()
+        if ["ss", "ff", "fi", "fl", "st"].contains(pair) || !scalar.isASCII {
+            if !scalar.isASCII, String(scalar).folding(options: .caseInsensitive, locale: nil).unicodeScalars.count == 1 { return }
+            throw refusal("'\(pair)' without case, which one letter may stand for,")
+        }
+    }
+
+    private static func escaped(_ scalar: Unicode.Scalar) -> String {
+        if scalar.isASCII, scalar.properties.isAlphabetic || scalar.properties.numericType != nil { return String(scalar) }
+        return #"\U"# + padded(scalar.value)
+    }
+
+    private static func icuEscaped(_ scalar: Unicode.Scalar) -> String { #"\x{"# + String(scalar.value, radix: 16) + "}" }
+
+    private static func padded(_ value: UInt32) -> String {
+        let digits = String(value, radix: 16, uppercase: true)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }
+
+    /// A set in brackets, at which `rest` begins.
+    private mutating func set() throws(SQLRefusal) -> String {
+        var text = ""
+        var level = 0
+        while let next = rest.popFirst() {
+            text.unicodeScalars.append(next)
+            if next == "\\" {
+                if rest.first == "Q" { throw refusal("a quotation in a set") }
+                if let escaped = rest.popFirst() { text.unicodeScalars.append(escaped) }
+            } else if next == "[" {
+                level += 1
+            } else if next == "]" {
+                level -= 1
+                if level == 0 { return try characters(text) }
+            }
+        }
+        throw refusal("an open set")
+    }
+
+    /// What ICU takes for a member of a set, as a bracket expression.
+    private func characters(_ set: String) throws(SQLRefusal) -> String {
+        let ranges = try Self.members(of: set, flags.ignoresCase)
+        if ranges.isEmpty { return #"(?:\Z.)"# }
+        let parts = ranges.map { range in
+            range.count == 1
+                ? #"\U"# + Self.padded(range.lowerBound) : #"\U"# + Self.padded(range.lowerBound) + #"-\U"# + Self.padded(range.upperBound)
+        }
+        return "[" + parts.joined() + "]"
+    }
+
+    // MARK: Sets
+
+    private static let sets = Mutex<[String: [ClosedRange<UInt32>]]>([:])
+
+    private static func members(of set: String, _ ignoresCase: Bool) throws(SQLRefusal) -> [ClosedRange<UInt32>] {
+        let key = (ignoresCase ? "i" : "-") + set
+        if let known = sets.withLock({ $0[key] }) { return known }
+        guard let expression = try? NSRegularExpression(pattern: "(?:\(set))+", options: ignoresCase ? .caseInsensitive : []) else {
+            throw SQLRefusal(reason: "'\(set)' is no set of characters")
+        }
+        var ranges: [ClosedRange<UInt32>] = []
+        let all = allCharacters
+        expression.enumerateMatches(in: all.text, options: [], range: NSRange(location: 0, length: all.units)) { result, _, _ in
+            guard let range = result?.range, range.length > 0 else { return }
+            let first = Self.scalar(at: range.location)
+            let last = Self.scalar(at: range.location + range.length - 1)
+            if let previous = ranges.last, previous.upperBound + 1 == first {
+                ranges[ranges.count - 1] = previous.lowerBound...last
+            } else {
+                ranges.append(first...last)
+            }
+        }
+        let found = ranges.flatMap { split($0) }
+        sets.withLock { sets in
+            if sets.count > 200 { sets.removeAll() }
+            sets[key] = found
+        }
+        return found
+    }
+
+    /// A range without surrogates, which are no characters.
+    private static func split(_ range: ClosedRange<UInt32>) -> [ClosedRange<UInt32>] {
+        guard range.lowerBound < 0xd800, range.upperBound > 0xdfff else { return [range] }
+        return [range.lowerBound...0xd7ff, 0xe000...range.upperBound]
+    }
+
+    /// Every code point but zero, in order, and how many units of UTF-16 that is.
+    private static let allCharacters: (text: String, units: Int) = {
+        var scalars = String.UnicodeScalarView()
+        for value in UInt32(1)...0x10ffff { if let scalar = Unicode.Scalar(value) { scalars.append(scalar) } }
+        let text = String(scalars)
+        return (text, text.utf16.count)
+    }()
+
+    /// The code point at a place among UTF-16's units of `allCharacters`.
+    private static func scalar(at unit: Int) -> UInt32 {
+        let below = 0xd800 - 1
+        if unit < below { return UInt32(unit + 1) }
+        let middle = below + 0x2000
+        return unit < middle ? UInt32(unit - below + 0xe000) : UInt32((unit - middle) / 2 + 0x10000)
+    }
+}
