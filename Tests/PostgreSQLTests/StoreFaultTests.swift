@@ -9,12 +9,14 @@ import Testing
 /// A server that ends connections, and writers that meet.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct StoreFaultTests {
-    /// Ends all connections of stores of a schema.
-    private static func endConnections(_ warehouse: Warehouse) throws {
-        _ = try warehouse.texts(
+    /// Ends the connections of stores that are in the middle of something in a schema.
+    private static func endConnections(_ schema: String) throws {
+        let connection = try WireConnection.open()
+        defer { connection.close() }
+        _ = try connection.texts(
             """
-            SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'OpenCoreData' AND pid <> pg_backend_pid() \
-            AND pid IN (SELECT pid FROM pg_locks WHERE relation IN (SELECT oid FROM pg_class WHERE relnamespace = '\(warehouse.schema)'::regnamespace)) 
+            SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity WHERE application_name = 'OpenCoreData' \
+            AND pid IN (SELECT l.pid FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relnamespace = '\(schema)'::regnamespace)
             """)
     }
 
@@ -38,16 +40,17 @@ struct StoreFaultTests {
     /// Whatever moment the connection is lost at: what was reported as saved is there, once, and what was reported as failed is not.
     @Test(arguments: 0..<(LongTests.areEnabled ? 200 : 12)) func aSaveIsDoneOnceOrNotAtAll(seed: Int) throws {
         let warehouse = try Warehouse()
-        let isEnded = Mutex(false)
+        let isEnded = Flag()
+        let schema = warehouse.schema
         let killer = OtherThread {
             var generator = SeededGenerator(seed: UInt64(seed))
-            while !isEnded.withLock({ $0 }) {
+            while !isEnded.isRaised {
                 Thread.sleep(forTimeInterval: Double.random(in: 0...0.01, using: &generator))
-                try Self.endConnections(warehouse)
+                try Self.endConnections(schema)
             }
         }
         var saved: [String] = []
-        try warehouse.context.performAndWait {
+        warehouse.context.performAndWait {
             for number in 0..<25 {
                 let name = "\(number)"
                 // Some saves are a few statements, others a copy.
@@ -63,7 +66,7 @@ struct StoreFaultTests {
                 }
             }
         }
-        isEnded.withLock { $0 = true }
+        isEnded.raise()
         try killer.value()
         #expect(try warehouse.texts("SELECT name FROM item ORDER BY name").compactMap { $0 } == saved.sorted())
     }
@@ -122,4 +125,12 @@ struct StoreFaultTests {
             #expect(try warehouse.texts("SELECT name FROM item") == ["mine"])
         }
     }
+}
+
+/// Something that one thread says to others.
+private final class Flag: Sendable {
+    private let raised = Mutex(false)
+
+    var isRaised: Bool { raised.withLock { $0 } }
+    func raise() { raised.withLock { $0 = true } }
 }

@@ -44,7 +44,7 @@ struct StoreTableTests {
                 ])
             try warehouse.context.save()
         }
-        func value(_ column: String) throws -> String? { try warehouse.texts("SELECT \(column)::text FROM item")[0] }
+        func value(_ column: String) throws -> String? { try warehouse.texts("SELECT (\(column))::text FROM item")[0] }
         #expect(try value("name") == "Bolt ÄÖ 🪛")
         #expect(try value("stock_count") == "-7")
         #expect(try value("large") == "9223372036854775807")
@@ -53,7 +53,7 @@ struct StoreTableTests {
         #expect(try value("unit_price") == "12345678901234567890.00123")
         #expect(try value("picture_url") == "https://a.b/c?d#e")
         #expect(try value("data") == "\\x00ff")
-        #expect(try value("extract(epoch from made_at) - 978307200") == "0.250000")
+        #expect(try value("(extract(epoch from made_at) - 978307200)") == "0.250000")
         #expect(try value("code") == "00112233-4455-6677-8899-aabbccddeeff")
         #expect(try warehouse.texts("SELECT m.title FROM item i JOIN maker m ON m.id = i.maker_id") == ["ACME"])
     }
