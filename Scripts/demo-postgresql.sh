@@ -44,17 +44,26 @@ in_folder "$postgres/initdb" -A trust --no-sync -U app -E UTF8 --locale=C.UTF-8 
     cat "$folder/messages" >&2
     exit 1
 }
-in_folder "$postgres/pg_ctl" start -D data -w -s -l messages -o "-k $folder -c listen_addresses=''" || {
-    cat "$folder/messages" >&2
+in_folder "$postgres/pg_ctl" start -D data -w -s -l log -o "-k $folder -c listen_addresses=''" || {
+    cat "$folder/log" >&2
     exit 1
 }
 in_folder "$postgres/createdb" -h "$folder" -U app shop
 store="postgresql:///shop?host=$folder&user=app&ocd.schema=shop"
 
+# Shows words as a person would type them.
+typed() {
+    local word
+    for word in "$@"; do
+        case $word in
+            *[!A-Za-z0-9_./:,=-]*) printf " '%s'" "$word" ;;
+            *) printf ' %s' "$word" ;;
+        esac
+    done
+}
+
 in_store() {
-    printf '\n$ inventory'
-    printf ' %q' "$@"
-    printf ' --store "$store"\n'
+    printf '\n$ inventory%s --store "$store"\n' "$(typed "$@")"
     "$inventory" "$@" --store "$store"
 }
 
@@ -79,7 +88,7 @@ fi
 
 printf '\n== What other programs see\n'
 show_sql() {
-    printf '\n$ psql -c %q\n' "$1"
+    printf '\n$ psql -c%s\n' "$(typed "$1")"
     in_folder "$postgres/psql" -h "$folder" -U app -d shop -c "SET search_path TO shop" -c "$1" | tail -n +2
 }
 show_sql '\d item'
