@@ -27,11 +27,20 @@ extension SQLGenerator {
         default: break
         }
         if let composite = left.composite { return try compare(composite, left, type, right, in: environment, context) }
-        let right = try term(right, in: environment, like: left, context)
+        let right = try term(right, in: environment, like: counterpart(of: left, type), context)
         if right.kind == .composite {
             throw refuse(context, "a composite attribute can only be compared with one of the same elements")
         }
         return try compare(left, type, right, options, context)
+    }
+
+    /// What a constant is compared with, which says how it is bound: comparisons of texts take it as it is.
+    func counterpart(of term: SQLTerm, _ type: NSComparisonPredicate.Operator) -> SQLTerm? {
+        if !dialect.hasStaticTypes { return term }
+        return switch type {
+        case .beginsWith, .endsWith, .contains, .like, .matches: nil
+        default: term
+        }
     }
 
     private func compare(

@@ -71,9 +71,11 @@ extension SQLGenerator {
             let constant = SQLConstant(expression, like: other, kind: kind)
             let argument = SQLArgument(value, kind: kind, role: .constant(constant, .value))
             let text = dialect.text(ofConstant: argument)
+            // What is not a number has a kind and may be bound as nil.
+            let isNull = value.isNull && kind == nil
             return SQLTerm(
                 text: isOfManyConstants ? dialect.singleConstant(text) : text, kind: kind, constant: argument,
-                isNull: value.isNull, canBeNull: value.isNull,
+                isNull: isNull, canBeNull: isNull,
                 isEntity: expression.constantValue is NSEntityDescription)
         case .evaluatedObject: return row(environment.scope)
         case .variable:

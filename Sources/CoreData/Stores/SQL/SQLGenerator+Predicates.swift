@@ -169,7 +169,7 @@ extension SQLGenerator {
             }
             let value = try term(right, in: environment, like: nil, context)
             if let mirrored = type.mirrored { return try compare(value, mirrored, left, options, in: environment, context) }
-            let constant = try self.term(left, in: environment, like: value, context)
+            let constant = try self.term(left, in: environment, like: counterpart(of: value, type), context)
             return try compare(constant, type, right, options, in: environment, context)
         }
         let term = try self.term(left, in: environment, like: nil, context)

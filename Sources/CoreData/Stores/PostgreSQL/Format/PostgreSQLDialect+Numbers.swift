@@ -137,6 +137,7 @@ extension PostgreSQLDialect {
         if case .string(let text) = value, text.utf8.contains(0) {
             throw SQLRefusal(reason: "a text with U+0000 cannot be bound, and is in no text of the store")
         }
+        if value.isNotANumber { return (.null, kind) }
         guard let other = other?.kind, let number = Constant(value) else { return (value, kind) }
         // Of the column's type where it is the same number there, so that an index is used.
         switch other {
@@ -161,7 +162,7 @@ extension PostgreSQLDialect {
             switch value {
             case .integer(let number):
                 integer = number
-                double = Double(number).magnitude <= 0x1p53 ? Double(number) : nil
+                double = number.magnitude <= 1 << 53 ? Double(number) : nil
                 decimal = Decimal(number)
             case .double(let number):
                 integer = Int64(exactly: number)
@@ -170,7 +171,7 @@ extension PostgreSQLDialect {
                 let text = "\(number)"
                 integer = Int64(text)
                 // Decimals that are no whole numbers are compared as the numbers nearest to them.
-                double = integer.map { Double($0).magnitude <= 0x1p53 ? Double($0) : nil } ?? (number.exponent < 0 ? Double(text) : nil)
+                double = integer.map { $0.magnitude <= 1 << 53 ? Double($0) : nil } ?? (number.exponent < 0 ? Double(text) : nil)
                 decimal = number
             default: return nil
             }
@@ -183,6 +184,8 @@ extension PostgreSQLDialect {
 
     func compare(_ left: SQLTerm, _ operation: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText? {
         guard let symbol = operation.symbol else { return nil }
+        // What is not a number equals none and has no order.
+        if left.isNotANumber || right.isNotANumber { return SQLText("FALSE") }
         func cast(_ text: SQLText, _ type: String) -> SQLText { "CAST(" + text + " AS \(type))" }
         switch (form(left), form(right)) {
         case (.other, _), (_, .other): return nil
@@ -364,6 +367,10 @@ extension PostgreSQLDialect {
 extension PostgreSQLDialect.Form {
     fileprivate var isWhole: Bool { self == .integer || self == .boolean }
     fileprivate var isTime: Bool { self == .date || self == .seconds }
+}
+
+extension SQLTerm {
+    fileprivate var isNotANumber: Bool { !isNull && constant?.value.isNull == true }
 }
 
 extension SQLArithmetic {

@@ -44,7 +44,7 @@ extension PostgreSQLFunctions {
                 END
                 """),
             // A number as a column of whole numbers takes it: without its fraction, the last one there is for those beyond.
-            expression("ocd_integer(x numeric)", "bigint", "CAST(trunc(least(greatest(x, \(least)), \(most))) AS bigint)"),
+            expression("ocd_integer(x numeric)", "bigint", "CASE WHEN x IS NOT NULL THEN CAST(trunc(least(greatest(x, \(least)), \(most))) AS bigint) END"),
             // A number without its fraction, as operators on bits take it; NULL for what no 64 bits hold.
             function(
                 "ocd_whole(x numeric)", "bigint",
@@ -126,11 +126,11 @@ extension PostgreSQLFunctions {
                         WHEN '/' THEN
                             IF b = 0 THEN RETURN NULL; END IF;
                             IF a <> 0 AND abs(a) < 'Infinity' AND abs(b) < 'Infinity' THEN
-                                IF abs(b) < 1 AND abs(a) > 1 THEN
+                                IF abs(b) < 1 AND abs(a) > 1 AND (abs(a) > 1e150 OR abs(b) < 1e-150) THEN
                                     scaled := abs((a * power(float8 '2', -540)) / (b * power(float8 '2', 500)));
                                     IF scaled >= power(float8 '2', -16)
                                     THEN RETURN sign(a) * sign(b) * CAST('Infinity' AS double precision); END IF;
-                                ELSIF abs(b) > 1 AND abs(a) < 1 THEN
+                                ELSIF abs(b) > 1 AND abs(a) < 1 AND (abs(b) > 1e150 OR abs(a) < 1e-150) THEN
                                     scaled := abs((a * power(float8 '2', 540)) / (b * power(float8 '2', -500)));
                                     IF scaled <= power(float8 '2', -35) THEN RETURN 0; END IF;
                                 END IF;

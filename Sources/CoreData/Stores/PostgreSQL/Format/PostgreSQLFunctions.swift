@@ -26,10 +26,13 @@ enum PostgreSQLFunctions {
     // MARK: Collations
 
     /// Texts that a collation takes for equal tie, so that the next sort descriptor decides: only one that is not deterministic says so.
+    /// `localizedStandardCompare:` takes no two texts for equal.
     private static var collations: [String] {
-        [("ocd_localized", "und"), ("ocd_localized_case_insensitive", "und-u-ks-level2"), ("ocd_localized_standard", "und-u-kn-ks-level2")]
-            .map { name, locale in
-                "CREATE COLLATION IF NOT EXISTS \(name) (provider = icu, locale = '\(locale)', deterministic = false)"
-            }
+        [
+            ("ocd_localized", "und", false), ("ocd_localized_case_insensitive", "und-u-ks-level2", false),
+            ("ocd_localized_standard", "und-u-kn-true", true),
+        ].map { name, locale, isDeterministic in
+            "CREATE COLLATION IF NOT EXISTS \(name) (provider = icu, locale = '\(locale)', deterministic = \(isDeterministic))"
+        }
     }
 }

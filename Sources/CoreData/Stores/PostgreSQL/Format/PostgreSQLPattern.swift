@@ -118,12 +118,10 @@ struct PostgreSQLPattern {
 
     /// The next part; nil for one that matches nothing by itself, as a comment.
     private mutating func atom() throws(SQLRefusal) -> String? {
+        if rest.first == "[" { return try set() }
         guard let next = rest.popFirst() else { return nil }
         switch next {
         case "(": return try group()
-        case "[":
-            rest = rest[(rest.startIndex - 1)...]
-            return try set()
         case ".": return flags.matchesLineEnds ? #"[\U00000001-\U0010FFFF]"# : #"[^\#(Self.lineEnds)]"#
         case "^": return #"\A"#
         case "$":
@@ -139,35 +137,30 @@ struct PostgreSQLPattern {
 
     private mutating func group() throws(SQLRefusal) -> String? {
         var opening = "(?:"
-        if take("?") {
-            switch rest.popFirst() {
-            case ":": break
-            case "#":
-                while let next = rest.popFirst(), next != ")" {}
-                return nil
-            case "=": opening = "(?="
-            case "!": opening = "(?!"
-            case ">": throw refusal("atomic groups")
-            case "<":
-                if take("=") {
-                    opening = "(?<="
-                } else if take("!") {
-                    opening = "(?<!"
-                } else {
-                    // A name.
-                    while let next = rest.popFirst(), next != ">" {}
-                }
-            case let flag?:
-                rest = rest[(rest.startIndex - 1)...]
-                _ = flag
-                let outer = flags
-                try setFlags()
-                if take(")") { return nil }
-                guard take(":") else { throw refusal("these flags") }
-                defer { flags = outer }
-                return try closed("(?:")
-            case nil: throw refusal("an open group")
-            }
+        guard take("?") else { return try closed(opening) }
+        if take("#") {
+            while let next = rest.popFirst(), next != ")" {}
+            return nil
+        }
+        if take(">") { throw refusal("atomic groups") }
+        if take("=") {
+            opening = "(?="
+        } else if take("!") {
+            opening = "(?!"
+        } else if take("<=") {
+            opening = "(?<="
+        } else if take("<!") {
+            opening = "(?<!"
+        } else if take("<") {
+            // A name.
+            while let next = rest.popFirst(), next != ">" {}
+        } else if !take(":") {
+            let outer = flags
+            try setFlags()
+            if take(")") { return nil }
+            guard take(":") else { throw refusal("these flags") }
+            defer { flags = outer }
+            return try closed(opening)
         }
         return try closed(opening)
     }
@@ -279,29 +272,61 @@ struct PostgreSQLPattern {
     /// One character; with others of its case where that does not count.
     private mutating func literal(_ scalar: Unicode.Scalar) throws(SQLRefusal) -> String {
         // No text of a store has it.
-        if scalar.value == 0 { return #"(?:\Z.)"# }
-        if flags.ignoresCase {
-            if scalar.isASCII, !scalar.properties.isAlphabetic { return Self.escaped(scalar) }
-            try checkFolding(scalar)
-            return try characters(Self.icuEscaped(scalar))
-        }
-        return Self.escaped(scalar)
+        if scalar.value == 0 { return Self.nothing }
+        guard flags.ignoresCase else { return Self.escaped(scalar) }
+        if !scalar.isASCII, Self.folded(scalar).unicodeScalars.count > 1 { throw refusal("'\(scalar)' without case") }
+        let chain = ligatureChain(from: scalar)
+        if chain.count == 1 { return try oneOfCase(scalar) }
+        rest.removeFirst(chain.count - 1)
+        return "(?:" + (try spellings(chain[...])).joined(separator: "|") + ")"
     }
 
-    /// ICU takes some letters for two where case does not count, as `ß` for `ss`: what those may be a part of is not translated.
-    private func checkFolding(_ scalar: Unicode.Scalar) throws(SQLRefusal) {
-        guard let next = rest.first else {
-            if !scalar.isASCII, String(scalar).folding(options: .caseInsensitive, locale: nil).unicodeScalars.count > 1 {
-                throw refusal("'\(scalar)' without case")
-            }
-            return
-        }
-        let pair = String(Character(scalar)).lowercased() + String(Character(next)).lowercased()
-        if ["ss", "ff", "fi", "fl", "st"].contains(pair) || !scalar.isASCII {
-            if !scalar.isASCII, String(scalar).folding(options: .caseInsensitive, locale: nil).unicodeScalars.count == 1 { return }
-            throw refusal("'\(pair)' without case, which one letter may stand for,")
-        }
+    private func oneOfCase(_ scalar: Unicode.Scalar) throws(SQLRefusal) -> String {
+        if scalar.isASCII, !scalar.properties.isAlphabetic { return Self.escaped(scalar) }
+        return try characters(scalar.isASCII ? "[\(scalar)]" : Self.icuEscaped(scalar))
     }
+
+    private static func folded(_ scalar: Unicode.Scalar) -> String { String(scalar).folding(options: .caseInsensitive, locale: nil) }
+
+    /// Letters that stand for several where case does not count.
+    private static let ligatures: [(letters: String, ligatures: String)] = [
+        ("ss", "\u{df}\u{1e9e}"), ("ff", "\u{fb00}"), ("fi", "\u{fb01}"), ("fl", "\u{fb02}"), ("ffi", "\u{fb03}"), ("ffl", "\u{fb04}"),
+        ("st", "\u{fb05}\u{fb06}"),
+    ]
+
+    /// A letter and those behind it that may be one letter with it, and so on.
+    private func ligatureChain(from scalar: Unicode.Scalar) -> [Unicode.Scalar] {
+        var chain = [scalar]
+        var following = rest
+        while let last = chain.last, let next = following.popFirst() {
+            let pair = (String(Character(last)) + String(Character(next))).lowercased()
+            guard Self.ligatures.contains(where: { $0.letters == pair }) else { break }
+            // A letter that is repeated stands alone.
+            if let repetition = following.first, "*+?{".unicodeScalars.contains(repetition) { break }
+            chain.append(next)
+        }
+        return chain
+    }
+
+    /// The ways to write letters, each as a part of an expression.
+    private func spellings(_ letters: ArraySlice<Unicode.Scalar>) throws(SQLRefusal) -> [String] {
+        guard let first = letters.first else { return [""] }
+        if letters.count > 8 { throw refusal("so many letters without case that may be one letter together") }
+        var result: [String] = []
+        let one = try oneOfCase(first)
+        for end in try spellings(letters.dropFirst()) { result.append(one + end) }
+        var text = String.UnicodeScalarView()
+        text.append(contentsOf: letters)
+        let written = String(text).lowercased()
+        for (pair, single) in Self.ligatures where written.hasPrefix(pair) {
+            let part = "[" + single.unicodeScalars.map(Self.escaped).joined() + "]"
+            for end in try spellings(letters.dropFirst(pair.unicodeScalars.count)) { result.append(part + end) }
+        }
+        return result
+    }
+
+    /// What no text matches.
+    private static let nothing = #"(?:\Z.)"#
 
     private static func escaped(_ scalar: Unicode.Scalar) -> String {
         if scalar.isASCII, scalar.properties.isAlphabetic || scalar.properties.numericType != nil { return String(scalar) }
@@ -337,7 +362,7 @@ struct PostgreSQLPattern {
     /// What ICU takes for a member of a set, as a bracket expression.
     private func characters(_ set: String) throws(SQLRefusal) -> String {
         let ranges = try Self.members(of: set, flags.ignoresCase)
-        if ranges.isEmpty { return #"(?:\Z.)"# }
+        if ranges.isEmpty { return Self.nothing }
         let parts = ranges.map { range in
             range.count == 1
                 ? #"\U"# + Self.padded(range.lowerBound) : #"\U"# + Self.padded(range.lowerBound) + #"-\U"# + Self.padded(range.upperBound)
@@ -351,8 +376,10 @@ struct PostgreSQLPattern {
 
     private static func members(of set: String, _ ignoresCase: Bool) throws(SQLRefusal) -> [ClosedRange<UInt32>] {
         let key = (ignoresCase ? "i" : "-") + set
+        if let simple = simpleMembers(of: set, ignoresCase) { return simple }
         if let known = sets.withLock({ $0[key] }) { return known }
-        guard let expression = try? NSRegularExpression(pattern: "(?:\(set))+", options: ignoresCase ? .caseInsensitive : []) else {
+        // A limited number at once, as each takes memory.
+        guard let expression = try? NSRegularExpression(pattern: "(?:\(set)){1,500}", options: ignoresCase ? .caseInsensitive : []) else {
             throw SQLRefusal(reason: "'\(set)' is no set of characters")
         }
         var ranges: [ClosedRange<UInt32>] = []
@@ -373,6 +400,58 @@ struct PostgreSQLPattern {
             sets[key] = found
         }
         return found
+    }
+
+    /// The members of a set of plain ASCII characters, which most are; nil for others.
+    private static func simpleMembers(of set: String, _ ignoresCase: Bool) -> [ClosedRange<UInt32>]? {
+        var body = Array(set.utf8.dropFirst().dropLast())[...]
+        guard set.utf8.first == UInt8(ascii: "["), set.utf8.last == UInt8(ascii: "]"), !body.isEmpty else { return nil }
+        let isNegated = body.first == UInt8(ascii: "^")
+        if isNegated { body.removeFirst() }
+        func isPlain(_ byte: UInt8) -> Bool {
+            Unicode.Scalar(byte).properties.isAlphabetic && byte < 0x80 || byte >= 0x30 && byte <= 0x39 || "_%+@.,;!#~/ ".utf8.contains(byte)
+        }
+        var members = [Bool](repeating: false, count: 128)
+        var others: [UInt32] = []
+        func insert(_ byte: UInt8) {
+            members[Int(byte)] = true
+            guard ignoresCase, Unicode.Scalar(byte).properties.isAlphabetic else { return }
+            members[Int(byte ^ 0x20)] = true
+            // The long s, and the sign of kelvins.
+            if byte | 0x20 == UInt8(ascii: "s") { others.append(0x17f) }
+            if byte | 0x20 == UInt8(ascii: "k") { others.append(0x212a) }
+        }
+        let dash = UInt8(ascii: "-")
+        if body.count > 1, body.last == dash {
+            members[Int(dash)] = true
+            body.removeLast()
+        }
+        while let first = body.popFirst() {
+            guard isPlain(first) else { return nil }
+            guard body.first == dash else {
+                insert(first)
+                continue
+            }
+            body.removeFirst()
+            guard let last = body.popFirst(), isPlain(last), first <= last else { return nil }
+            for byte in first...last { insert(byte) }
+        }
+        var ranges: [ClosedRange<UInt32>] = []
+        for value in (0..<128).filter({ members[$0] }).map(UInt32.init) + Set(others).sorted() {
+            if let previous = ranges.last, previous.upperBound + 1 == value {
+                ranges[ranges.count - 1] = previous.lowerBound...value
+            } else {
+                ranges.append(value...value)
+            }
+        }
+        if !isNegated { return ranges }
+        var start: UInt32 = 1
+        var complement: [ClosedRange<UInt32>] = []
+        for range in ranges {
+            if start < range.lowerBound { complement.append(start...(range.lowerBound - 1)) }
+            start = range.upperBound + 1
+        }
+        return (complement + [start...0x10ffff]).flatMap(split)
     }
 
     /// A range without surrogates, which are no characters.
