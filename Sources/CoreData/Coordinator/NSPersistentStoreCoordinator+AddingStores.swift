@@ -74,6 +74,7 @@ extension NSPersistentStoreCoordinator {
         }
         post(.NSPersistentStoreCoordinatorStoresWillChange, [NSAddedPersistentStoresKey: [store]])
         list(store, holding: entities)
+        follow(store)
         store.didAdd(to: self)
         return store
     }
