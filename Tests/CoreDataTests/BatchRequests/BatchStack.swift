@@ -58,6 +58,8 @@ enum Warehouse {
         /// Whether the relationships of a category and of a label to their items are not optional.
         var requiresItems = false
         var requiresCategory = false
+        /// PostgreSQL takes no row without what is required.
+        var requiresName = true
     }
 
     static func model(_ rules: Rules = Rules(), isUnique: Bool = true) -> NSManagedObjectModel {
@@ -71,7 +73,7 @@ enum Warehouse {
         let item = NSEntityDescription(
             "Item", class: "NSManagedObject",
             [
-                NSAttributeDescription("sku", .stringAttributeType), NSAttributeDescription("name", .stringAttributeType, optional: false),
+                NSAttributeDescription("sku", .stringAttributeType), NSAttributeDescription("name", .stringAttributeType, optional: !rules.requiresName),
                 NSAttributeDescription("stock", .integer32AttributeType, default: 5),
                 NSAttributeDescription("price", .decimalAttributeType), NSAttributeDescription("added", .dateAttributeType),
                 NSAttributeDescription("code", .UUIDAttributeType), photo, upper,

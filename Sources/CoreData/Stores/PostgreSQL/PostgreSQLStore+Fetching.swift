@@ -18,7 +18,7 @@ extension PostgreSQLStore {
     }
 
     /// - Throws: code 134060 for a value that no column can have.
-    private func statement(_ sql: String, _ arguments: [SQLArgument], isKept: Bool = false) throws -> WireStatement {
+    func statement(_ sql: String, _ arguments: [SQLArgument], isKept: Bool = false) throws -> WireStatement {
         var wired = WireArguments()
         for argument in arguments {
             do throws(WireValue.Refusal) { try wired.append(argument) } catch {

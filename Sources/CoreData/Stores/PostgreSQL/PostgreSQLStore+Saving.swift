@@ -7,13 +7,12 @@ extension PostgreSQLStore {
         try withoutActuallyEscaping(others) { try save(batch, others: $0) }
     }
 
-    /// How often a save is tried that meets others in a way that only trying again can solve.
+    /// How often something is tried that meets others in a way that only trying again can solve.
     private static let mostAttempts = 5
 
     private func save(_ batch: SaveBatch, others: (() throws -> Void)?) throws -> SaveOutcome {
         try requireWritable()
         let backend = try backend()
-        var attempt = 1
         // What others have written in the meantime cannot be done again.
         var mayRepeat = true
         let guarded = others.map { others in
@@ -22,26 +21,43 @@ extension PostgreSQLStore {
                 try others()
             }
         }
+        return try write(
+            mayRepeat: { mayRepeat }, { PostgreSQLSave(batch: batch, store: self, backend: backend, connection: $0) },
+            run: { try $0.run(beforeCommit: guarded) }, whenCommitted: { $0.publish() })
+    }
+
+    /// Runs what writes in a transaction of its own, and again where it meets others in a way that only trying again can solve.
+    ///
+    /// - Parameters:
+    ///   - mayRepeat: asked after a failure.
+    ///   - make: makes one attempt.
+    ///   - whenCommitted: the result of an attempt that was committed although the server could not say so.
+    func write<Attempt: PostgreSQLAttempt, Result>(
+        mayRepeat: () -> Bool = { true }, _ make: (PostgreSQLConnection) -> Attempt, run: (Attempt) throws -> Result,
+        whenCommitted: (Attempt) -> Result
+    ) throws -> Result {
+        let backend = try backend()
+        var attempt = 1
         while true {
-            var session: PostgreSQLSave?
+            var session: Attempt?
             do {
                 let outcome = try backend.pool.withWire { connection in
-                    let made = PostgreSQLSave(batch: batch, store: self, backend: backend, connection: connection)
+                    let made = make(connection)
                     session = made
-                    return try made.run(beforeCommit: guarded)
+                    return try run(made)
                 }
                 metadataWasWritten()
                 return outcome
             } catch let error as WireError {
                 if error.isConnectionLost, let session, session.isCommitSent {
-                    if try wasCommitted(session, backend) {
+                    if try wasCommitted(session.identifier, backend) {
                         metadataWasWritten()
-                        return session.publish()
+                        return whenCommitted(session)
                     }
                 } else if !error.isTransient && !(error.isConnectionLost && attempt == 1) {
                     throw failure(error)
                 }
-                guard mayRepeat, attempt < Self.mostAttempts else { throw failure(error) }
+                guard mayRepeat(), attempt < Self.mostAttempts else { throw failure(error) }
                 attempt += 1
                 // Those who met are not to meet again.
                 Thread.sleep(forTimeInterval: Double.random(in: 0.002...0.02) * Double(attempt * attempt))
@@ -52,13 +68,13 @@ extension PostgreSQLStore {
     /// Whether a save whose connection was lost during the commit was committed.
     ///
     /// Its UUID is taken for another transaction: where that succeeds the save was not committed, and never can be.
-    private func wasCommitted(_ session: PostgreSQLSave, _ backend: PostgreSQLBackend) throws -> Bool {
+    private func wasCommitted(_ identifier: UUID, _ backend: PostgreSQLBackend) throws -> Bool {
         let deadline = Date(timeIntervalSinceNow: backend.pool.configuration.timeout)
         var pause = 0.05
         while true {
             do {
                 let claim = PostgreSQLTransactions.recording(
-                    session.identifier, author: "OpenCoreData: given up", contextName: nil, sender: backend.pool.sender)
+                    identifier, author: "OpenCoreData: given up", contextName: nil, sender: backend.pool.sender)
                 try backend.pool.withWire { connection in
                     _ = try connection.executeAll([claim])
                 }
@@ -71,7 +87,7 @@ extension PostgreSQLStore {
                         "The connection to the store \(StoreName.path(url)) was lost while a save was committed, and the server cannot be asked "
                             + "whether it was: \(error.message)",
                         recovery: "When the server is back, look in \(PostgreSQLHousekeeping.transactionTable) for the save "
-                            + "\(session.identifier.uuidString.lowercased()): it was committed if it is there.",
+                            + "\(identifier.uuidString.lowercased()): it was committed if it is there.",
                         userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
                 }
                 Thread.sleep(forTimeInterval: pause)

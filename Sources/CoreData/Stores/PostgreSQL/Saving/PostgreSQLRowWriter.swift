@@ -158,8 +158,8 @@ final class PostgreSQLRowWriter {
     /// `COPY`, for many rows.
     var copyStatement: String { "COPY \(table) (\(list(insertColumns))) FROM STDIN (FORMAT binary)" }
 
-    /// Sends all new rows as `COPY` takes them.
-    func copyRows(to send: (UnsafeRawBufferPointer) throws -> Void) throws {
+    /// Sends all new rows, or some of them, as `COPY` takes them.
+    func copyRows(_ rows: ContiguousArray<RowPointer>? = nil, to send: (UnsafeRawBufferPointer) throws -> Void) throws {
         var bytes = WireBytes()
         bytes.bytes.reserveCapacity(1 << 17)
         // The format's signature, no flags, no extension.
@@ -168,7 +168,7 @@ final class PostgreSQLRowWriter {
         bytes.append(Int32(0))
         let count = Int16(insertColumns.count)
         let hasEntity = entity.table.entityColumn != nil
-        for row in inserted {
+        for row in rows ?? inserted {
             bytes.append(count)
             bytes.append(Int32(8))
             bytes.append(row.rowKey)
@@ -191,9 +191,10 @@ final class PostgreSQLRowWriter {
         try bytes.bytes.withUnsafeBytes(send)
     }
 
-    /// Inserts all new rows, an array for each column.
-    func insertStatement() throws -> WireStatement {
+    /// Inserts all new rows, or some of them, an array for each column.
+    func insertStatement(_ rows: ContiguousArray<RowPointer>? = nil) throws -> WireStatement {
         let columns = insertColumns
+        let inserted = rows ?? inserted
         var arguments = WireArguments()
         try appendSystemColumns(inserted, to: &arguments)
         try append(targets, of: inserted, to: &arguments)

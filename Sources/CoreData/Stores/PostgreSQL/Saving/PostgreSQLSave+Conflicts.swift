@@ -35,30 +35,6 @@ extension PostgreSQLSave {
 
     // MARK: Uniqueness
 
-    private struct Constraint {
-        let names: [String]
-        let columns: [String]
-        let layout: EntityLayout
-    }
-
-    /// The constraints that apply to an entity, its superentities' included.
-    private func constraints(of layout: EntityLayout) -> [Constraint] {
-        var result: [Constraint] = []
-        var candidate: EntityLayout? = layout
-        let schema = SQLSchema(mapping: backend.mapping)
-        while let current = candidate {
-            if let entity = backend.mapping.entity(current) {
-                for names in current.entity.uniquenessConstraintNames {
-                    if let columns = schema.columnNames(of: names, in: entity) {
-                        result.append(Constraint(names: current.constrainedPaths(names), columns: columns, layout: current))
-                    }
-                }
-            }
-            candidate = current.superIndex >= 0 ? backend.mapping.layouts.layouts[current.superIndex] : nil
-        }
-        return result
-    }
-
     private enum Change: Hashable {
         case insert(Int)
         case update(Int)
@@ -75,7 +51,7 @@ extension PostgreSQLSave {
 
     /// The rows that claim values of one constraint, and those whose former values do not count.
     private struct Claims {
-        let constraint: Constraint
+        let constraint: SQLConstraint
         let types: [UInt32]
         var claims: [Claim] = []
         var released: [Int64] = []
@@ -86,7 +62,7 @@ extension PostgreSQLSave {
         var all: [Claims] = []
         var places: [ObjectIdentifier: [String: Int]] = [:]
         func add(_ change: Change, _ row: RowChange) throws {
-            for constraint in constraints(of: row.layout) {
+            for constraint in backend.mapping.constraints(of: row.layout) {
                 let slots = constraint.names.compactMap { row.layout.slotByPath[$0] }
                 let name = constraint.columns.joined(separator: "\0")
                 let entity = try backend.entity(constraint.layout)
@@ -170,7 +146,7 @@ extension PostgreSQLSave {
         }
     }
 
-    private func add(_ changes: [Change], _ claim: Claim, _ constraint: Constraint, existing: Snapshot?) {
+    private func add(_ changes: [Change], _ claim: Claim, _ constraint: SQLConstraint, existing: Snapshot?) {
         var inserts: [Int] = []
         var updates: [Int] = []
         for change in changes {

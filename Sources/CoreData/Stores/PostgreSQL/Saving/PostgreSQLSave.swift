@@ -5,7 +5,7 @@ import Foundation
 /// Rows that are changed or deleted are locked first, in the order of their keys, and their versions compared: all conflicts are known
 /// before anything is written. Then rows are deleted, updated and inserted, so that a unique value can move between rows within
 /// one save: uniqueness and foreign keys are looked at behind all of them.
-final class PostgreSQLSave {
+final class PostgreSQLSave: PostgreSQLAttempt {
     let batch: SaveBatch
     let store: PostgreSQLStore
     let backend: PostgreSQLBackend
@@ -26,7 +26,7 @@ final class PostgreSQLSave {
     var derivedRows: [Int: PostgreSQLRowCollector] = [:]
 
     /// From this number of new rows of an entity on they are copied.
-    private static let fewestCopiedRows = 50
+    static let fewestCopiedRows = 50
     private static let savepoint = "before_rows"
 
     init(batch: SaveBatch, store: PostgreSQLStore, backend: PostgreSQLBackend, connection: PostgreSQLConnection) {
@@ -53,7 +53,8 @@ final class PostgreSQLSave {
         let end: [WireStatement]
         do {
             try write()
-            end = try lastStatements()
+            end = try store.lastStatements(
+                of: identifier, ChangeAuthor(contextName: batch.contextName, transactionAuthor: batch.transactionAuthor))
             if let others {
                 try send(end)
                 waiting = []
@@ -243,16 +244,6 @@ final class PostgreSQLSave {
         writers[layout.index] = writer
         recent = (ObjectIdentifier(layout), writer)
         return writer
-    }
-
-    /// What stands behind the rows: constraints, metadata, and the transaction itself, whose number is locked as late as can be.
-    private func lastStatements() throws -> [WireStatement] {
-        var last = [WireStatement("SET CONSTRAINTS ALL IMMEDIATE")]
-        if let metadata = store.changedMetadata { last.append(try PostgreSQLMetadata.update(metadata)) }
-        last.append(
-            PostgreSQLTransactions.recording(
-                identifier, author: batch.transactionAuthor, contextName: batch.contextName, sender: backend.pool.sender))
-        return last
     }
 
     // MARK: Publishing

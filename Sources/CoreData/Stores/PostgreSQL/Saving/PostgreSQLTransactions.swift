@@ -40,3 +40,24 @@ enum PostgreSQLTransactions {
         }
     }
 }
+
+/// One attempt at writing in a transaction.
+protocol PostgreSQLAttempt {
+    /// Names the transaction in the table of transactions.
+    var identifier: UUID { get }
+    /// Whether the commit was sent: what became of it is not known if the connection is lost now.
+    var isCommitSent: Bool { get }
+}
+
+extension PostgreSQLStore {
+    /// What stands behind everything else in a transaction: constraints, metadata, and the transaction itself, whose number is locked as
+    /// late as can be.
+    func lastStatements(of transaction: UUID, _ author: ChangeAuthor) throws -> [WireStatement] {
+        var last = [WireStatement("SET CONSTRAINTS ALL IMMEDIATE")]
+        if let metadata = changedMetadata { last.append(try PostgreSQLMetadata.update(metadata)) }
+        last.append(
+            PostgreSQLTransactions.recording(
+                transaction, author: author.transactionAuthor, contextName: author.contextName, sender: try backend().pool.sender))
+        return last
+    }
+}
