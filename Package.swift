@@ -128,7 +128,7 @@ let package = Package(
         .executableTarget(name: "CoreDataTool", dependencies: ["CoreDataToolKit"]),
         .plugin(name: "GenerateEntities", capability: .buildTool(), dependencies: ["CoreDataTool"]),
         .executableTarget(
-            name: "Inventory", dependencies: ["SafeCoreData"], path: "Examples/Inventory"),
+            name: "Inventory", dependencies: ["CoreDataPostgreSQL", "SafeCoreData"], path: "Examples/Inventory"),
         .testTarget(
             name: "CoreDataToolTests",
             dependencies: ["CoreDataToolKit", "CoreData", "SafeCoreData", "CSQLite", "TestSupport"]),

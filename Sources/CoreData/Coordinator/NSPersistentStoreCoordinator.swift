@@ -134,6 +134,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         }
         if store.observesUse { tellsStoresOfUse.store(true, ordering: .relaxed) }
         state.withLock { $0.stores.append(AddedStore(store: store, holds: holds)) }
+        store.othersChanged = { [weak self, weak store] in
+            guard let self, let store else { return }
+            for cache in store.snapshotStore?.rowCaches ?? [] { cache.removeAll() }
+            for client in self.clients.all { client.storeWasChangedByOthers() }
+        }
     }
 
     /// Takes a store off the list. The caller holds `changingStores`.

@@ -24,6 +24,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         var number = -1
         var modelLayout: ModelLayout?
         var token: StoreToken?
+        var othersChanged: (@Sendable () -> Void)?
     }
 
     private let state: Mutex<State>
@@ -243,6 +244,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         set { state.withLock { $0.modelLayout = newValue } }
     }
 
+    /// Called by a store that hears of it when others have changed its rows, on any thread; set by the coordinator.
+    var othersChanged: (@Sendable () -> Void)? {
+        get { state.withLock { $0.othersChanged } }
+        set { state.withLock { $0.othersChanged = newValue } }
+    }
+
     /// What the store's object IDs share.
     var token: StoreToken {
         let uuid = identifier ?? ""
@@ -256,6 +263,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Separates the store from its coordinator: objects that came from it are invalid afterwards.
     func detach() {
-        state.withLock { $0.coordinator = nil }
+        state.withLock {
+            $0.coordinator = nil
+            $0.othersChanged = nil
+        }
     }
 }

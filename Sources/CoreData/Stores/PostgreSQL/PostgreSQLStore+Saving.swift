@@ -57,14 +57,10 @@ extension PostgreSQLStore {
         var pause = 0.05
         while true {
             do {
-                var arguments = WireArguments()
-                arguments.append(WireType.uuid) { bytes in
-                    withUnsafeBytes(of: session.identifier.uuid) { bytes.append($0.bindMemory(to: UInt8.self)) }
-                }
-                arguments.append(text: "OpenCoreData: given up")
-                arguments.appendNull(WireType.text)
+                let claim = PostgreSQLTransactions.recording(
+                    session.identifier, author: "OpenCoreData: given up", contextName: nil, sender: backend.pool.sender)
                 try backend.pool.withWire { connection in
-                    _ = try connection.executeAll([WireStatement(PostgreSQLTransactions.record, arguments)])
+                    _ = try connection.executeAll([claim])
                 }
                 return false
             } catch let error as WireError {

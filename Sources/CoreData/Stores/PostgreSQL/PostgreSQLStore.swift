@@ -7,12 +7,13 @@ import Synchronization
 /// Many threads, processes and machines may use it at once.
 ///
 /// Options: `NSReadOnlyPersistentStoreOption`, `NSPersistentStoreTimeoutOption` (seconds that a statement may take, and to wait for locks
-/// and connections; 30 unless set), `NSPersistentStoreConnectionPoolMaxSizeKey` (8 unless set), and a connection string for what a
-/// URL cannot say.
+/// and connections; 30 unless set), `NSPersistentStoreConnectionPoolMaxSizeKey` (8 unless set),
+/// `NSPersistentStoreRemoteChangeNotificationPostOptionKey` (one more connection, on which the store hears of what others commit), and a
+/// connection string for what a URL cannot say.
 final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     // Sendable: what changes lies behind a mutex.
 
-    static let storeType = "PostgreSQL"
+    static let storeType = PostgreSQLStoreType.name
 
     override var type: String { Self.storeType }
     override var snapshotStore: (any SnapshotStore)? { self }
@@ -22,6 +23,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         var pool: PostgreSQLPool?
         var backend: PostgreSQLBackend?
         var isMetadataChanged = false
+        var listener: PostgreSQLListener?
     }
 
     /// Guards the open store.
@@ -38,7 +40,11 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
             persistentStoreCoordinator: root, configurationName: name, at: url.withoutPassword, options: options)
     }
 
-    deinit { opening.withLock { $0.pool }?.close() }
+    deinit {
+        let (pool, listener) = opening.withLock { ($0.pool, $0.listener) }
+        listener?.end()
+        pool?.close()
+    }
 
     var rowCaches: [RowCache] { opening.withLock { $0.backend }?.rowCaches ?? [] }
 
@@ -142,10 +148,11 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     }
 
     private func close() {
-        let pool = opening.withLock { opening in
+        let (pool, listener) = opening.withLock { opening in
             defer { opening = Opening() }
-            return opening.pool
+            return (opening.pool, opening.listener)
         }
+        listener?.end()
         pool?.close()
     }
 
@@ -153,9 +160,33 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         close()
         try loadMetadata()
         try prepareForRequests()
+        listen()
     }
 
     override func willRemove(from coordinator: NSPersistentStoreCoordinator?) { close() }
+
+    override func didAdd(to coordinator: NSPersistentStoreCoordinator) { listen() }
+
+    /// Begins to follow what others commit, where that is wanted.
+    private func listen() {
+        guard Self.flag(options, NSPersistentStoreRemoteChangeNotificationPostOptionKey) else { return }
+        let listener = opening.withLock { opening -> PostgreSQLListener? in
+            guard let pool = opening.pool, opening.listener == nil else { return nil }
+            let made = PostgreSQLListener(pool) { [weak self] last, byOthers in self?.wasChanged(byOthers: byOthers) }
+            opening.listener = made
+            return made
+        }
+        listener?.start()
+    }
+
+    /// Called on the listener's thread, which waits for nobody.
+    private func wasChanged(byOthers: Bool) {
+        guard let coordinator = persistentStoreCoordinator, let url else { return }
+        if byOthers { othersChanged?() }
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreRemoteChange, object: coordinator,
+            userInfo: [NSStoreUUIDKey: identifier ?? "", NSPersistentStoreURLKey: url])
+    }
 
     /// - Throws: an error that names the store when it was opened for reading alone.
     func requireWritable() throws {

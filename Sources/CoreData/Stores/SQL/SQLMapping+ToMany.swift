@@ -91,8 +91,8 @@ extension SQLMapping {
         // entity's relationships are taken in order.
         for side in sides {
             guard let inverse = side.relationship.inverseRelationship else { continue }
-            columns[ObjectIdentifier(side.relationship)] = columnNames.take(
-                naming.joinColumn(side.relationship, inverse: inverse, of: side.entity))
+            let name = naming.joinColumn(side.relationship, inverse: inverse, of: side.entity)
+            columns[ObjectIdentifier(side.relationship)] = naming.numbersJoinColumns ? columnNames.take(name) : name
         }
         var tableNames = SQLNames(taken: Set(tables.map(\.name)))
         var joins: [ObjectIdentifier: SQLJoinTable] = [:]
@@ -102,9 +102,13 @@ extension SQLMapping {
                 let destination = side.relationship.destinationEntity?.name.flatMap({ layouts.layoutByName[$0] })
                     .flatMap({ entity($0) }),
                 let firstColumn = columns[ObjectIdentifier(side.relationship)],
-                let secondColumn = columns[ObjectIdentifier(second)]
+                var secondColumn = columns[ObjectIdentifier(second)]
             else { continue }
             let isReflexive = second === side.relationship
+            if !isReflexive, firstColumn == secondColumn {
+                var names = SQLNames(taken: [firstColumn])
+                secondColumn = names.take(secondColumn)
+            }
             let join = SQLJoinTable(
                 name: tableNames.take(naming.joinTable(side.relationship, of: side.entity)),
                 firstColumn: isReflexive ? naming.reflexiveColumn(side.relationship, of: side.entity) : firstColumn,

@@ -36,6 +36,8 @@ protocol TableNaming: Sendable {
     func joinTable(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String
     /// The column of the owner's keys.
     func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity) -> String
+    /// Whether no two join tables have a column of the same name.
+    var numbersJoinColumns: Bool { get }
     /// The column of the owner's keys of a relationship that is its own inverse.
     func reflexiveColumn(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String
     /// The column of positions among the rows that a column of a join table leads to.

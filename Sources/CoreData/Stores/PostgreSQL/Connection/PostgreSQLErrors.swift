@@ -7,8 +7,15 @@ extension WireError {
 
     var isUniqueViolation: Bool { sqlState == Self.uniqueViolation }
 
-    /// Whether the whole transaction may succeed when it is run once more: serialization failures and deadlocks.
-    var isTransient: Bool { sqlState == "40001" || sqlState == "40P01" }
+    /// Whether the whole transaction may succeed when it is run once more: serialization failures and deadlocks, and statements that the
+    /// server kept and that fit no more.
+    var isTransient: Bool {
+        switch sqlState {
+        case "40001"?, "40P01"?, "26000"?: true
+        case "0A000"?: message.contains("cached plan")
+        default: false
+        }
+    }
 
     /// The error for the program.
     ///

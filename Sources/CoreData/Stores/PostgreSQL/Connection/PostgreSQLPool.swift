@@ -15,6 +15,8 @@ final class PostgreSQLPool: @unchecked Sendable {
     }
 
     let configuration: Configuration
+    /// Names the store that the pool serves, among all of all programs: what it commits is told apart from what others commit.
+    let sender = UUID().uuidString.lowercased()
     private let driver: any DatabaseDriver.Type
     private let condition = NSCondition()
     private var idle: [PostgreSQLConnection] = []
@@ -145,14 +147,25 @@ final class PostgreSQLPool: @unchecked Sendable {
             schema: configuration.address.schema, statementTimeout: max(configuration.timeout, 1), lockTimeout: configuration.timeout)
     }
 
-    private func connectWire() throws -> any DatabaseWire {
-        var target = WireTarget(connection: configuration.address.connection)
+    /// Opens a connection for who listens, past a pooler if there is a way.
+    ///
+    /// - Returns: the connection, and whether it hears what the server says: a pooler drops it.
+    func connectListener() throws -> (PostgreSQLConnection, hears: Bool) {
+        let connection = try PostgreSQLConnection(connectWire(configuration.address.directConnection), settings)
+        return (connection, !connection.isPooled)
+    }
+
+    /// - Parameter address: another one than that of the store.
+    private func connectWire(_ address: String? = nil) throws -> any DatabaseWire {
+        var target = WireTarget(connection: address ?? configuration.address.connection)
         target.password = configuration.password
         target.standard = [
             "connect_timeout": "10", "application_name": "OpenCoreData", "keepalives_idle": "30", "keepalives_interval": "10",
             "keepalives_count": "3",
         ]
         if !configuration.isReadOnly { target.standard["target_session_attrs"] = "read-write" }
+        // Unless the address says otherwise.
+        if PostgreSQLAddress.leavesMachine(target.connection) { target.standard["sslmode"] = "require" }
         return try driver.connect(target)
     }
 }

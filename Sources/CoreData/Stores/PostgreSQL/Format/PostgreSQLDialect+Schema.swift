@@ -84,15 +84,30 @@ extension PostgreSQLDialect {
             ]
         }
         let id = identifier(derivation.mapping.naming.key)
+        var isOwn = derivation.members(row: "NEW").map { [$0] } ?? []
+        // The time of the last save is not that of a change that others bring about.
+        if case .now = kind {
+            let version = identifier(derivation.mapping.naming.version)
+            isOwn.append("(TG_OP = 'INSERT' OR NEW.\(version) IS DISTINCT FROM OLD.\(version))")
+        }
+        let assignment = "NEW.\(column) := \(derivation.value(of: kind, row: "NEW"));"
         let own = trigger(
             "own", "BEFORE INSERT OR UPDATE ON % FOR EACH ROW", derivation.entity.table.name,
-            "NEW.\(column) := \(derivation.value(of: kind, row: "NEW")); RETURN NEW;")
+            (isOwn.isEmpty ? assignment : "IF \(isOwn.joined(separator: " AND ")) THEN \(assignment) END IF;") + " RETURN NEW;")
+        /// Rows whose value is another now are written again. Nothing is done for statements that have touched no row: triggers of tables
+        /// that depend on each other would call each other for ever.
         func touched(_ table: String, _ key: String, by foreign: String) -> [String] {
             func body(_ tables: String...) -> String {
                 let keys = tables.map { "SELECT \(identifier(foreign)) FROM \($0)" }.joined(separator: " UNION ")
                 let setting = "'\(Self.touchedRows(derivation.entity.table.name))'"
-                return "WITH touched AS (UPDATE \(derivation.table) SET \(column) = \(column) WHERE \(identifier(key)) IN (\(keys)) "
-                    + "RETURNING \(id)) SELECT set_config(\(setting), concat_ws(',', NULLIF(current_setting(\(setting), true), ''), "
+                let isTouched = tables.map { "EXISTS (SELECT 1 FROM \($0))" }.joined(separator: " OR ")
+                let conditions =
+                    ["d.\(identifier(key)) IN (\(keys))", "d.\(column) IS DISTINCT FROM \(derivation.value(of: kind, row: "d"))"]
+                    + [derivation.members(row: "d")].compactMap { $0 }
+                return "IF NOT (\(isTouched)) THEN RETURN NULL; END IF; "
+                    + "WITH touched AS (UPDATE \(derivation.table) AS d SET \(column) = d.\(column) "
+                    + "WHERE \(conditions.joined(separator: " AND ")) RETURNING d.\(id)) "
+                    + "SELECT set_config(\(setting), concat_ws(',', NULLIF(current_setting(\(setting), true), ''), "
                     + "string_agg(\(id)::text, ',')), true) FROM touched INTO ignored; RETURN NULL;"
             }
             return trigger("insert", "AFTER INSERT ON % REFERENCING NEW TABLE AS now FOR EACH STATEMENT", table, body("now"))

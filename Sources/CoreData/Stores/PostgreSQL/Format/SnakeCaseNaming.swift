@@ -60,9 +60,12 @@ struct SnakeCaseNaming: TableNaming {
     func joinTable(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String {
         Self.name(Self.words(owner.layout.name), Self.words(relationship.name))
     }
+    /// `item_id` beside `tag_id`; among objects of one entity each side is called as the relationship that leads back to it.
     func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity) -> String {
-        Self.limited(Self.words(owner.layout.name) + "_" + Self.words(relationship.name), to: Self.longestName - 3) + "_id"
+        let isOfOneEntity = relationship.destinationEntity === relationship.owningEntity
+        return Self.limited(Self.words(isOfOneEntity ? inverse.name : owner.layout.name), to: Self.longestName - 3) + "_id"
     }
+    var numbersJoinColumns: Bool { false }
     func reflexiveColumn(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String { "owner_id" }
     func positionColumn(ofJoinColumn column: String) -> String { Self.name(Self.stem(column), "pos") }
     func keyIndex(_ table: String, _ column: String) -> String { Self.name(table, column) }

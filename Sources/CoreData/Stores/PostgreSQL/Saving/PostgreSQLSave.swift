@@ -249,12 +249,9 @@ final class PostgreSQLSave {
     private func lastStatements() throws -> [WireStatement] {
         var last = [WireStatement("SET CONSTRAINTS ALL IMMEDIATE")]
         if let metadata = store.changedMetadata { last.append(try PostgreSQLMetadata.update(metadata)) }
-        var arguments = WireArguments()
-        arguments.append(WireType.uuid) { bytes in withUnsafeBytes(of: identifier.uuid) { bytes.append($0.bindMemory(to: UInt8.self)) } }
-        for text in [batch.transactionAuthor, batch.contextName] {
-            if let text, !text.contains("\0") { arguments.append(text: text) } else { arguments.appendNull(WireType.text) }
-        }
-        last.append(WireStatement(PostgreSQLTransactions.record, arguments, isKept: true))
+        last.append(
+            PostgreSQLTransactions.recording(
+                identifier, author: batch.transactionAuthor, contextName: batch.contextName, sender: backend.pool.sender))
         return last
     }
 

@@ -29,6 +29,8 @@ struct CoreDataNaming: TableNaming {
         "Z_\(owner.number)\(inverse.name.uppercased())"
     }
 
+    var numbersJoinColumns: Bool { true }
+
     func reflexiveColumn(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String { Self.reflexive }
 
     static let reflexive = "REFLEXIVE"
