@@ -34,6 +34,9 @@ extension SQLGenerator {
         return try compare(left, type, right, options, context)
     }
 
+    /// What is nil where a value is: what is computed may have a value that its kind has not.
+    func presence(of term: SQLTerm) -> SQLText { term.stored ?? (dialect.hasStaticTypes ? term.exact : nil) ?? term.text }
+
     /// What a constant is compared with, which says how it is bound: comparisons of texts take it as it is.
     func counterpart(of term: SQLTerm, _ type: NSComparisonPredicate.Operator) -> SQLTerm? {
         if !dialect.hasStaticTypes { return term }
@@ -66,10 +69,10 @@ extension SQLGenerator {
     private func equality(
         _ left: SQLTerm, _ right: SQLTerm, _ options: NSComparisonPredicate.Options, _ context: String
     ) throws -> SQLText {
-        if right.isNull { return (left.stored ?? left.text) + " IS NULL" }
-        if left.isNull { return (right.stored ?? right.text) + " IS NULL" }
+        if right.isNull { return presence(of: left) + " IS NULL" }
+        if left.isNull { return presence(of: right) + " IS NULL" }
         let canBothBeNull = left.canBeNull && right.canBeNull
-        let areBothNull = "(" + (left.stored ?? left.text) + " IS NULL AND " + (right.stored ?? right.text) + " IS NULL)"
+        let areBothNull = "(" + presence(of: left) + " IS NULL AND " + presence(of: right) + " IS NULL)"
         switch try meeting(of: left, right, context) {
         case .none: return canBothBeNull ? areBothNull : truth(false)
         case .different(let left, let right):
@@ -94,8 +97,8 @@ extension SQLGenerator {
     private func inequality(
         _ left: SQLTerm, _ right: SQLTerm, _ options: NSComparisonPredicate.Options, _ context: String
     ) throws -> SQLText {
-        if right.isNull { return (left.stored ?? left.text) + " IS NOT NULL" }
-        if left.isNull { return (right.stored ?? right.text) + " IS NOT NULL" }
+        if right.isNull { return presence(of: left) + " IS NOT NULL" }
+        if left.isNull { return presence(of: right) + " IS NOT NULL" }
         if case .same = try meeting(of: left, right, context), options.comparesLiterally || !isText(left) || !isText(right),
             dialect.compare(left, .equalTo, right) == nil
         {
@@ -260,7 +263,7 @@ extension SQLGenerator {
         for member in members {
             let member = try self.term(member, in: environment, like: left, context)
             if member.isNull {
-                parts.append((left.stored ?? left.text) + " IS NULL")
+                parts.append(presence(of: left) + " IS NULL")
             } else if let constant = member.constant, !left.isNull, left.valueClass == member.valueClass, dialect.compare(left, .equalTo, member) == nil,
                 options.comparesLiterally || !isText(left), isSame(try meeting(of: left, member, context))
             {

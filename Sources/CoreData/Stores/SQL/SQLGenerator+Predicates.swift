@@ -153,7 +153,7 @@ extension SQLGenerator {
         if modifier == .direct { return compared }
         // A single value is its own only element, and nil has none.
         let presence = try term(left, in: environment, like: nil, context)
-        let test = presence.stored ?? presence.text
+        let test = self.presence(of: presence)
         return modifier == .any ? "(" + test + " IS NOT NULL AND " + compared + ")" : "(" + test + " IS NULL OR " + compared + ")"
     }
 

@@ -167,6 +167,7 @@ extension PostgreSQLFunctions {
                 DECLARE
                     first integer := coalesce(scale(a), 1000);
                     second integer := coalesce(scale(b), 1000);
+                    zeros integer;
                     result numeric;
                     x numeric := a;
                     y numeric := b;
@@ -192,8 +193,9 @@ extension PostgreSQLFunctions {
                                         ELSE length(rtrim(CAST(x AS text), '0')) - length(CAST(x AS text)) END;
                                     second := CASE WHEN scale(y) > 0 THEN scale(y)
                                         ELSE length(rtrim(CAST(y AS text), '0')) - length(CAST(y AS text)) END;
-                                    result := sign(x) * sign(y) * CAST('1e' || second - first - 38 AS numeric)
-                                        * div(abs(x) * CAST('1e' || first + 38 AS numeric), abs(y) * CAST('1e' || second AS numeric));
+                                    zeros := CASE WHEN abs(y) * CAST('1e' || second AS numeric) >= 1e37 THEN 76 ELSE 38 END;
+                                    result := sign(x) * sign(y) * CAST('1e' || second - first - zeros AS numeric)
+                                        * div(abs(x) * CAST('1e' || first + zeros AS numeric), abs(y) * CAST('1e' || second AS numeric));
                             END CASE;
                             result := ocd_fit(result);
                             IF result IS NOT NULL THEN RETURN round(result, greatest(scale(result), 1)); END IF;
