@@ -158,12 +158,19 @@ final class PostgreSQLSave {
 
     // MARK: Writing
 
-    private func write() throws {
+    private func write(readsDerivedRows: Bool = true) throws {
         try deleteRows()
         try updateRows()
         try insertRows()
         try writeRelationships()
-        readDerivedRows()
+        if readsDerivedRows { readDerivedRows() }
+    }
+
+    /// Writes the batch as a part of the transaction that is open, and reads nothing back.
+    func writeBlock() throws {
+        try write(readsDerivedRows: false)
+        forgetTouchedRows()
+        try send()
     }
 
     private func deleteRows() throws {
@@ -246,7 +253,7 @@ final class PostgreSQLSave {
     }
 
     /// What stands behind the rows: constraints, metadata, and the transaction itself, whose number is locked as late as can be.
-    private func lastStatements() throws -> [WireStatement] {
+    func lastStatements() throws -> [WireStatement] {
         var last = [WireStatement("SET CONSTRAINTS ALL IMMEDIATE")]
         if let metadata = store.changedMetadata { last.append(try PostgreSQLMetadata.update(metadata)) }
         var arguments = WireArguments()

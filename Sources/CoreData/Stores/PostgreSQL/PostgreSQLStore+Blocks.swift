@@ -1,0 +1,22 @@
+// Saves of more rows than memory holds.
+extension PostgreSQLStore {
+    func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
+        try requireWritable()
+        let backend = try backend()
+        do {
+            try backend.pool.withWire { connection in
+                try connection.transaction {
+                    try connection.wire.run(PostgreSQLSettings.withoutTimeLimit + "; SET CONSTRAINTS ALL DEFERRED")
+                    try body { batch in
+                        try PostgreSQLSave(batch: batch, store: self, backend: backend, connection: connection).writeBlock()
+                    }
+                    let end = PostgreSQLSave(batch: SaveBatch(), store: self, backend: backend, connection: connection)
+                    try connection.executeAll(end.lastStatements())
+                }
+            }
+        } catch let error as WireError {
+            throw failure(error)
+        }
+        metadataWasWritten()
+    }
+}
