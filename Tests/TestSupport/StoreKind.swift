@@ -10,6 +10,9 @@ public enum StoreKind: String, CaseIterable, Sendable {
     /// Those that this machine has: a test that needs a server says so where there is none.
     public static let allCases: [StoreKind] = [.sqlite, .inMemory] + (PostgreSQLServer.isAvailable ? [.postgreSQL] : [])
 
+    /// Those whose rows outlast their coordinators.
+    public static let persistent = allCases.filter { $0 != .inMemory }
+
     public var type: String {
         switch self {
         case .sqlite: NSSQLiteStoreType

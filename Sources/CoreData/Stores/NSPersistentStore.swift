@@ -153,7 +153,18 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The model that a store keeps in itself; nil when its type keeps none, or it has none.
     ///
     /// - Throws: `ModelReadingError` where there is one that cannot be read, and what reading the file throws.
-    class func modelInStore(at url: URL) throws -> NSManagedObjectModel? { nil }
+    class func modelInStore(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? { nil }
+
+    /// The model that this store keeps in itself, whose metadata were loaded.
+    func modelInStore() throws -> NSManagedObjectModel? { try url.flatMap { try Self.modelInStore(at: $0, options: options) } }
+
+    /// The metadata of the store at a URL, for types that need options to reach it.
+    class func metadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any] { try metadataForPersistentStore(with: url) }
+
+    /// Replaces the metadata of the store at a URL, for types that need options to reach it.
+    class func setMetadata(_ metadata: [String: Any]?, at url: URL, options: [AnyHashable: Any]?) throws {
+        try setMetadata(metadata, forPersistentStoreAt: url)
+    }
 
     /// Empties or removes the store at a URL. It is no error when there is none.
     ///
@@ -183,7 +194,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         throw CoreDataErrors.make(
             .migration,
             "The store \(StoreName.text(type: type, url: url)) was made with another version of the model and cannot be migrated: "
-                + "only SQLite stores can.",
+                + "only SQLite and PostgreSQL stores can.",
             recovery: "Open it with the version of the model that it was made with, and copy its objects.",
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }

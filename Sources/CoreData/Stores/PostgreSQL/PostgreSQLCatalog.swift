@@ -55,6 +55,12 @@ enum PostgreSQLHousekeeping {
     /// The version of these tables.
     static let format = 1
 
+    /// Each table with its columns.
+    static let columns = [
+        (storeTable, ["id", "format", "uuid", "metadata", "last_transaction"]), (modelTable, ["id", "content"]),
+        (entityTable, ["number", "name", "parent", "last_key"]), (transactionTable, ["number", "save", "at", "author", "context_name"]),
+    ]
+
     static let all = [storeTable, modelTable, entityTable, transactionTable]
 
     static let statements = [

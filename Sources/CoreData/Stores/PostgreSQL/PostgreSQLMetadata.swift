@@ -5,9 +5,7 @@ enum PostgreSQLMetadata {
     /// Reads the metadata; nil where the schema has no store.
     static func read(_ connection: PostgreSQLConnection, schema: String) throws -> [String: Any]? {
         let table = table(PostgreSQLHousekeeping.storeTable, in: schema)
-        var arguments = WireArguments()
-        arguments.append(text: table)
-        guard try connection.integer(WireStatement("SELECT to_regclass($1)::oid::int8", arguments)) != nil else { return nil }
+        guard try exists(PostgreSQLHousekeeping.storeTable, connection, schema: schema) else { return nil }
         var metadata: [String: Any]?
         var format = 0
         try connection.execute(WireStatement("SELECT format, uuid, metadata FROM \(table)")) { row in
@@ -24,6 +22,25 @@ enum PostgreSQLMetadata {
                     + "version knows \(PostgreSQLHousekeeping.format).", recovery: "Update the program.")
         }
         return metadata
+    }
+
+    static func exists(_ table: String, _ connection: PostgreSQLConnection, schema: String) throws -> Bool {
+        var arguments = WireArguments()
+        arguments.append(text: self.table(table, in: schema))
+        return try connection.integer(WireStatement("SELECT to_regclass($1)::oid::int8", arguments)) != nil
+    }
+
+    /// The model that the store keeps in itself; nil where it has none.
+    ///
+    /// - Throws: `ModelReadingError` where it cannot be read.
+    static func model(_ connection: PostgreSQLConnection, schema: String) throws -> NSManagedObjectModel? {
+        guard try exists(PostgreSQLHousekeeping.modelTable, connection, schema: schema) else { return nil }
+        var content: Data?
+        try connection.execute(WireStatement("SELECT content FROM \(table(PostgreSQLHousekeeping.modelTable, in: schema))")) {
+            content = PostgreSQLRow(row: $0).data(0)
+        }
+        guard let content, !content.isEmpty else { return nil }
+        return try NSManagedObjectModel.decode(modelCache: content)
     }
 
     static func table(_ name: String, in schema: String) -> String {
@@ -48,11 +65,18 @@ enum PostgreSQLMetadata {
             WireStatement(
                 "INSERT INTO \(PostgreSQLHousekeeping.storeTable) (id, format, uuid, metadata, last_transaction) VALUES (1, $1, $2, $3, 0)",
                 arguments))
+        try replaceModel(model, in: connection)
+    }
+
+    /// Writes the model in the place of the one that is there.
+    static func replaceModel(_ model: NSManagedObjectModel, in connection: PostgreSQLConnection) throws {
         var content = WireArguments()
         let cache = try model.encodedModelCache()
         content.append(WireType.bytea) { bytes in cache.withUnsafeBytes { bytes.append($0.bindMemory(to: UInt8.self)) } }
         try connection.execute(
-            WireStatement("INSERT INTO \(PostgreSQLHousekeeping.modelTable) (id, content) VALUES (1, $1)", content))
+            WireStatement(
+                "INSERT INTO \(PostgreSQLHousekeeping.modelTable) (id, content) VALUES (1, $1) "
+                    + "ON CONFLICT (id) DO UPDATE SET content = EXCLUDED.content", content))
     }
 
     /// The statement that replaces the metadata.

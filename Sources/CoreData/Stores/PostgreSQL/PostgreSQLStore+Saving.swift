@@ -97,7 +97,7 @@ extension PostgreSQLStore {
     }
 
     /// The error of a save that the server refused.
-    private func failure(_ error: WireError) -> NSError {
+    func failure(_ error: WireError) -> NSError {
         switch error.sqlState {
         case WireError.foreignKeyViolation?: return error.cocoaError(store: url, .managedObjectReferentialIntegrity)
         case "23502"?, "23514"?: return missingValue(error) ?? error.cocoaError(store: url)

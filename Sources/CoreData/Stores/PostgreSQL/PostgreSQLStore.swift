@@ -56,6 +56,9 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
 
     // MARK: - Opening
 
+    /// The connections of a store whose metadata was loaded.
+    var openPool: PostgreSQLPool? { opening.withLock { $0.pool } }
+
     /// The database of a store that is open.
     func backend() throws -> PostgreSQLBackend {
         if let backend = opening.withLock({ $0.backend }) { return backend }
@@ -90,9 +93,19 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
             opening.pool?.close()
             opening = Opening(pool: pool)
         }
+        takeLoaded(loaded)
+    }
+
+    /// Takes over metadata that were just read.
+    func takeLoaded(_ loaded: [String: Any]) {
         metadata = loaded
         identifier = loaded[NSStoreUUIDKey] as? String
         metadataWasWritten()
+    }
+
+    override func migrate(_ migration: StoreMigration) throws {
+        guard let pool = openPool else { return try super.migrate(migration) }
+        try migrate(migration, pool)
     }
 
     /// Reads the metadata, or makes the store in a schema that has none.
@@ -194,6 +207,43 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         throw CoreDataErrors.make(
             .fileWriteNoPermission, "The store \(StoreName.path(url)) is read-only: nothing was saved.", recovery: readOnlyReason.recovery,
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+
+    // MARK: - Stores that are not open
+
+    override class func hasFile(at url: URL) -> Bool { false }
+
+    override class func ownURL() -> URL? { nil }
+
+    override func modelInStore() throws -> NSManagedObjectModel? {
+        guard let pool = openPool else { return nil }
+        return try pool.withConnection(repeats: true) { try PostgreSQLMetadata.model($0, schema: pool.configuration.address.schema) }
+    }
+
+    override class func modelInStore(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? {
+        try readModel(at: url, options)
+    }
+
+    override class func destroyStore(ofType type: String, at url: URL, options: [AnyHashable: Any]?) throws {
+        try destroy(at: url, options)
+    }
+
+    override class func replaceStore(
+        ofType type: String, at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL, sourceOptions: [AnyHashable: Any]?
+    ) throws {
+        try PostgreSQLReplacement.run(at: url, options, withStoreAt: source, sourceOptions)
+    }
+
+    override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] { try readMetadata(at: url, nil) }
+
+    override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        try replaceMetadata(metadata, at: url, nil)
+    }
+
+    override class func metadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any] { try readMetadata(at: url, options) }
+
+    override class func setMetadata(_ metadata: [String: Any]?, at url: URL, options: [AnyHashable: Any]?) throws {
+        try replaceMetadata(metadata, at: url, options)
     }
 
     // MARK: - Metadata

@@ -152,24 +152,27 @@ protocol SQLDialect: Sendable {
 
     // MARK: Migration
 
+    /// Whether a table can be made another one where it stands: columns renamed, added, dropped and widened without touching its rows.
+    var altersTables: Bool { get }
     /// An element of a composite attribute whose dictionary is archived in one column.
     func archivedElement(_ archive: SQLText, path: String) -> SQLText
-    /// Bytes as an attribute with external storage holds them.
-    func externalValue(ofPlain value: SQLText) -> SQLText
-    /// The bytes that an attribute with external storage holds.
-    func plainValue(ofExternal value: SQLText) -> SQLText
+    /// Bytes as an attribute with external storage holds them; nil where it holds them as they are.
+    func externalValue(ofPlain value: SQLText) -> SQLText?
+    /// The bytes that an attribute with external storage holds; nil where it holds them as they are.
+    func plainValue(ofExternal value: SQLText) -> SQLText?
     /// What numbers the rows of a table in the order in which they lie.
     ///
-    /// - Parameter key: the table's key column; nil for a join table.
-    func rowNumber(key: String?) -> String
+    /// - Parameter key: the table's key column; of a join table the one of the owners' keys.
+    func rowNumber(key: String) -> String
     /// In a query of groups: the value of the row that has the least of another value in its group.
     func value(_ value: String, ofRowWithLeast other: String) -> String
     /// Gives the rows of an ordered relationship positions in the order of their keys.
     ///
     /// - Parameters:
     ///   - owner: the column by which rows belong together.
+    ///   - key: the column in whose order the rows of an owner stand.
     ///   - step: the distance between neighbours; the first stands at twice as much.
-    func numberRows(of table: String, by owner: String, in position: String, step: Int) -> [String]
+    func numberRows(of table: String, by owner: String, inOrderOf key: String, in position: String, step: Int) -> [String]
 }
 
 /// Why a database cannot say something.

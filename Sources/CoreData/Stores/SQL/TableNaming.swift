@@ -10,6 +10,9 @@ protocol TableNaming: Sendable {
     var entity: String { get }
     /// Whether tables of one entity have a column of entity numbers too.
     var numbersSingleEntities: Bool { get }
+    /// Whether names that repeat, and the names of join tables, are given out by the entities' numbers in the store. Otherwise numbers do not
+    /// matter: the order of the model counts.
+    var followsNumbers: Bool { get }
     /// The column of versions.
     var version: String { get }
     /// Tables that are there anyway: whose they are, by name.

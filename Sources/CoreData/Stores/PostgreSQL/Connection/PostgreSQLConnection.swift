@@ -125,16 +125,21 @@ struct PostgreSQLSettings: Sendable {
 
     private static let idleTimeout = "60s"
 
+    /// For a transaction that works on all rows, and so may take as long as it takes.
+    static let withoutTimeLimit = "SET LOCAL statement_timeout TO 0; SET LOCAL idle_in_transaction_session_timeout TO 0"
+
     /// The statements that set a connection, or a transaction.
     func list(isLocal: Bool) -> [String] {
         let set = isLocal ? "SET LOCAL" : "SET"
         return [
             "\(set) search_path TO \(PostgreSQLDialect().identifier(schema)), pg_temp",
             "\(set) statement_timeout TO \(Int((statementTimeout * 1000).rounded(.up)))",
-            "\(set) lock_timeout TO \(Int((lockTimeout * 1000).rounded(.up)))",
+            "\(set) lock_timeout TO \(lockTimeoutInMilliseconds)",
             "\(set) idle_in_transaction_session_timeout TO '\(Self.idleTimeout)'",
         ]
     }
+
+    var lockTimeoutInMilliseconds: Int { Int((lockTimeout * 1000).rounded(.up)) }
 
     func statements(isLocal: Bool) -> String { list(isLocal: isLocal).joined(separator: "; ") }
 }

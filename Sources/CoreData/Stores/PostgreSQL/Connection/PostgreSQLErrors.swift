@@ -4,6 +4,7 @@ extension WireError {
     static let uniqueViolation = "23505"
     static let foreignKeyViolation = "23503"
     static let undefinedTable = "42P01"
+    static let unknownDatabase = "3D000"
 
     var isUniqueViolation: Bool { sqlState == Self.uniqueViolation }
 
@@ -40,8 +41,12 @@ extension WireError {
     private func explanation(_ code: CocoaError.Code) -> (CocoaError.Code, String) {
         if isConnectionLost { return (code, "The connection to the server was lost. Try again.") }
         switch sqlState {
-        case "55P03"?: return (.persistentStoreTimeout, "Another program holds the rows. Try again, or wait longer with NSPersistentStoreTimeoutOption.")
-        case "57014"?: return (.persistentStoreTimeout, "The statement was cancelled, or ran longer than NSPersistentStoreTimeoutOption allows.")
+        case "55P03"?:
+            return (
+                .persistentStoreTimeout, "Another program holds the rows. Try again, or wait longer with NSPersistentStoreTimeoutOption."
+            )
+        case "57014"?:
+            return (.persistentStoreTimeout, "The statement was cancelled, or ran longer than NSPersistentStoreTimeoutOption allows.")
         case "42501"?: return (.fileWriteNoPermission, "Grant the role what it needs, or connect as the owner of the schema.")
         case "25006"?: return (.fileWriteNoPermission, "The server takes no changes: it is a standby, or read-only.")
         case "53100"?: return (.fileWriteOutOfSpace, "The server's disk is full.")

@@ -114,21 +114,23 @@ struct PostgreSQLDialect: SQLDialect {
 
     // MARK: Migration
 
+    var altersTables: Bool { true }
+
     func archivedElement(_ archive: SQLText, path: String) -> SQLText {
         "ocd_element(" + archive + ", " + SQLText(value: .string(path), kind: .string) + ")"
     }
 
-    func externalValue(ofPlain value: SQLText) -> SQLText { value }
-    func plainValue(ofExternal value: SQLText) -> SQLText { value }
-    func rowNumber(key: String?) -> String { key.map(identifier) ?? "ctid" }
+    func externalValue(ofPlain value: SQLText) -> SQLText? { nil }
+    func plainValue(ofExternal value: SQLText) -> SQLText? { nil }
+    func rowNumber(key: String) -> String { identifier(key) }
     func value(_ value: String, ofRowWithLeast other: String) -> String { "(array_agg(\(value) ORDER BY \(other)))[1]" }
 
-    func numberRows(of table: String, by owner: String, in position: String, step: Int) -> [String] {
-        let (table, owner, key) = (identifier(table), identifier(owner), identifier("id"))
+    func numberRows(of table: String, by owner: String, inOrderOf key: String, in position: String, step: Int) -> [String] {
+        let (table, owner) = (identifier(table), identifier(owner))
         return [
-            "UPDATE \(table) SET \(identifier(position)) = p.place FROM (SELECT \(key), "
-                + "\(step) + \(step) * row_number() OVER (PARTITION BY \(owner) ORDER BY \(key)) AS place FROM \(table) "
-                + "WHERE \(owner) IS NOT NULL) p WHERE \(table).\(key) = p.\(key)"
+            "UPDATE \(table) SET \(identifier(position)) = p.place FROM (SELECT ctid AS row, "
+                + "\(step) + \(step) * row_number() OVER (PARTITION BY \(owner) ORDER BY \(identifier(key))) AS place FROM \(table) "
+                + "WHERE \(owner) IS NOT NULL) p WHERE \(table).ctid = p.row"
         ]
     }
 }

@@ -25,13 +25,19 @@ enum PostgreSQLFunctions {
 
     // MARK: Collations
 
+    private static let localizedOrders = [
+        (name: "ocd_localized", locale: "und", isDeterministic: false),
+        (name: "ocd_localized_case_insensitive", locale: "und-u-ks-level2", isDeterministic: false),
+        (name: "ocd_localized_standard", locale: "und-u-kn-true", isDeterministic: true),
+    ]
+
+    /// The collations that stand in the schema of a store.
+    static let collationNames = localizedOrders.map(\.name)
+
     /// Texts that a collation takes for equal tie, so that the next sort descriptor decides: only one that is not deterministic says so.
     /// `localizedStandardCompare:` takes no two texts for equal.
     private static var collations: [String] {
-        [
-            ("ocd_localized", "und", false), ("ocd_localized_case_insensitive", "und-u-ks-level2", false),
-            ("ocd_localized_standard", "und-u-kn-true", true),
-        ].map { name, locale, isDeterministic in
+        localizedOrders.map { name, locale, isDeterministic in
             "CREATE COLLATION IF NOT EXISTS \(name) (provider = icu, locale = '\(locale)', deterministic = \(isDeterministic))"
         }
     }

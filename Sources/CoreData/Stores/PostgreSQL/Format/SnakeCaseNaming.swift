@@ -3,6 +3,7 @@ struct SnakeCaseNaming: TableNaming {
     var key: String { "id" }
     var entity: String { "entity" }
     var numbersSingleEntities: Bool { false }
+    var followsNumbers: Bool { false }
     var version: String { "version" }
     var reservedTables: [String: String] {
         Dictionary(PostgreSQLHousekeeping.all.map { ($0, "OpenCoreData") }, uniquingKeysWith: { first, _ in first })
@@ -48,7 +49,10 @@ struct SnakeCaseNaming: TableNaming {
     /// A column of keys without the ending that says so.
     private static func stem(_ column: String) -> String { column.hasSuffix("_id") ? String(column.dropLast(3)) : column }
 
-    func table(_ root: EntityLayout) -> String { Self.limited(Self.words(root.name)) }
+    /// The table of a hierarchy whose root has a name.
+    static func table(named root: String) -> String { limited(words(root)) }
+
+    func table(_ root: EntityLayout) -> String { Self.table(named: root.name) }
     func column(_ property: PropertySlot) -> String {
         Self.limited(Self.words(property.name), to: Self.longestName - 3) + (property.kind == .toOne ? "_id" : "")
     }

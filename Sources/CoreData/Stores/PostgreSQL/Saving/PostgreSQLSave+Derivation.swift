@@ -1,5 +1,12 @@
 // Rows as triggers have left them.
 extension PostgreSQLSave {
+    /// Has triggers begin their lists of rows anew, which would grow from block to block.
+    func forgetTouchedRows() {
+        for (place, table) in backend.mapping.tables.enumerated() where backend.derivingTables.contains(place) {
+            waiting.append(WireStatement("SELECT set_config('\(PostgreSQLDialect.touchedRows(table.name))', '', true)"))
+        }
+    }
+
     /// Has the rows read again whose derived values triggers may have changed, with the next round trip.
     func readDerivedRows() {
         let mapping = backend.mapping

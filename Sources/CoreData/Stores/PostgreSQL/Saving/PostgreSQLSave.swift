@@ -159,12 +159,19 @@ final class PostgreSQLSave: PostgreSQLAttempt {
 
     // MARK: Writing
 
-    private func write() throws {
+    private func write(readsDerivedRows: Bool = true) throws {
         try deleteRows()
         try updateRows()
         try insertRows()
         try writeRelationships()
-        readDerivedRows()
+        if readsDerivedRows { readDerivedRows() }
+    }
+
+    /// Writes the batch as a part of the transaction that is open, and reads nothing back.
+    func writeBlock() throws {
+        try write(readsDerivedRows: false)
+        forgetTouchedRows()
+        try send()
     }
 
     private func deleteRows() throws {

@@ -3,6 +3,7 @@ struct CoreDataNaming: TableNaming {
     var key: String { "Z_PK" }
     var entity: String { "Z_ENT" }
     var numbersSingleEntities: Bool { true }
+    var followsNumbers: Bool { true }
     var version: String { "Z_OPT" }
     var reservedTables: [String: String] {
         ["Z_PRIMARYKEY": "Core Data", "Z_METADATA": "Core Data", "Z_MODELCACHE": "Core Data"]

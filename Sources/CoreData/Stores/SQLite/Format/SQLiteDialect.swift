@@ -249,21 +249,23 @@ struct SQLiteDialect: SQLDialect {
 
     // MARK: Migration
 
+    var altersTables: Bool { false }
+
     func archivedElement(_ archive: SQLText, path: String) -> SQLText {
         "\(SQLFunctionName.archivedElement)(" + archive + ", " + SQLText(value: .string(path)) + ")"
     }
 
-    func externalValue(ofPlain value: SQLText) -> SQLText { "\(SQLFunctionName.externalValue)(" + value + ")" }
+    func externalValue(ofPlain value: SQLText) -> SQLText? { "\(SQLFunctionName.externalValue)(" + value + ")" }
 
-    func plainValue(ofExternal value: SQLText) -> SQLText { "\(SQLFunctionName.plainValue)(" + value + ")" }
+    func plainValue(ofExternal value: SQLText) -> SQLText? { "\(SQLFunctionName.plainValue)(" + value + ")" }
 
-    func rowNumber(key: String?) -> String { "rowid" }
+    func rowNumber(key: String) -> String { "rowid" }
 
     /// SQLite takes other columns from the row with the least value.
     func value(_ value: String, ofRowWithLeast other: String) -> String { value }
 
     /// They go through a temporary table, so that both tables are read and written in the order of their rows.
-    func numberRows(of table: String, by owner: String, in position: String, step: Int) -> [String] {
+    func numberRows(of table: String, by owner: String, inOrderOf key: String, in position: String, step: Int) -> [String] {
         let (table, owner) = (identifier(table), identifier(owner))
         let places = "temp.places_of_rows"
         return [
