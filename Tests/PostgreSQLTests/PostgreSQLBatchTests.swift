@@ -25,7 +25,8 @@ struct PostgreSQLBatchTests {
             _ = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url)
             context = coordinator.newContext()
             wire = try WireConnection.open()
-            try wire.run("SET search_path TO \(other == nil ? schema : try #require(other).wire.texts("SELECT current_schema()::text")[0] ?? "")")
+            try wire.run(
+                "SET search_path TO \(other == nil ? schema : try #require(other).wire.texts("SELECT current_schema()::text")[0] ?? "")")
         }
 
         private static func model() -> NSManagedObjectModel {
@@ -37,8 +38,10 @@ struct PostgreSQLBatchTests {
             let part = NSEntityDescription(
                 "Part", class: "NSManagedObject",
                 [
-                    NSAttributeDescription("key", .stringAttributeType, optional: false), NSAttributeDescription("code", .integer64AttributeType),
-                    NSAttributeDescription("stock", .integer32AttributeType, default: 0), NSAttributeDescription("note", .stringAttributeType),
+                    NSAttributeDescription("key", .stringAttributeType, optional: false),
+                    NSAttributeDescription("code", .integer64AttributeType),
+                    NSAttributeDescription("stock", .integer32AttributeType, default: 0),
+                    NSAttributeDescription("note", .stringAttributeType),
                     NSAttributeDescription("price", .decimalAttributeType), upper,
                 ])
             part.uniquenessConstraints = [["key"], ["code"]]

@@ -73,7 +73,8 @@ enum Warehouse {
         let item = NSEntityDescription(
             "Item", class: "NSManagedObject",
             [
-                NSAttributeDescription("sku", .stringAttributeType), NSAttributeDescription("name", .stringAttributeType, optional: !rules.requiresName),
+                NSAttributeDescription("sku", .stringAttributeType),
+                NSAttributeDescription("name", .stringAttributeType, optional: !rules.requiresName),
                 NSAttributeDescription("stock", .integer32AttributeType, default: 5),
                 NSAttributeDescription("price", .decimalAttributeType), NSAttributeDescription("added", .dateAttributeType),
                 NSAttributeDescription("code", .UUIDAttributeType), photo, upper,

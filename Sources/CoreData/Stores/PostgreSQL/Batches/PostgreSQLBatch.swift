@@ -19,13 +19,14 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         statements = SaveStatements(mapping: backend.mapping)
     }
 
-    /// Runs a batch in a transaction of its own, which an error rolls back; again where it meets others in a way that only trying again can
-    /// solve.
+    /// Runs a batch in a transaction of its own, which an error rolls back; again where it meets others in a way that only trying again
+    /// can solve.
     ///
     /// - Parameter violation: what it means when two rows would have the same unique values. The transaction was rolled back then.
     static func run(
         _ store: PostgreSQLStore, _ author: ChangeAuthor,
-        violation: (PostgreSQLBatch, WireError) throws -> any Error = { _, error in error }, _ body: (PostgreSQLBatch) throws -> BatchOutcome
+        violation: (PostgreSQLBatch, WireError) throws -> any Error = { _, error in error },
+        _ body: (PostgreSQLBatch) throws -> BatchOutcome
     ) throws -> BatchOutcome {
         try store.requireWritable()
         let backend = try store.backend()
@@ -140,7 +141,9 @@ extension PostgreSQLBatch: DeletingBatch {
             let select =
                 "SELECT \(statements.key) FROM \(statements.table(entity)) WHERE \(statements.key) = ANY($1) "
                 + "ORDER BY \(statements.key) FOR UPDATE"
-            try execute(WireStatement(select, arguments, isKept: true)) { locked[root, default: []].insert(PostgreSQLRow(row: $0).int64(0)) }
+            try execute(WireStatement(select, arguments, isKept: true)) {
+                locked[root, default: []].insert(PostgreSQLRow(row: $0).int64(0))
+            }
         }
         return rows.filter { locked[mapping.layouts.layouts[$0.layoutIndex].rootIndex]?.contains($0.key) ?? false }
     }
@@ -174,7 +177,8 @@ extension PostgreSQLStore: BatchRows {
     }
 
     func update(_ update: RowUpdate) throws -> BatchOutcome {
-        try PostgreSQLBatch.run(self, update.author, violation: { _, error in update.uniquenessFailure as (any Error)? ?? error }) { batch in
+        try PostgreSQLBatch.run(self, update.author, violation: { _, error in update.uniquenessFailure as (any Error)? ?? error }) {
+            batch in
             try batch.update(update)
         }
     }

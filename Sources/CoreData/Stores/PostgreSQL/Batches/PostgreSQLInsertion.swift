@@ -50,7 +50,9 @@ final class PostgreSQLInsertion {
                 targets: constraint.names.compactMap { name in writer.targets.first { layout.slotByPath[name] == $0.slot } },
                 isMeant: meant.map { $0 == constraint.names } ?? true)
         }
-        if let names = insertion.constraint, !uniques.contains(where: \.isMeant) { throw CoreDataErrors.noConstraint(on: names, of: layout.name) }
+        if let names = insertion.constraint, !uniques.contains(where: \.isMeant) {
+            throw CoreDataErrors.noConstraint(on: names, of: layout.name)
+        }
         try collect()
     }
 
@@ -226,7 +228,8 @@ final class PostgreSQLInsertion {
         let number = entity.table.entityColumn.map { "t." + dialect.identifier($0) } ?? String(entity.number)
         return WireStatement(
             "SELECT d.n, \(columns.joined(separator: ", ")), \(number) FROM \(dialect.identifier(entity.table.name)) t "
-                + "JOIN unnest($1::int8[], \(types)) AS d(n, \(names)) ON \(conditions) ORDER BY 2" + (locks ? " FOR NO KEY UPDATE OF t" : ""),
+                + "JOIN unnest($1::int8[], \(types)) AS d(n, \(names)) ON \(conditions) ORDER BY 2"
+                + (locks ? " FOR NO KEY UPDATE OF t" : ""),
             arguments, isKept: true)
     }
 
