@@ -43,7 +43,8 @@ public struct ObjectGraph: Equatable {
         switch value {
         case nil: nil
         case let data as Data: data.base64EncodedString()
-        case let date as Date: "\(date.timeIntervalSinceReferenceDate)"
+        // PostgreSQL keeps microseconds.
+        case let date as Date: "\((date.timeIntervalSinceReferenceDate * 1_000_000).rounded())"
         case let composite as [String: Any]:
             composite.sorted { $0.key < $1.key }.map { "\($0.key) \(text($0.value) ?? "nil")" }.joined(separator: ", ")
         case let value?: "\(value)"
