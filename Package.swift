@@ -134,7 +134,8 @@ let package = Package(
             dependencies: ["CoreDataToolKit", "CoreData", "SafeCoreData", "CSQLite", "TestSupport"]),
         .executableTarget(name: "Benchmarks", dependencies: ["CoreData", "SafeCoreData", "CSQLite"], path: "Benchmarks"),
         .target(
-            name: "TestSupport", dependencies: ["CoreData", "CoreDataPostgreSQL", "CPostgreSQL", "CSQLite", "CZlib"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["CoreData", "CoreDataPostgreSQL", "CPostgreSQL", "CSQLite", "CZlib"],
+            path: "Tests/TestSupport",
             exclude: ["OwnStores/Texts"]),
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .testTarget(name: "DeepTests", dependencies: ["CoreData", "TestSupport"]),

@@ -37,8 +37,10 @@ struct StoreTableTests {
             _ = warehouse.context.insert(
                 "Item",
                 [
-                    "name": "Bolt ÄÖ 🪛", "stockCount": -7, "small": 12, "large": Int64.max, "isSold": true, "weight": 0.1, "ratio": Float(0.5),
-                    "unitPrice": NSDecimalNumber(string: "12345678901234567890.00123"), "pictureURL": URL(string: "https://a.b/c?d#e") as Any,
+                    "name": "Bolt ÄÖ 🪛", "stockCount": -7, "small": 12, "large": Int64.max, "isSold": true, "weight": 0.1,
+                    "ratio": Float(0.5),
+                    "unitPrice": NSDecimalNumber(string: "12345678901234567890.00123"),
+                    "pictureURL": URL(string: "https://a.b/c?d#e") as Any,
                     "data": Data([0, 255]), "madeAt": Date(timeIntervalSinceReferenceDate: 0.25),
                     "code": UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF") as Any, "maker": maker,
                 ])
@@ -131,7 +133,8 @@ struct StoreTableTests {
         }
         #expect(
             try warehouse.texts(
-                "SELECT count(DISTINCT column_name) FROM information_schema.columns WHERE table_schema = current_schema() AND table_name LIKE 'ordnung%'")
+                "SELECT count(DISTINCT column_name) FROM information_schema.columns WHERE table_schema = current_schema() AND table_name LIKE 'ordnung%'"
+            )
                 == ["13"])
     }
 

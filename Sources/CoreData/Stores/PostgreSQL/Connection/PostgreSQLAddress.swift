@@ -39,7 +39,8 @@ struct PostgreSQLAddress: Sendable {
                 let parts = parameter.split(separator: "=", maxSplits: 1)
                 let key = parts.first.map { $0.removingPercentEncoding ?? String($0) } ?? ""
                 if key.hasPrefix(Self.parameterPrefix) {
-                    own[String(key.dropFirst(Self.parameterPrefix.count))] = parts.count > 1 ? parts[1].removingPercentEncoding ?? String(parts[1]) : ""
+                    own[String(key.dropFirst(Self.parameterPrefix.count))] =
+                        parts.count > 1 ? parts[1].removingPercentEncoding ?? String(parts[1]) : ""
                 } else {
                     others.append(parameter)
                 }
@@ -55,7 +56,9 @@ struct PostgreSQLAddress: Sendable {
         schema = own.removeValue(forKey: "schema") ?? Self.standardSchema
         directConnection = own.removeValue(forKey: "direct")
         if let unknown = own.keys.min() {
-            throw refuse("its URL has the parameter '\(Self.parameterPrefix)\(unknown)', which means nothing.", "Known are ocd.schema and ocd.direct.")
+            throw refuse(
+                "its URL has the parameter '\(Self.parameterPrefix)\(unknown)', which means nothing.",
+                "Known are ocd.schema and ocd.direct.")
         }
         guard !schema.isEmpty, schema.utf8.count <= 63, !schema.contains("\0"), !schema.hasPrefix("pg_") else {
             throw refuse(

@@ -74,7 +74,8 @@ final class PostgreSQLPool: @unchecked Sendable {
                 condition.unlock()
                 throw CoreDataErrors.make(
                     .persistentStoreOperation, "The store \(StoreName.path(url)) was closed.",
-                    recovery: "Add it to a coordinator again.", userInfo: StoreOpeningErrors.userInfo(type: PostgreSQLStore.storeType, url: url))
+                    recovery: "Add it to a coordinator again.",
+                    userInfo: StoreOpeningErrors.userInfo(type: PostgreSQLStore.storeType, url: url))
             }
             if let connection = idle.popLast() {
                 condition.unlock()

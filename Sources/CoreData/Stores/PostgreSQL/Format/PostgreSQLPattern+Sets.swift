@@ -40,7 +40,8 @@ extension PostgreSQLPattern {
         let isNegated = body.first == UInt8(ascii: "^")
         if isNegated { body.removeFirst() }
         func isPlain(_ byte: UInt8) -> Bool {
-            Unicode.Scalar(byte).properties.isAlphabetic && byte < 0x80 || byte >= 0x30 && byte <= 0x39 || "_%+@.,;!#~/ ".utf8.contains(byte)
+            Unicode.Scalar(byte).properties.isAlphabetic && byte < 0x80 || byte >= 0x30 && byte <= 0x39
+                || "_%+@.,;!#~/ ".utf8.contains(byte)
         }
         var members = [Bool](repeating: false, count: 128)
         var others: [UInt32] = []

@@ -142,7 +142,9 @@ extension PostgreSQLSave {
         guard isFull else { return }
         var keys: [Int64] = []
         try send([statement(statements.orderedMembers(positions), owner)]) { _, row in keys.append(PostgreSQLRow(row: row).int64(0)) }
-        for (member, position) in SaveStatements.Positions.assigned(keys, [:]) { wait(statements.setPosition(positions), position, owner, member) }
+        for (member, position) in SaveStatements.Positions.assigned(keys, [:]) {
+            wait(statements.setPosition(positions), position, owner, member)
+        }
     }
 
     private func writePositions(_ change: RelationshipChange, _ column: SQLColumn, _ destination: SQLEntity) throws {
