@@ -84,7 +84,6 @@ import Testing
 
     @Test func schemasHaveItsTypesAndTriggers() throws {
         let statements = try PostgreSQLSchema(mapping: PostgreSQLCompany().mapping, schema: "company").statements()
-        try statements.joined(separator: "\n").write(toFile: "/tmp/schema.sql", atomically: true, encoding: .utf8)
         #expect(statements == (try Self.expected("schema")))
     }
 

@@ -127,7 +127,7 @@ enum WireValue {
             return
         }
         try requireLength(utf8.count)
-        if type == WireType.text, memchr(utf8.baseAddress ?? UnsafePointer(bitPattern: 1)!, 0, utf8.count) != nil {
+        if type == WireType.text, let start = utf8.baseAddress, memchr(start, 0, utf8.count) != nil {
             throw Refusal(reason: "has the character U+0000, which no text in PostgreSQL can have")
         }
         bytes.append(utf8)
