@@ -37,7 +37,9 @@ struct DictionaryStatement {
         let columns = try properties.map { property in
             try Self.column(property, generator, environment, isGrouped: isGrouped && fetch.columns?.groups(by: property) != true)
         }
-        func result(_ name: String) -> SQLTerm? { columns.first { $0.name == name }.map { SQLTerm(text: $0.text, kind: $0.kind, isColumn: $0.isColumn) } }
+        func result(_ name: String) -> SQLTerm? {
+            columns.first { $0.name == name }.map { SQLTerm(text: $0.text, kind: $0.kind, isColumn: $0.isColumn) }
+        }
         var groups = try (fetch.columns?.groupBy ?? []).map { try Self.column($0, generator, environment) }
         let condition = try fetch.predicate.map { try generator.condition($0, in: environment) }
         let having = try fetch.columns?.having.map { try generator.havingCondition($0, in: environment, column: result) }

@@ -264,7 +264,8 @@ extension SQLGenerator {
             let member = try self.term(member, in: environment, like: left, context)
             if member.isNull {
                 parts.append(presence(of: left) + " IS NULL")
-            } else if let constant = member.constant, !left.isNull, left.valueClass == member.valueClass, dialect.compare(left, .equalTo, member) == nil,
+            } else if let constant = member.constant, !left.isNull, left.valueClass == member.valueClass,
+                dialect.compare(left, .equalTo, member) == nil,
                 options.comparesLiterally || !isText(left), isSame(try meeting(of: left, member, context))
             {
                 listed.append(constant)

@@ -102,7 +102,9 @@ extension SQLGenerator {
             let second = try single(term(expression.false, in: environment, like: other, context), context)
             if first.isNull && second.isNull && dialect.hasStaticTypes { return first }
             let kind = try commonKind(first, second, context)
-            func choice(_ first: SQLText, _ second: SQLText) -> SQLText { "CASE WHEN " + test + " THEN " + first + " ELSE " + second + " END" }
+            func choice(_ first: SQLText, _ second: SQLText) -> SQLText {
+                "CASE WHEN " + test + " THEN " + first + " ELSE " + second + " END"
+            }
             func value(_ term: SQLTerm) -> SQLText {
                 kind.flatMap { term.isNull || $0 == term.kind ? nil : dialect.value(term, as: $0) } ?? term.text
             }

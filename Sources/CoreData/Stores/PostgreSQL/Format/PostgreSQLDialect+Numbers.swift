@@ -201,9 +201,11 @@ extension PostgreSQLDialect {
         case (.integer, .double), (.double, .integer):
             if bits(of: form(left) == .integer ? left : right) <= 53 { return double(left) + symbol + double(right) }
             return computed(left) + symbol + computed(right)
-        case (.decimal, .double): return "(" + bounds(left, operation, right) + "ocd_compare(" + left.text + ", " + right.text + ")\(symbol)0)"
+        case (.decimal, .double):
+            return "(" + bounds(left, operation, right) + "ocd_compare(" + left.text + ", " + right.text + ")\(symbol)0)"
         case (.double, .decimal):
-            return "(" + bounds(right, operation.mirrored ?? operation, left) + "0\(symbol)ocd_compare(" + right.text + ", " + left.text + "))"
+            return "(" + bounds(right, operation.mirrored ?? operation, left) + "0\(symbol)ocd_compare(" + right.text + ", " + left.text
+                + "))"
         case (.computed, _), (_, .computed):
             let kinds = [left.kind, right.kind]
             if kinds.contains(.decimal) {

@@ -44,7 +44,9 @@ extension PostgreSQLFunctions {
                 END
                 """),
             // A number as a column of whole numbers takes it: without its fraction, the last one there is for those beyond.
-            expression("ocd_integer(x numeric)", "bigint", "CASE WHEN x IS NOT NULL THEN CAST(trunc(least(greatest(x, \(least)), \(most))) AS bigint) END"),
+            expression(
+                "ocd_integer(x numeric)", "bigint",
+                "CASE WHEN x IS NOT NULL THEN CAST(trunc(least(greatest(x, \(least)), \(most))) AS bigint) END"),
             // A number without its fraction, as operators on bits take it; NULL for what no 64 bits hold.
             function(
                 "ocd_whole(x numeric)", "bigint",
@@ -258,10 +260,12 @@ extension PostgreSQLFunctions {
             // Bounds of the decimals that count as a floating-point number, so that an index finds them.
             expression(
                 "ocd_below(x double precision)", "numeric",
-                "CAST(CAST(x AS text) AS numeric) - CASE WHEN abs(x) < 'Infinity' THEN abs(CAST(CAST(x AS text) AS numeric)) * 1e-15 ELSE 0 END"),
+                "CAST(CAST(x AS text) AS numeric) - CASE WHEN abs(x) < 'Infinity' THEN abs(CAST(CAST(x AS text) AS numeric)) * 1e-15 ELSE 0 END"
+            ),
             expression(
                 "ocd_above(x double precision)", "numeric",
-                "CAST(CAST(x AS text) AS numeric) + CASE WHEN abs(x) < 'Infinity' THEN abs(CAST(CAST(x AS text) AS numeric)) * 1e-15 ELSE 0 END"),
+                "CAST(CAST(x AS text) AS numeric) + CASE WHEN abs(x) < 'Infinity' THEN abs(CAST(CAST(x AS text) AS numeric)) * 1e-15 ELSE 0 END"
+            ),
         ]
     }
 
@@ -271,9 +275,11 @@ extension PostgreSQLFunctions {
         [
             expression("ocd_sqrt(x double precision)", "double precision", "CASE WHEN x >= 0 THEN sqrt(x) END"),
             expression(
-                "ocd_ln(x double precision)", "double precision", "CASE WHEN x > 0 THEN ln(x) WHEN x = 0 THEN CAST('-Infinity' AS float8) END"),
+                "ocd_ln(x double precision)", "double precision",
+                "CASE WHEN x > 0 THEN ln(x) WHEN x = 0 THEN CAST('-Infinity' AS float8) END"),
             expression(
-                "ocd_log(x double precision)", "double precision", "CASE WHEN x > 0 THEN log(x) WHEN x = 0 THEN CAST('-Infinity' AS float8) END"),
+                "ocd_log(x double precision)", "double precision",
+                "CASE WHEN x > 0 THEN log(x) WHEN x = 0 THEN CAST('-Infinity' AS float8) END"),
             expression(
                 "ocd_exp(x double precision)", "double precision",
                 "CASE WHEN x > 709.782712893383973 THEN CAST('Infinity' AS float8) WHEN x < -745.1332191019411 THEN 0 ELSE exp(x) END"),

@@ -9,8 +9,9 @@ struct PostgreSQLSchema {
     func create(_ connection: PostgreSQLConnection) throws {
         var arguments = WireArguments()
         arguments.append(text: schema)
-        let exists = try connection.integer(
-            WireStatement("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", arguments)) != nil
+        let exists =
+            try connection.integer(
+                WireStatement("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", arguments)) != nil
         // Who may use a schema need not be allowed to make one.
         if !exists { try connection.wire.run("CREATE SCHEMA \(mapping.dialect.identifier(schema))") }
         try connection.wire.run(functions().joined(separator: ";\n"))

@@ -35,7 +35,9 @@ struct SQLiteDialect: SQLDialect {
         }
     }
 
-    func constant(_ value: StoredValue, _ kind: ValueKind?, like other: SQLTerm?) -> (value: StoredValue, kind: ValueKind?) { (value, kind) }
+    func constant(_ value: StoredValue, _ kind: ValueKind?, like other: SQLTerm?) -> (value: StoredValue, kind: ValueKind?) {
+        (value, kind)
+    }
 
     func text(ofConstant argument: SQLArgument) -> SQLText { SQLText(argument) }
 
