@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// Regular expressions of predicates, which are ICU's, in PostgreSQL's words.
 ///
@@ -361,7 +360,7 @@ struct PostgreSQLPattern {
 
     /// What ICU takes for a member of a set, as a bracket expression.
     private func characters(_ set: String) throws(SQLRefusal) -> String {
-        let ranges = try Self.members(of: set, flags.ignoresCase)
+        let ranges = try PostgreSQLCharacters.members(of: set, flags.ignoresCase)
         if ranges.isEmpty { return Self.nothing }
         let parts = ranges.map { range in
             range.count == 1
