@@ -323,7 +323,7 @@ struct PostgreSQLBatchTests {
             if told.isEmpty { break }
             payloads += told.map(\.payload)
         }
-        #expect(payloads == ["1", "2", "3"])
+        #expect(payloads.map { $0.prefix { $0 != " " } } == ["1", "2", "3"])
     }
 
     @Test func aCommitWhoseAnswerIsLostIsNotRepeated() throws {

@@ -58,11 +58,23 @@ struct DictionaryStatement {
         var text =
             "SELECT " + (isDistinct ? "DISTINCT " : "") + SQLText.joined(columns.flatMap(\.texts), by: ", ")
             + generator.source(scope, where: [condition], includesSubentities: fetch.includesSubentities)
-        if !groups.isEmpty { text = text + " GROUP BY " + SQLText.joined(groups.flatMap(\.texts), by: ", ") }
+        if !groups.isEmpty {
+            let terms = groups.flatMap { group in
+                generator.dialect.groupsByPlaces ? Self.places(of: group, in: columns) ?? group.texts : group.texts
+            }
+            text = text + " GROUP BY " + SQLText.joined(terms, by: ", ")
+        }
         if let having { text = text + " HAVING " + having }
         self.text = text + order + generator.dialect.limits(fetch.limit, offset: fetch.offset)
         self.columns = columns
         mapping = generator.mapping
+    }
+
+    /// The places of a column's values among the results, counted from 1; nil where it is not among them.
+    private static func places(of column: Column, in columns: [Column]) -> [SQLText]? {
+        guard let index = columns.firstIndex(where: { $0.name == column.name }) else { return nil }
+        let before = columns[..<index].reduce(0) { $0 + $1.texts.count }
+        return columns[index].texts.indices.map { SQLText(String(before + $0 + 1)) }
     }
 
     // MARK: Columns

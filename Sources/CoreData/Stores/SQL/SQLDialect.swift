@@ -108,6 +108,8 @@ protocol SQLDialect: Sendable {
     func refusal(of collation: SQLCollation) -> String?
     /// Whether different rows may be ordered by values that are not among their columns.
     var ordersDistinctRowsByOthers: Bool { get }
+    /// Whether values that rows are grouped by are named by their places among the results: said again they would be others.
+    var groupsByPlaces: Bool { get }
     /// ` LIMIT … OFFSET …`; a limit of 0 is none.
     func limits(_ limit: Int, offset: Int) -> SQLText
     /// A query in the place of a table.

@@ -72,6 +72,8 @@ struct PostgreSQLDialect: SQLDialect {
 
     var ordersDistinctRowsByOthers: Bool { false }
 
+    var groupsByPlaces: Bool { true }
+
     func limits(_ limit: Int, offset: Int) -> SQLText {
         var text = SQLText("")
         if limit > 0 { text = " LIMIT " + SQLText(SQLArgument(.integer(Int64(limit)), role: .limit)) }

@@ -205,6 +205,8 @@ struct SQLiteDialect: SQLDialect {
 
     var ordersDistinctRowsByOthers: Bool { true }
 
+    var groupsByPlaces: Bool { false }
+
     func limits(_ limit: Int, offset: Int) -> SQLText {
         guard limit > 0 || offset > 0 else { return SQLText("") }
         // SQLite takes no offset without a limit; a negative one is none.
