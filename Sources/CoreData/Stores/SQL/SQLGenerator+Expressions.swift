@@ -21,7 +21,7 @@ extension SQLGenerator {
                 rootIndex: entity.layout.rootIndex)
         case .entity(let alias, let entity, let isName):
             let canBeNull = alias != scope.alias
-            let number = entityNumber(of: entity, alias: alias)
+            let number = entityNumber(of: entity, alias: alias, canBeNull: canBeNull)
             guard isName else { return SQLTerm(text: SQLText(number), canBeNull: canBeNull, isEntity: true) }
             var text = SQLText("CASE \(number)")
             for index in entity.layout.familyIndexes {
@@ -44,9 +44,11 @@ extension SQLGenerator {
     }
 
     /// The number of the entity of a row.
-    func entityNumber(of entity: SQLEntity, alias: String) -> String {
-        guard let name = entity.table.entityColumn else { return String(entity.number) }
-        return column(alias, name)
+    ///
+    /// - Parameter canBeNull: whether there may be no row, which then has no entity.
+    func entityNumber(of entity: SQLEntity, alias: String, canBeNull: Bool = false) -> String {
+        if let name = entity.table.entityColumn { return column(alias, name) }
+        return canBeNull ? "(CASE WHEN \(key(alias)) IS NOT NULL THEN \(entity.number) END)" : String(entity.number)
     }
 
     private func rootIndex(ofDestination slot: PropertySlot) -> Int? {
