@@ -22,7 +22,8 @@ extension LibPQConnection {
         var sentBytes = 0
         for (index, statement) in statements.enumerated() {
             guard send(statement, index, on: connection, &answers) else {
-                answers.refuse(WireError(lastOf: connection), index)
+                // Where the connection is lost, the first statement that was not answered is the one that failed.
+                answers.refuse(WireError(lastOf: connection), PQstatus(connection) == CONNECTION_OK ? index : answers.current)
                 break
             }
             sentBytes += statement.sql.utf8.count + statement.arguments.bytes.count + 32

@@ -183,9 +183,13 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     /// Begins to follow what others commit, where that is wanted.
     private func listen() {
         guard Self.flag(options, NSPersistentStoreRemoteChangeNotificationPostOptionKey) else { return }
+        // What is committed before the listener listens is told of too: nothing was read of the store yet.
+        let known = opening.withLock { $0.pool }.flatMap { pool in
+            try? pool.withConnection(repeats: true) { try PostgreSQLTransactions.last($0) }
+        }
         let listener = opening.withLock { opening -> PostgreSQLListener? in
             guard let pool = opening.pool, opening.listener == nil else { return nil }
-            let made = PostgreSQLListener(pool) { [weak self] last, byOthers in self?.wasChanged(byOthers: byOthers) }
+            let made = PostgreSQLListener(pool, after: known) { [weak self] last, byOthers in self?.wasChanged(byOthers: byOthers) }
             opening.listener = made
             return made
         }

@@ -15,6 +15,8 @@ final class PostgreSQLListener: @unchecked Sendable {
     }
 
     private let pool: PostgreSQLPool
+    /// The last transaction that needs not be told of; nil for the last one when the thread begins.
+    private let first: Int64?
     /// Called for transactions up to a number, and with whether any of them is another's.
     private let onChange: @Sendable (_ last: Int64, _ byOthers: Bool) -> Void
     private let state = Mutex(State())
@@ -24,8 +26,9 @@ final class PostgreSQLListener: @unchecked Sendable {
     /// How often a number is looked up that nobody tells.
     private static let pollingInterval = 1.0
 
-    init(_ pool: PostgreSQLPool, onChange: @escaping @Sendable (_ last: Int64, _ byOthers: Bool) -> Void) {
+    init(_ pool: PostgreSQLPool, after first: Int64?, onChange: @escaping @Sendable (_ last: Int64, _ byOthers: Bool) -> Void) {
         self.pool = pool
+        self.first = first
         self.onChange = onChange
     }
 
@@ -47,7 +50,7 @@ final class PostgreSQLListener: @unchecked Sendable {
     private var isEnded: Bool { state.withLock { $0.isEnded } }
 
     private func run() {
-        var known: Int64?
+        var known = first
         var pause = 0.1
         while !isEnded {
             do {
@@ -97,9 +100,8 @@ final class PostgreSQLListener: @unchecked Sendable {
 
     /// Looks whether transactions were committed that nobody told of.
     private func lookUp(_ connection: PostgreSQLConnection, _ known: inout Int64?) throws {
-        let last = try connection.integer(WireStatement("SELECT last_transaction FROM \(PostgreSQLHousekeeping.storeTable)")) ?? 0
+        let last = try PostgreSQLTransactions.last(connection)
         defer { known = last }
-        // Who has just begun to listen has missed nothing.
         if let known, last > known { onChange(last, true) }
     }
 }

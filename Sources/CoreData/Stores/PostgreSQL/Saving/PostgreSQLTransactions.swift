@@ -26,6 +26,11 @@ enum PostgreSQLTransactions {
         return WireStatement(record, arguments, isKept: true)
     }
 
+    /// The number of the last transaction; 0 before the first.
+    static func last(_ connection: PostgreSQLConnection) throws -> Int64 {
+        try connection.integer(WireStatement("SELECT last_transaction FROM \(PostgreSQLHousekeeping.storeTable)")) ?? 0
+    }
+
     /// What listeners are told of a transaction.
     struct Announcement {
         let number: Int64
