@@ -1,12 +1,13 @@
 # Every target sets up what it needs by itself: `make demo` and `make test` work on a fresh machine with Swift 6.
 
-.PHONY: help setup demo example test test-deep bench docs lint format
+.PHONY: help setup setup-tests demo demo-postgresql example test test-deep bench docs lint format
 
 SWIFT ?= swift
 SOURCES := $(wildcard Sources Tests Examples Plugins Benchmarks Package.swift)
 
 help:
 	@echo 'make demo       build the example application and run it'
+	@echo 'make demo-postgresql  run it on a private PostgreSQL server, from two processes at once'
 	@echo 'make example    build and run the package whose classes are made of its model'
 	@echo 'make test       run all tests (debug)'
 	@echo 'make test-deep  run all tests with the long ones, in debug and in release, and concurrent work under Thread Sanitizer'
@@ -15,21 +16,28 @@ help:
 	@echo 'make lint       check the format of all sources'
 	@echo 'make format     format all sources'
 	@echo 'make setup      install the system libraries that are missing'
+	@echo 'make setup-tests  install also the database server that tests use'
 
 setup:
 	@Scripts/setup.sh
 
+setup-tests:
+	@Scripts/setup.sh --tests
+
 demo: setup
 	@Scripts/demo.sh
+
+demo-postgresql: setup-tests
+	@Scripts/demo-postgresql.sh
 
 # A package of its own: it builds the engine for itself, so it is not part of the demo.
 example: setup
 	$(SWIFT) run --package-path Examples/GeneratedModel
 
-test: setup
+test: setup-tests
 	$(SWIFT) test --parallel
 
-test-deep: setup example
+test-deep: setup-tests example
 	OPENCOREDATA_DEEP_TESTS=1 $(SWIFT) test --parallel
 	OPENCOREDATA_DEEP_TESTS=1 $(SWIFT) test --parallel -c release -Xswiftc -enable-testing
 	SWIFT=$(SWIFT) Scripts/thread-sanitizer.sh 300

@@ -95,6 +95,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "CoreDataPostgreSQL", targets: ["CoreDataPostgreSQL"]),
         .library(name: "SafeCoreData", targets: ["SafeCoreData"]),
         .library(name: "SafeCoreDataTesting", targets: ["SafeCoreDataTesting"]),
         .executable(name: "coredata", targets: ["CoreDataTool"]),
@@ -105,6 +106,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         .target(name: "CSwiftRuntime", publicHeadersPath: "."),
         .target(name: "Predicates"),
         .target(
@@ -119,25 +121,29 @@ let package = Package(
         .target(name: "OpenCoreDataModel", dependencies: ["Predicates", "CSwiftRuntime", "CZlib"]),
         .target(
             name: "CoreData", dependencies: ["CoreDataMacros", "OpenCoreDataModel", "Predicates", "CSQLite", "CSwiftRuntime", "CZlib"]),
+        .target(name: "CoreDataPostgreSQL", dependencies: ["CoreData", "CPostgreSQL"]),
         .target(name: "SafeCoreData", dependencies: ["CoreData", "SafeCoreDataMacros"]),
         .target(name: "SafeCoreDataTesting", dependencies: ["SafeCoreData"]),
         .target(name: "CoreDataToolKit", dependencies: ["CoreData", "CSQLite"]),
         .executableTarget(name: "CoreDataTool", dependencies: ["CoreDataToolKit"]),
         .plugin(name: "GenerateEntities", capability: .buildTool(), dependencies: ["CoreDataTool"]),
         .executableTarget(
-            name: "Inventory", dependencies: ["SafeCoreData"], path: "Examples/Inventory"),
+            name: "Inventory", dependencies: ["CoreDataPostgreSQL", "SafeCoreData"], path: "Examples/Inventory"),
         .testTarget(
             name: "CoreDataToolTests",
             dependencies: ["CoreDataToolKit", "CoreData", "SafeCoreData", "CSQLite", "TestSupport"]),
         .executableTarget(name: "Benchmarks", dependencies: ["CoreData", "SafeCoreData", "CSQLite"], path: "Benchmarks"),
         .target(
-            name: "TestSupport", dependencies: ["CoreData", "CSQLite", "CZlib"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["CoreData", "CoreDataPostgreSQL", "CPostgreSQL", "CSQLite", "CZlib"],
+            path: "Tests/TestSupport",
             exclude: ["OwnStores/Texts"]),
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .testTarget(name: "DeepTests", dependencies: ["CoreData", "TestSupport"]),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates"]),
         .testTarget(name: "CoreDataModelTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .testTarget(name: "StoreTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
+        .testTarget(
+            name: "PostgreSQLTests", dependencies: ["CoreDataPostgreSQL", "CoreData", "CPostgreSQL", "OpenCoreDataModel", "TestSupport"]),
         .testTarget(name: "ResultsTests", dependencies: ["CoreData", "TestSupport"]),
         .testTarget(name: "SQLTests", dependencies: ["CoreData", "CSQLite", "TestSupport"], exclude: ["Expected", "Recorded"]),
         .testTarget(name: "FixtureTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Sees to what the build needs besides Swift: the headers of SQLite and zlib. Installs them on Debian and its relatives,
-# says what to install elsewhere. With --swift-only it looks for Swift alone.
+# Sees to what the build needs besides Swift: the headers of SQLite, zlib and PostgreSQL's client library. Installs them on Debian
+# and its relatives, says what to install elsewhere. With --swift-only it looks for Swift alone; with --tests also for the server of
+# PostgreSQL and for PgBouncer, without which tests are skipped.
 set -euo pipefail
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -15,29 +16,66 @@ if [ "${1:-}" = --swift-only ]; then exit 0; fi
 has_header() {
     local compiler
     compiler=$(command -v clang || command -v cc) || return 1
-    printf '#include <%s>\n' "$1" | "$compiler" -fsyntax-only -x c - 2>/dev/null
+    # Debian keeps PostgreSQL's headers in a folder of their own.
+    printf '#if __has_include(<%s>)\n#include <%s>\n#else\n#include <postgresql/%s>\n#endif\n' "$1" "$1" "$1" |
+        "$compiler" -fsyntax-only -x c - 2>/dev/null
 }
 
+# Whether the server's programs are where the tests look for them.
+has_server() {
+    local programs
+    for programs in /usr/lib/postgresql/*/bin; do
+        if [ -x "$programs/initdb" ] && [ -x "$programs/postgres" ]; then return 0; fi
+    done
+    command -v initdb >/dev/null && command -v postgres >/dev/null
+}
+
+# Whether PgBouncer is there; Debian puts it where only root's path leads.
+has_pooler() { command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ]; }
+
 missing=()
-for header in sqlite3.h zlib.h; do
+for header in sqlite3.h zlib.h libpq-fe.h; do
     if ! has_header "$header"; then missing+=("$header"); fi
 done
-if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
+missing_programs=()
+if [ "${1:-}" = --tests ]; then
+    if ! has_server; then missing_programs+=(server); fi
+    if ! has_pooler; then missing_programs+=(pooler); fi
+fi
+if [ ${#missing[@]} -eq 0 ] && [ ${#missing_programs[@]} -eq 0 ]; then exit 0; fi
 
-# The packages that hold the missing headers, named as this system names them: packages SQLITE ZLIB.
+# The packages that hold the missing headers, named as this system names them: packages SQLITE ZLIB LIBPQ.
 packages() {
     local header
-    for header in "${missing[@]}"; do
+    for header in ${missing[@]+"${missing[@]}"}; do
         case $header in
             sqlite3.h) printf '%s ' "$1" ;;
             zlib.h) printf '%s ' "$2" ;;
+            libpq-fe.h) printf '%s ' "$3" ;;
         esac
     done
 }
 
+install_headers_with_apt() {
+    local names
+    read -ra names <<<"$(packages libsqlite3-dev zlib1g-dev libpq-dev)"
+    install_with_apt "${names[@]}"
+}
+
+# Tests that need them are skipped where they cannot be had, so that is no failure.
+install_programs_with_apt() {
+    local program
+    for program in "${missing_programs[@]}"; do
+        case $program in
+            server) program=postgresql ;;
+            pooler) program=pgbouncer ;;
+        esac
+        (install_with_apt "$program") || say "$program could not be installed: tests that need it are skipped"
+    done
+}
+
 install_with_apt() {
-    local names name update=no
-    read -ra names <<<"$(packages libsqlite3-dev zlib1g-dev)"
+    local names=("$@") name update=no
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null || fail "as root, run: apt-get install ${names[*]}"
         say "installing ${names[*]} with sudo apt-get"
@@ -62,24 +100,35 @@ apt_get() {
     fi
 }
 
-case $(uname -s) in
-    Linux)
-        if command -v apt-get >/dev/null; then
-            install_with_apt
-        elif command -v dnf >/dev/null; then
-            fail "run: sudo dnf install $(packages sqlite-devel zlib-devel)"
-        elif command -v pacman >/dev/null; then
-            fail "run: sudo pacman -S $(packages sqlite zlib)"
-        else
-            fail "install the development files of SQLite 3 and zlib (missing: ${missing[*]})"
-        fi
-        ;;
-    Darwin) fail "run: xcode-select --install; if that does not help: brew install $(packages sqlite zlib)" ;;
-    MINGW* | MSYS* | CYGWIN*) fail "run: vcpkg install $(packages sqlite3 zlib), and put its include folder in INCLUDE and its lib folder in LIB" ;;
-    *) fail "install the development files of SQLite 3 and zlib (missing: ${missing[*]})" ;;
-esac
+install_headers() {
+    case $(uname -s) in
+        Linux)
+            if command -v apt-get >/dev/null; then
+                install_headers_with_apt
+            elif command -v dnf >/dev/null; then
+                fail "run: sudo dnf install $(packages sqlite-devel zlib-devel libpq-devel)"
+            elif command -v pacman >/dev/null; then
+                fail "run: sudo pacman -S $(packages sqlite zlib postgresql-libs)"
+            else
+                fail "install the development files of SQLite 3, zlib and libpq (missing: ${missing[*]})"
+            fi
+            ;;
+        Darwin) fail "run: xcode-select --install; if that does not help: brew install $(packages sqlite zlib libpq)" ;;
+        MINGW* | MSYS* | CYGWIN*) fail "run: vcpkg install $(packages sqlite3 zlib libpq), and put its include folder in INCLUDE and its lib folder in LIB" ;;
+        *) fail "install the development files of SQLite 3, zlib and libpq (missing: ${missing[*]})" ;;
+    esac
+}
 
-for header in "${missing[@]}"; do
+if [ ${#missing[@]} -ne 0 ]; then install_headers; fi
+if [ ${#missing_programs[@]} -ne 0 ]; then
+    if command -v apt-get >/dev/null; then
+        install_programs_with_apt
+    else
+        say 'tests with PostgreSQL are skipped unless its server and PgBouncer are on the path'
+    fi
+fi
+
+for header in ${missing[@]+"${missing[@]}"}; do
     has_header "$header" || fail "$header is still missing after the installation"
 done
 say 'done'

@@ -4,7 +4,7 @@ import SafeCoreData
 @MainActor
 struct Commands {
     static let help = """
-        Usage: inventory COMMAND … [--store PATH]
+        Usage: inventory COMMAND … [--store PATH|URL]
 
           add NAME --cost 1.20 --price 2.50 [--stock 10] [--supplier NAME]…
           list                       show all items
@@ -49,7 +49,7 @@ struct Commands {
         guard operands.count == count + 1 else {
             throw InventoryError.usage("'\(command)' takes \(count == 1 ? "one argument" : "\(count) arguments").")
         }
-        let inventory = Inventory(storeAt: options["--store"]?.last.map { URL(fileURLWithPath: $0) })
+        let inventory = Inventory(storeAt: options["--store"]?.last)
         switch command {
         case "add": try await add(to: inventory)
         case "sell": try await changeStock(in: inventory, sign: -1, "Sold")

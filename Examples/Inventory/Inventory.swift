@@ -1,3 +1,4 @@
+import CoreDataPostgreSQL
 import SafeCoreData
 
 /// The items of a store, and what can be done with them.
@@ -10,10 +11,18 @@ struct Inventory {
 
     /// Opens the store, making it when there is none.
     ///
-    /// - Parameter url: where the store is; nil for a place in the user's data directory.
-    init(storeAt url: URL?) {
-        let url = url ?? NSPersistentContainer.defaultDirectoryURL().appendingPathComponent("Inventory.sqlite")
-        stack = DataStack(entities: Item.self, Supplier.self, LogEntry.self, store: .file(url))
+    /// - Parameter place: the path of the store's file, or the URL of a PostgreSQL database; nil for a place in the user's data
+    ///   directory.
+    init(storeAt place: String?) {
+        let location: StoreLocation
+        if let place, place.hasPrefix("postgresql:"), let url = URL(string: place) {
+            location = .postgreSQL(url)
+        } else if let place {
+            location = .file(URL(fileURLWithPath: place))
+        } else {
+            location = .file(NSPersistentContainer.defaultDirectoryURL().appendingPathComponent("Inventory.sqlite"))
+        }
+        stack = DataStack(entities: Item.self, Supplier.self, LogEntry.self, store: location)
     }
 
     // MARK: Finding
@@ -99,7 +108,8 @@ struct Inventory {
         _ body: @escaping @Sendable (WriteContext) throws -> Output
     ) async throws -> Output {
         do {
-            let output = try await stack.write(body)
+            // Another program may have written the same item meanwhile: then the block reads it anew.
+            let output = try await stack.write(retries: 5, body)
             try await stack.write { try Journal.shared.writeEntries(in: $0) }
             return output
         } catch {

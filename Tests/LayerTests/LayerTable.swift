@@ -33,5 +33,6 @@ enum LayerTable {
             // `init(persistentStoreCoordinator:…)`, `didAdd(to:)` and `willRemove(from:)` are members that programs override.
             "Stores/NSPersistentStore.swift": ["NSPersistentStoreCoordinator"],
             "Stores/SQLite/SQLiteStore.swift": ["NSPersistentStoreCoordinator"],
+            "Stores/PostgreSQL/PostgreSQLStore.swift": ["NSPersistentStoreCoordinator"],
         ])
 }

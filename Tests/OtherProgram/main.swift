@@ -16,6 +16,8 @@ import TestSupport
 //
 //     OtherProgram full FOLDER SEED ROUNDS saves in a folder whose file system it fills and empties
 //
+//     OtherProgram postgresql              starts a server of its own, prints the folder of its socket, and kills itself
+//
 // With a gallery's store:
 //
 //     OtherProgram gallery killed STORE SEED        saves and prints each save, until it kills itself
@@ -49,6 +51,9 @@ case "change" where arguments.count == 7:
 case "full" where arguments.count == 4:
     let program = FullDiskProgram(URL(fileURLWithPath: arguments[1]), seed: UInt64(arguments[2]) ?? 0)
     try program.run(rounds: Int(arguments[3]) ?? 1)
+case "postgresql" where arguments.count == 1:
+    FileHandle.standardOutput.write(Data((PostgreSQLServer.shared?.socketFolder ?? "").utf8))
+    kill(getpid(), SIGKILL)
 case "gallery" where arguments.count >= 3:
     let url = URL(fileURLWithPath: arguments[2])
     let numbers = arguments.dropFirst(3).compactMap { UInt64($0) }

@@ -2,19 +2,19 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Batch deletions among relationships of every form (ordered ones, a reflexive one, one without an inverse), in a file and in memory, against
-/// the same deletions of objects.
+/// Batch deletions among relationships of every form (ordered ones, a reflexive one, one without an inverse), in stores of each kind,
+/// against the same deletions of objects.
 @Suite struct RandomDeletionTests {
     private final class Firm {
         let folder: TemporaryFolder
         let coordinator: NSPersistentStoreCoordinator
         private var contexts: [NSManagedObjectContext] = []
 
-        init(_ type: String, seed: UInt64) throws {
+        init(_ kind: StoreKind, seed: UInt64) throws {
             folder = try TemporaryFolder()
             coordinator = NSPersistentStoreCoordinator(managedObjectModel: Company.model())
             _ = try coordinator.addPersistentStore(
-                ofType: type, configurationName: nil, at: type == NSSQLiteStoreType ? folder.file("firm.sqlite") : nil)
+                ofType: kind.type, configurationName: nil, at: kind.url(folder.file("firm.sqlite")))
             try fill(seed)
         }
 
@@ -88,8 +88,8 @@ import Testing
 
     @Test(arguments: 1...(LongTests.areEnabled ? 300 : 20)) func batchDeletionsAreDeletionsOfObjects(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed) &* 31)
-        let firms = try [NSSQLiteStoreType, NSInMemoryStoreType].map { try Firm($0, seed: UInt64(seed)) }
-        let byHand = try Firm(NSSQLiteStoreType, seed: UInt64(seed))
+        let firms = try StoreKind.allCases.map { try Firm($0, seed: UInt64(seed)) }
+        let byHand = try Firm(.sqlite, seed: UInt64(seed))
         var steps: [String] = []
         for _ in 0..<4 {
             let requests = [

@@ -43,8 +43,8 @@ final class DeskTicket: NSManagedObject {
             folder = try TemporaryFolder()
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: DeskTicket.self))
             _ = try coordinator.addPersistentStore(
-                ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-                at: kind == .sqlite ? folder.file("tickets.sqlite") : nil)
+                ofType: kind.type, configurationName: nil,
+                at: kind.url(folder.file("tickets.sqlite")))
             context = coordinator.newContext()
             let states: [TicketState] = [.open, .held, .closed]
             let levels: [TicketLevel] = [.high, .middle, .low]

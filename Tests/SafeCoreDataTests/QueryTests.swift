@@ -134,7 +134,7 @@ import Testing
 
     @Test(arguments: StoreKind.allCases, ["labels", "parts", "parts.number", "supplier.items", "supplier.items.name"])
     func anOrderBySeveralObjectsIsRefusedByEveryStore(kind: StoreKind, key: String) throws {
-        let context = try Shop.coordinator(kind, at: kind == .sqlite ? folder.file("other.sqlite") : nil).newContext()
+        let context = try Shop.coordinator(kind, at: kind.url(folder.file("other.sqlite"))).newContext()
         for name in ["A", "B"] { ShopItem(context: context).name = name }
         try context.save()
         let request = NSFetchRequest<ShopItem>(entityName: "Item")

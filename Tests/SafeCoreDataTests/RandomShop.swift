@@ -13,7 +13,7 @@ struct RandomShop {
 
     init(_ kind: StoreKind, items: Int = 150) throws {
         folder = try TemporaryFolder()
-        context = try Shop.coordinator(kind, at: kind == .sqlite ? folder.file("shop.sqlite") : nil).newContext()
+        context = try Shop.coordinator(kind, at: kind.url(folder.file("shop.sqlite"))).newContext()
         try fill(items)
     }
 

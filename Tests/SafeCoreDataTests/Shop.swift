@@ -121,7 +121,7 @@ enum Shop {
     static func coordinator(_ kind: StoreKind = .inMemory, at url: URL? = nil) throws -> NSPersistentStoreCoordinator {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
         _ = try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil, at: url)
+            ofType: kind.type, configurationName: nil, at: url)
         return coordinator
     }
 }

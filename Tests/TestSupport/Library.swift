@@ -28,12 +28,6 @@ public final class LibraryTag: NSManagedObject {
     @Managed public var books: Set<LibraryBook>
 }
 
-/// The types of store that tests run on.
-public enum StoreKind: String, CaseIterable, Sendable {
-    case sqlite
-    case inMemory
-}
-
 /// A store of the library's model in a folder of its own, and contexts on it.
 public final class Library {
     public let folder: TemporaryFolder
@@ -48,8 +42,8 @@ public final class Library {
         url = folder.file("library.sqlite")
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
         store = try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-            at: kind == .sqlite ? url : nil, options: options)
+            ofType: kind.type, configurationName: nil,
+            at: kind.url(url), options: options)
         context = coordinator.newContext()
     }
 
@@ -65,7 +59,7 @@ public final class Library {
     /// A context on a coordinator of its own, as another process has it.
     public func newStackContext() throws -> NSManagedObjectContext {
         let other = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
-        _ = try other.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        _ = try other.addPersistentStore(ofType: store.type, configurationName: nil, at: store.url)
         return kept(other.newContext())
     }
 

@@ -45,7 +45,7 @@ public struct RandomResults {
         }
         self.levels = levels
         context = levels[levels.count - 1]
-        others = [library.newContext()] + (setup.kind == .sqlite ? [try library.newStackContext()] : [])
+        others = [library.newContext()] + (setup.kind != .inMemory ? [try library.newStackContext()] : [])
         let writer = library.newContext()
         for _ in 0..<count { Self.makeBook(writer, &generator) }
         try writer.save()

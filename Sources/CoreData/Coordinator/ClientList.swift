@@ -6,6 +6,9 @@ protocol CoordinatorClient: AnyObject, Sendable {
     /// Lets go of the objects of a store that was removed.
     func storeWasRemoved(_ store: NSPersistentStore)
 
+    /// Takes over what other programs have saved, where it takes over what others save at all. Called on any thread.
+    func storeWasChangedByOthers()
+
     /// Takes over what another client saved. Called on any thread.
     func takeOver(_ changes: SavedObjectIDs)
 

@@ -74,6 +74,7 @@ extension NSPersistentStoreCoordinator {
         }
         post(.NSPersistentStoreCoordinatorStoresWillChange, [NSAddedPersistentStoresKey: [store]])
         list(store, holding: entities)
+        follow(store)
         store.didAdd(to: self)
         return store
     }
@@ -129,9 +130,9 @@ extension NSPersistentStoreCoordinator {
             let metadata: [String: Any] = store.metadata ?? [:]
             var unreadable: ModelReadingError?
             do {
-                return try compatibility.checkHashes(in: metadata, of: entities) { [url = store.url] in
+                return try compatibility.checkHashes(in: metadata, of: entities) {
                     do {
-                        return try StoreFiles.cachedModel(ofType: type, at: url)
+                        return try StoreFiles.cachedModel(of: store)
                     } catch {
                         unreadable = error as? ModelReadingError
                         return nil

@@ -7,7 +7,9 @@ extension NSPersistentStoreCoordinator {
     }
 
     private static func isSame(_ first: URL, _ second: URL) -> Bool {
-        guard first.isFileURL, second.isFileURL else { return first.absoluteString == second.absoluteString }
+        guard first.isFileURL, second.isFileURL else {
+            return first.withoutPassword.absoluteString == second.withoutPassword.absoluteString
+        }
         return first.standardizedFileURL.path == second.standardizedFileURL.path
     }
 
@@ -68,7 +70,7 @@ extension NSPersistentStoreCoordinator {
     public class func metadataForPersistentStore(
         ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {
-        try StoreTypeRegistry.storeClass(for: storeType, at: url).metadataForPersistentStore(with: url)
+        try StoreTypeRegistry.storeClass(for: storeType, at: url).metadata(at: url, options: options)
     }
 
     /// The metadata of the store at a URL, whatever its type: the first registered class that can read it gives them.
@@ -112,6 +114,6 @@ extension NSPersistentStoreCoordinator {
         _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
         options: [AnyHashable: Any]? = nil
     ) throws {
-        try StoreTypeRegistry.storeClass(for: storeType, at: url).setMetadata(metadata, forPersistentStoreAt: url)
+        try StoreTypeRegistry.storeClass(for: storeType, at: url).setMetadata(metadata, at: url, options: options)
     }
 }

@@ -6,4 +6,13 @@ extension NSPersistentStoreCoordinator {
     package final func forgetCachedRows() {
         for added in addedStores { added.store.snapshotStore?.rowCaches.forEach { $0.removeAll() } }
     }
+
+    /// Has contexts take over what others save, where the store hears of it.
+    func follow(_ store: NSPersistentStore) {
+        store.othersChanged = { [weak self, weak store] in
+            guard let self, let store else { return }
+            for cache in store.snapshotStore?.rowCaches ?? [] { cache.removeAll() }
+            for client in self.clients.all { client.storeWasChangedByOthers() }
+        }
+    }
 }

@@ -13,7 +13,8 @@ import Foundation
 /// container.persistentStoreDescriptions = [description]
 /// ```
 open class NSPersistentStoreDescription: NSObject, NSCopying {
-    /// The store's type, `NSSQLiteStoreType` by default.
+    /// The store's type: `NSSQLiteStoreType` by default, that of PostgreSQL stores for a description that was made with a URL of the
+    /// scheme `postgresql`.
     open var type = NSSQLiteStoreType
 
     /// The model configuration whose entities the store holds; nil for all.
@@ -58,8 +59,12 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     public init(url: URL) {
         self.url = url
         super.init()
+        type = Self.type(of: url)
         setDefaultOptions()
     }
+
+    /// The type of the stores that are found at URLs of a scheme.
+    private static func type(of url: URL) -> String { PostgreSQLAddress.isAddress(url) ? PostgreSQLStore.storeType : NSSQLiteStoreType }
 
     /// A description without a URL.
     public required override init() {
@@ -71,6 +76,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     public class func persistentStoreDescription(with url: URL) -> Self {
         let description = self.init()
         description.url = url
+        description.type = type(of: url)
         return description
     }
 

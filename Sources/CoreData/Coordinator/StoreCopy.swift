@@ -1,14 +1,17 @@
 import Foundation
 
-/// Copies all rows of one store to another, empty one, in one save.
+/// Copies all rows of one store to another, empty one, in one transaction.
 ///
-/// Rows get new keys; every reference is led to the new key of its destination. References to rows that do not exist are
+/// Rows pass in blocks from a store that reads them so to one that writes them so: what is kept of all of them is their keys. Rows get new
+/// keys; every reference is led to the new key of its destination. References to rows that do not exist are
 /// dropped.
 struct StoreCopy {
     private let sourceStore: NSPersistentStore
     private let destinationStore: NSPersistentStore
     private let source: any SnapshotStore
     private let destination: any SnapshotStore
+    /// How many rows are read and written at once.
+    private static let blockSize = 10_000
     /// What the source store holds.
     private let entities: [EntityLayout]
 
@@ -34,58 +37,138 @@ struct StoreCopy {
         let key: Int64
     }
 
+    /// The rows of one entity, in the order of their new keys.
+    private struct Table {
+        let layout: EntityLayout
+        let keys: [Int64]
+        let firstNewKey: Int64
+        /// All rows, where the source gives them at once.
+        var snapshots: [Snapshot]?
+    }
+
+    private typealias NewKeys = [TableKey: RowReference]
+
     /// - Returns: the ID of each row in the source, followed by the one in the destination.
     func run() throws -> [NSManagedObjectID] {
-        var keys: [TableKey: RowReference] = [:]
-        var rows: [(layout: EntityLayout, snapshot: Snapshot, key: Int64)] = []
+        var newKeys: NewKeys = [:]
+        var tables: [Table] = []
         for entity in entities where !entity.isAbstract {
-            var plan = StoreFetch(entity: entity)
-            plan.includesSubentities = false
-            guard case .rows(let fetched) = try source.fetch(plan), !fetched.rows.isEmpty else { continue }
-            // Rows are read by address: their pages must live until each has a reference of its own.
-            defer { withExtendedLifetime(fetched) {} }
-            var key = try destination.reserveKeys(fetched.rows.count, for: entity)
-            for row in fetched.rows {
-                keys[TableKey(rootIndex: entity.rootIndex, key: row.rowKey)] =
-                    RowReference(key: key, layoutIndex: entity.index)
-                rows.append((entity, Snapshot(retaining: row), key))
-                key += 1
+            guard let table = try table(of: entity) else { continue }
+            for (index, key) in table.keys.enumerated() {
+                newKeys[TableKey(rootIndex: entity.rootIndex, key: key)] =
+                    RowReference(key: table.firstNewKey + Int64(index), layoutIndex: entity.index)
+            }
+            tables.append(table)
+        }
+        try destination.saveBlocks { save in
+            // Rows come before what leads to them.
+            for table in tables { try copyRows(of: table, newKeys, save) }
+            for table in tables { try copyRelationships(of: table, newKeys, save) }
+        }
+        return tables.flatMap { table in
+            table.keys.enumerated().flatMap { index, key in
+                [
+                    NSManagedObjectID(key: key, layout: table.layout, store: sourceStore),
+                    NSManagedObjectID(key: table.firstNewKey + Int64(index), layout: table.layout, store: destinationStore),
+                ]
             }
         }
+    }
 
+    /// The keys of an entity's own rows, with new ones; nil where there are none.
+    private func table(of entity: EntityLayout) throws -> Table? {
+        var plan = StoreFetch(entity: entity)
+        plan.includesSubentities = false
+        let keys: [Int64]
+        var snapshots: [Snapshot]?
+        if source.readsRowsInBatches {
+            plan.shape = .references
+            guard case .references(let references) = try source.fetch(plan) else { return nil }
+            keys = references.map(\.key).sorted()
+        } else {
+            guard case .rows(let fetched) = try source.fetch(plan) else { return nil }
+            // Rows are read by address: their pages must live until each has a reference of its own.
+            defer { withExtendedLifetime(fetched) {} }
+            snapshots = fetched.rows.map { Snapshot(retaining: $0) }
+            keys = fetched.rows.map(\.rowKey)
+        }
+        guard !keys.isEmpty else { return nil }
+        let first = try destination.reserveKeys(keys.count, for: entity)
+        return Table(layout: entity, keys: keys, firstNewKey: first, snapshots: snapshots)
+    }
+
+    // MARK: Rows
+
+    private func copyRows(of table: Table, _ newKeys: NewKeys, _ save: (SaveBatch) throws -> Void) throws {
+        if let snapshots = table.snapshots { return try save(batch(snapshots, table.layout, newKeys)) }
+        for start in stride(from: 0, to: table.keys.count, by: Self.blockSize) {
+            let keys = Array(table.keys[start..<min(start + Self.blockSize, table.keys.count)])
+            let read = try source.readRows(keys, of: table.layout)
+            defer { withExtendedLifetime(read) {} }
+            let rows = read.rows.sorted { $0.rowKey < $1.rowKey }
+            try save(batch(rows.map { Snapshot(retaining: $0) }, table.layout, newKeys))
+        }
+    }
+
+    /// New rows with the values of others.
+    private func batch(_ rows: [Snapshot], _ layout: EntityLayout, _ newKeys: NewKeys) -> SaveBatch {
         let batch = SaveBatch()
         for row in rows {
-            let values = RowValues.make(slotCount: row.layout.slots.count)
-            for slot in 0..<row.layout.storedCount {
-                var value = row.snapshot.value(slot)
+            guard let key = newKeys[TableKey(rootIndex: layout.rootIndex, key: row.key)]?.key else { continue }
+            let values = RowValues.make(slotCount: layout.slots.count)
+            for slot in 0..<layout.storedCount {
+                var value = row.value(slot)
                 if case .reference(let reference) = value {
-                    value = moved(reference, from: row.layout, keys).map(StoredValue.reference) ?? .null
+                    value = moved(reference, from: layout, newKeys).map(StoredValue.reference) ?? .null
                 }
                 values[slot] = value
             }
-            batch.inserts.append(RowChange(layout: row.layout, key: row.key, base: nil, values: values))
-            for slot in row.layout.slots where needsOwnCopy(slot) {
-                let related = try source.relatedRows(to: row.snapshot.key, through: slot, of: row.layout)
-                defer { withExtendedLifetime(related) {} }
-                let references = related.rows.compactMap { destination in
-                    moved(
-                        RowReference(key: destination.rowKey, layoutIndex: destination.rowLayoutIndex),
-                        from: row.layout, keys)
+            batch.inserts.append(RowChange(layout: layout, key: key, base: nil, values: values))
+        }
+        return batch
+    }
+
+    // MARK: Relationships
+
+    private func copyRelationships(of table: Table, _ newKeys: NewKeys, _ save: (SaveBatch) throws -> Void) throws {
+        for slot in table.layout.slots where needsOwnCopy(slot) {
+            for start in stride(from: 0, to: table.keys.count, by: Self.blockSize) {
+                let range = start..<min(start + Self.blockSize, table.keys.count)
+                let batch = SaveBatch()
+                for (index, references) in zip(range, try related(to: Array(table.keys[range]), slot, table.layout, newKeys))
+                where !references.isEmpty {
+                    var change = RelationshipChange(
+                        layout: table.layout, slot: slot.index, ownerKey: table.firstNewKey + Int64(index))
+                    change.added = references
+                    if slot.kind == .orderedToMany { change.order = references }
+                    batch.relationshipChanges.append(change)
                 }
-                guard !references.isEmpty else { continue }
-                var change = RelationshipChange(layout: row.layout, slot: slot.index, ownerKey: row.key)
-                change.added = references
-                if slot.kind == .orderedToMany { change.order = references }
-                batch.relationshipChanges.append(change)
+                if !batch.relationshipChanges.isEmpty { try save(batch) }
             }
         }
-        _ = try destination.save(batch)
-        return rows.flatMap { row in
-            [
-                NSManagedObjectID(key: row.snapshot.key, layout: row.layout, store: sourceStore),
-                NSManagedObjectID(key: row.key, layout: row.layout, store: destinationStore),
-            ]
+    }
+
+    /// The new references of each of some rows.
+    private func related(
+        to keys: [Int64], _ slot: PropertySlot, _ layout: EntityLayout, _ newKeys: NewKeys
+    ) throws -> [[RowReference]] {
+        func moved(_ row: RowPointer) -> RowReference? {
+            self.moved(RowReference(key: row.rowKey, layoutIndex: row.rowLayoutIndex), from: layout, newKeys)
         }
+        guard source.readsRowsInBatches else {
+            return try keys.map { key in
+                let related = try source.relatedRows(to: key, through: slot, of: layout)
+                defer { withExtendedLifetime(related) {} }
+                return related.rows.compactMap(moved)
+            }
+        }
+        let related = try source.relatedRows(toAll: keys, through: slot, of: layout)
+        defer { withExtendedLifetime(related) {} }
+        var byOwner: [Int64: [RowReference]] = [:]
+        for (row, owner) in zip(related.rows.rows, related.ownerKeys) {
+            if let reference = moved(row) { byOwner[owner, default: []].append(reference) }
+        }
+        return keys.map { byOwner[$0] ?? [] }
     }
 
     /// Whether the rows' to-one values do not say everything about a relationship.
@@ -95,7 +178,7 @@ struct StoreCopy {
     }
 
     private func moved(
-        _ reference: RowReference, from owner: EntityLayout, _ keys: [TableKey: RowReference]
+        _ reference: RowReference, from owner: EntityLayout, _ keys: NewKeys
     ) -> RowReference? {
         let layouts = owner.model.layouts
         guard layouts.indices.contains(reference.layoutIndex) else { return nil }

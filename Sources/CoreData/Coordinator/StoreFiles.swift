@@ -5,12 +5,20 @@ enum StoreFiles {
     /// The model that a store keeps in itself; nil when its type keeps none, or it has none.
     ///
     /// - Throws: `ModelReadingError` where there is one that cannot be read, and what reading the file throws.
-    static func cachedModel(ofType type: String, at url: URL?) throws -> NSManagedObjectModel? {
-        guard let url, let storeClass = StoreTypeRegistry.classesByType[type] else { return nil }
+    static func cachedModel(ofType type: String, at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? {
+        try naming(url) { try StoreTypeRegistry.classesByType[type]?.modelInStore(at: url, options: options) }
+    }
+
+    /// The model that a store keeps in itself whose metadata were loaded.
+    static func cachedModel(of store: NSPersistentStore) throws -> NSManagedObjectModel? {
+        try naming(store.url) { try store.modelInStore() }
+    }
+
+    private static func naming<Result>(_ url: URL?, _ body: () throws -> Result) throws -> Result {
         do {
-            return try storeClass.modelInStore(at: url)
+            return try body()
         } catch var error as ModelReadingError {
-            error.file = error.file ?? url.path
+            error.file = error.file ?? StoreName.path(url)
             throw error
         }
     }

@@ -7,6 +7,7 @@ enum StoreTypeRegistry {
     private static let builtIn: [String: NSPersistentStore.Type] = [
         NSSQLiteStoreType: SQLiteStore.self,
         NSInMemoryStoreType: InMemoryStore.self,
+        PostgreSQLStore.storeType: PostgreSQLStore.self,
     ]
 
     // Guards the table.

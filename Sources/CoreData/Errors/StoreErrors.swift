@@ -12,7 +12,7 @@ enum StoreName {
 
     static func path(_ url: URL?) -> String {
         guard let url else { return "without a URL" }
-        return url.isFileURL ? url.path : url.absoluteString
+        return url.isFileURL ? url.path : url.withoutPassword.absoluteString
     }
 }
 
@@ -23,7 +23,7 @@ enum StoreOpeningErrors {
         if let type { entries[NSStoreTypeKey] = type }
         if let url {
             if url.isFileURL { entries[NSFilePathErrorKey] = url.path }
-            entries[NSURLErrorKey] = url
+            entries[NSURLErrorKey] = url.withoutPassword
         }
         return entries
     }

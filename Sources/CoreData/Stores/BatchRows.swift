@@ -41,3 +41,24 @@ struct UniquenessFailure: Error, @unchecked Sendable {
     /// The row that has the values; nil when both rows are of the batch.
     let existing: RowReference?
 }
+
+extension RowUpdate {
+    /// Which constraint the update violates if it violates one; the values are known where they are constants.
+    var uniquenessFailure: UniquenessFailure? {
+        var layout: EntityLayout? = rows.entity
+        while let current = layout {
+            for names in current.entity.uniquenessConstraintNames {
+                let paths = current.constrainedPaths(names)
+                let slots = paths.map { rows.entity.slotByPath[$0] }
+                guard assignments.contains(where: { slots.contains($0.slot) }) else { continue }
+                let values = slots.map { slot -> StoredValue in
+                    guard case .constant(let value)? = assignments.first(where: { $0.slot == slot })?.value else { return .null }
+                    return value
+                }
+                return UniquenessFailure(constraint: paths, values: values, layout: current, existing: nil)
+            }
+            layout = current.superIndex >= 0 ? current.model.layouts[current.superIndex] : nil
+        }
+        return nil
+    }
+}

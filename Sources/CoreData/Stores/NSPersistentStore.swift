@@ -24,6 +24,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         var number = -1
         var modelLayout: ModelLayout?
         var token: StoreToken?
+        var othersChanged: (@Sendable () -> Void)?
     }
 
     private let state: Mutex<State>
@@ -152,7 +153,18 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The model that a store keeps in itself; nil when its type keeps none, or it has none.
     ///
     /// - Throws: `ModelReadingError` where there is one that cannot be read, and what reading the file throws.
-    class func modelInStore(at url: URL) throws -> NSManagedObjectModel? { nil }
+    class func modelInStore(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? { nil }
+
+    /// The model that this store keeps in itself, whose metadata were loaded.
+    func modelInStore() throws -> NSManagedObjectModel? { try url.flatMap { try Self.modelInStore(at: $0, options: options) } }
+
+    /// The metadata of the store at a URL, for types that need options to reach it.
+    class func metadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any] { try metadataForPersistentStore(with: url) }
+
+    /// Replaces the metadata of the store at a URL, for types that need options to reach it.
+    class func setMetadata(_ metadata: [String: Any]?, at url: URL, options: [AnyHashable: Any]?) throws {
+        try setMetadata(metadata, forPersistentStoreAt: url)
+    }
 
     /// Empties or removes the store at a URL. It is no error when there is none.
     ///
@@ -182,7 +194,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         throw CoreDataErrors.make(
             .migration,
             "The store \(StoreName.text(type: type, url: url)) was made with another version of the model and cannot be migrated: "
-                + "only SQLite stores can.",
+                + "only SQLite and PostgreSQL stores can.",
             recovery: "Open it with the version of the model that it was made with, and copy its objects.",
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
@@ -243,6 +255,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         set { state.withLock { $0.modelLayout = newValue } }
     }
 
+    /// Called by a store that hears of it when others have changed its rows, on any thread; set by the coordinator.
+    var othersChanged: (@Sendable () -> Void)? {
+        get { state.withLock { $0.othersChanged } }
+        set { state.withLock { $0.othersChanged = newValue } }
+    }
+
     /// What the store's object IDs share.
     var token: StoreToken {
         let uuid = identifier ?? ""
@@ -256,6 +274,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Separates the store from its coordinator: objects that came from it are invalid afterwards.
     func detach() {
-        state.withLock { $0.coordinator = nil }
+        state.withLock {
+            $0.coordinator = nil
+            $0.othersChanged = nil
+        }
     }
 }

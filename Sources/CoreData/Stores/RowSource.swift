@@ -53,6 +53,11 @@ protocol RowSource: AnyObject, Sendable {
     ///   undo what it has written calls it first.
     func save(_ batch: SaveBatch, beforeCommit others: () throws -> Void) throws -> SaveOutcome
 
+    /// Writes new rows and relationships, which come in blocks, in one transaction or none.
+    ///
+    /// - Parameter body: is given what writes a block, to be called any number of times. Where it throws, nothing is written.
+    func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws
+
     /// What changes many rows at once without objects; nil where the store cannot.
     var batchRows: (any BatchRows)? { get }
 }
@@ -65,6 +70,15 @@ extension RowSource {
     var batchRows: (any BatchRows)? { nil }
 
     func saveMetadata() throws {}
+
+    func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
+        let all = SaveBatch()
+        try body { block in
+            all.inserts += block.inserts
+            all.relationshipChanges += block.relationshipChanges
+        }
+        _ = try save(all)
+    }
 
     func save(_ batch: SaveBatch, beforeCommit others: () throws -> Void) throws -> SaveOutcome {
         try others()

@@ -45,6 +45,12 @@ extension ValueUnarchiver {
             guard let key = key as? NSObject else {
                 throw UnarchivingError.damaged("a dictionary has a key of the type \(type(of: key))")
             }
+            // Foundation on Linux stops the program when it hands such a dictionary to Swift, whose arrays and dictionaries of anything
+            // have no hash.
+            if key is NSArray || key is NSDictionary {
+                throw UnarchivingError(
+                    problem: "has a \(type(of: key)) as a key of a \(object.className), which Foundation cannot bridge on Linux")
+            }
             dictionary.setObject(value, forKey: key)
         }
         return dictionary

@@ -3,18 +3,23 @@
 /// ```swift
 /// let stack = DataStack(entities: Item.self, store: .file(URL(fileURLWithPath: "Shop.sqlite")))
 /// let test = DataStack(entities: Item.self, store: .inMemory)
+/// let shared = DataStack(entities: Item.self, store: .postgreSQL(URL(string: "postgresql://app@db.example/shop")!))
 /// ```
 public enum StoreLocation: Hashable, Sendable {
     /// In memory: gone when the stack is closed.
     case inMemory
     /// In a SQLite file, which is made with its directory when there is none.
     case file(URL)
+    /// In a schema of a PostgreSQL database, which is made when there is none. The program needs the product `CoreDataPostgreSQL`.
+    ///
+    /// The stack follows what other programs save there: views, sequences of results and their observers change with it.
+    case postgreSQL(URL)
 
-    /// The file of the store; nil in memory.
+    /// The place of the store, with a password if it was given one; nil in memory.
     public var url: URL? {
         switch self {
         case .inMemory: nil
-        case .file(let url): url
+        case .file(let url), .postgreSQL(let url): url
         }
     }
 }
@@ -54,8 +59,14 @@ public struct DataStackOptions: Sendable {
 
     func description(of location: StoreLocation) -> NSPersistentStoreDescription {
         let description = NSPersistentStoreDescription()
-        description.type = location.url == nil ? NSInMemoryStoreType : NSSQLiteStoreType
         description.url = location.url
+        switch location {
+        case .inMemory: description.type = NSInMemoryStoreType
+        case .file: description.type = NSSQLiteStoreType
+        case .postgreSQL:
+            description.type = PostgreSQLStoreType.name
+            description.setOption(NSNumber(value: true), forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
+        }
         description.configuration = configuration
         description.shouldMigrateStoreAutomatically = migratesAutomatically
         description.shouldInferMappingModelAutomatically = migratesAutomatically

@@ -15,7 +15,7 @@ final class BatchStack {
         url = folder.file("batch.sqlite")
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         store = try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil, at: kind == .sqlite ? url : nil,
+            ofType: kind.type, configurationName: nil, at: kind.url(url),
             options: options)
         context = coordinator.newContext()
     }
@@ -58,6 +58,8 @@ enum Warehouse {
         /// Whether the relationships of a category and of a label to their items are not optional.
         var requiresItems = false
         var requiresCategory = false
+        /// PostgreSQL takes no row without what is required.
+        var requiresName = true
     }
 
     static func model(_ rules: Rules = Rules(), isUnique: Bool = true) -> NSManagedObjectModel {
@@ -71,7 +73,8 @@ enum Warehouse {
         let item = NSEntityDescription(
             "Item", class: "NSManagedObject",
             [
-                NSAttributeDescription("sku", .stringAttributeType), NSAttributeDescription("name", .stringAttributeType, optional: false),
+                NSAttributeDescription("sku", .stringAttributeType),
+                NSAttributeDescription("name", .stringAttributeType, optional: !rules.requiresName),
                 NSAttributeDescription("stock", .integer32AttributeType, default: 5),
                 NSAttributeDescription("price", .decimalAttributeType), NSAttributeDescription("added", .dateAttributeType),
                 NSAttributeDescription("code", .UUIDAttributeType), photo, upper,

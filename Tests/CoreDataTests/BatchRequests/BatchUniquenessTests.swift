@@ -39,7 +39,7 @@ import Testing
 
     @Test(arguments: StoreKind.allCases) func withTheOverwritePolicyTheyGetAllValues(kind: StoreKind) throws {
         let stack = try Warehouse.stack(kind)
-        _ = try execute(.overwrite, stack)
+        _ = try execute(.overwrite, stack, [["sku": "a", "name": "Mallet"]])
         #expect(try stack.values("name", of: "Item", by: "sku").first == "Mallet")
         #expect(try stack.values("price", of: "Item", by: "sku").first == "nil")
     }

@@ -123,8 +123,8 @@ import Testing
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(Self.entities()))
         let folder = try TemporaryFolder()
         try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-            at: kind == .sqlite ? folder.file("store.sqlite") : nil)
+            ofType: kind.type, configurationName: nil,
+            at: kind.url(folder.file("store.sqlite")))
         let context = coordinator.newContext()
         for (name, label) in [("a", "x"), ("b", "x"), ("c", "y")] {
             let box = NSEntityDescription.insertNewObject(forEntityName: "Box", into: context)
@@ -155,8 +155,8 @@ import Testing
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(Self.entities()))
         let folder = try TemporaryFolder()
         try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-            at: kind == .sqlite ? folder.file("store.sqlite") : nil)
+            ofType: kind.type, configurationName: nil,
+            at: kind.url(folder.file("store.sqlite")))
         let context = coordinator.newContext()
         for number in 1...3 {
             let box = NSEntityDescription.insertNewObject(forEntityName: "Box", into: context)
@@ -181,7 +181,7 @@ import Testing
         let folder = try TemporaryFolder()
         let url = folder.file("store.sqlite")
         try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil, at: kind == .sqlite ? url : nil)
+            ofType: kind.type, configurationName: nil, at: kind.url(url))
         if kind == .sqlite {
             let index = "CREATE UNIQUE INDEX \"Z_Box_UNIQUE_seal.mark\" ON ZBOX (ZMARK COLLATE BINARY ASC)"
             #expect(SQLiteFile(url).column("SELECT sql FROM sqlite_master WHERE type = 'index'").contains(index))

@@ -12,15 +12,17 @@ import Testing
     private func item(_ composite: NSPropertyDescription) -> NSManagedObjectModel { model(entity("Item", text("name"), composite)) }
 
     /// A store with two items, one of them without a value.
-    private func fill(_ old: NSManagedObjectModel, _ key: String, _ value: Any) throws {
+    private func fill(_ store: MigratedStore, _ old: NSManagedObjectModel, _ key: String, _ value: Any) throws {
         try store.open(old) { context in
             context.insert("Item", ["name": "a", key: value])
             context.insert("Item", ["name": "b"])
         }
     }
 
-    @Test func elementsAreAddedRemovedAndRenamed() throws {
+    @Test(arguments: StoreKind.persistent) func elementsAreAddedRemovedAndRenamed(kind: StoreKind) throws {
+        let store = try MigratedStore(kind)
         try fill(
+            store,
             item(NSCompositeAttributeDescription("size", number("width"), number("depth"), text("unit"))), "size",
             ["width": 1, "depth": 2, "unit": "m"])
         let new = item(
@@ -28,13 +30,15 @@ import Testing
                 "size", number("breadth", was: "width"), text("unit"), text("note"), number("count", optional: false, default: 3)))
         try store.migrate(to: new)
         #expect(
-            store.file.rows("SELECT ZBREADTH, ZUNIT, ZNOTE, ZCOUNT FROM ZITEM ORDER BY Z_PK") == [
-                ["1", "m", nil, "3"], [nil, nil, nil, nil],
-            ])
+            kind != .sqlite
+                || store.file.rows("SELECT ZBREADTH, ZUNIT, ZNOTE, ZCOUNT FROM ZITEM ORDER BY Z_PK") == [
+                    ["1", "m", nil, "3"], [nil, nil, nil, nil],
+                ])
     }
 
-    @Test func compositesAreRenamedWithTheirElements() throws {
-        try fill(item(NSCompositeAttributeDescription("size", number("width"), text("unit"))), "size", ["width": 1, "unit": "m"])
+    @Test(arguments: StoreKind.persistent) func compositesAreRenamedWithTheirElements(kind: StoreKind) throws {
+        let store = try MigratedStore(kind)
+        try fill(store, item(NSCompositeAttributeDescription("size", number("width"), text("unit"))), "size", ["width": 1, "unit": "m"])
         try store.migrate(to: item(NSCompositeAttributeDescription("measure", was: "size", text("unit"), number("width"), text("more"))))
         try store.open(item(NSCompositeAttributeDescription("measure", text("unit"), number("width"), text("more")))) { context in
             let widths = try context.objects("Item", by: "name").map { $0.value(forKeyPath: "measure.width") as? Int }
@@ -42,36 +46,39 @@ import Testing
         }
     }
 
-    @Test func anAttributeBecomesTheElementOfItsNameAndBack() throws {
+    @Test(arguments: StoreKind.persistent) func anAttributeBecomesTheElementOfItsNameAndBack(kind: StoreKind) throws {
+        let store = try MigratedStore(kind)
         let plain = model(entity("Item", text("name"), text("status")))
-        try fill(plain, "status", "open")
+        try fill(store, plain, "status", "open")
         let composite = item(NSCompositeAttributeDescription("status", isEnumeration: true, text("status")))
         try store.migrate(to: composite)
-        #expect(store.file.column("SELECT ZSTATUS FROM ZITEM ORDER BY Z_PK") == ["open", nil])
+        #expect(kind != .sqlite || store.file.column("SELECT ZSTATUS FROM ZITEM ORDER BY Z_PK") == ["open", nil])
         try store.migrate(to: plain)
-        #expect(store.file.column("SELECT ZSTATUS FROM ZITEM ORDER BY Z_PK") == ["open", nil])
+        #expect(kind != .sqlite || store.file.column("SELECT ZSTATUS FROM ZITEM ORDER BY Z_PK") == ["open", nil])
     }
 
-    @Test func elementsComeFromAttributesThatTheirRenamingIdentifiersName() throws {
+    @Test(arguments: StoreKind.persistent) func elementsComeFromAttributesThatTheirRenamingIdentifiersName(kind: StoreKind) throws {
+        let store = try MigratedStore(kind)
         let plain = model(entity("Item", text("name"), text("city"), number("zip")))
         try store.open(plain) { $0.insert("Item", ["name": "a", "city": "Vienna", "zip": 1010]) }
         let composite = item(NSCompositeAttributeDescription("address", text("town", was: "city"), number("code", was: "zip")))
         try store.migrate(to: composite)
-        #expect(store.file.rows("SELECT ZTOWN, ZCODE FROM ZITEM") == [["Vienna", "1010"]])
+        #expect(kind != .sqlite || store.file.rows("SELECT ZTOWN, ZCODE FROM ZITEM") == [["Vienna", "1010"]])
         try store.migrate(to: model(entity("Item", text("name"), text("city", was: "address.town"))))
-        #expect(store.file.rows("SELECT ZCITY FROM ZITEM") == [["Vienna"]])
+        #expect(kind != .sqlite || store.file.rows("SELECT ZCITY FROM ZITEM") == [["Vienna"]])
     }
 
-    @Test func aCompositeThatIsRequiredNowIsMadeOfItsDefaults() throws {
-        try fill(item(NSCompositeAttributeDescription("size", number("width"), text("unit"))), "size", ["width": 1, "unit": "m"])
+    @Test(arguments: StoreKind.persistent) func aCompositeThatIsRequiredNowIsMadeOfItsDefaults(kind: StoreKind) throws {
+        let store = try MigratedStore(kind)
+        try fill(store, item(NSCompositeAttributeDescription("size", number("width"), text("unit"))), "size", ["width": 1, "unit": "m"])
         let required = NSCompositeAttributeDescription(
             "size", optional: false, number("width", optional: false, default: 7), text("unit", default: "cm"))
         try store.migrate(to: item(required))
-        #expect(store.file.rows("SELECT ZWIDTH, ZUNIT FROM ZITEM ORDER BY Z_PK") == [["1", "m"], ["7", "cm"]])
+        #expect(kind != .sqlite || store.file.rows("SELECT ZWIDTH, ZUNIT FROM ZITEM ORDER BY Z_PK") == [["1", "m"], ["7", "cm"]])
     }
 
     @Test func whatCannotBeInferredIsNamed() throws {
-        try fill(item(NSCompositeAttributeDescription("size", number("width"), text("unit"))), "size", ["width": 1])
+        try fill(store, item(NSCompositeAttributeDescription("size", number("width"), text("unit"))), "size", ["width": 1])
         for (composite, part) in [
             (NSCompositeAttributeDescription("size", text("width"), text("unit")), "size.width"),
             (NSCompositeAttributeDescription("size", number("width"), number("count", optional: false)), "size.count"),

@@ -29,7 +29,7 @@ import Testing
     private static func coordinator(_ kind: StoreKind, _ url: URL, history: Bool = false) throws -> NSPersistentStoreCoordinator {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
         try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil, at: kind == .sqlite ? url : nil,
+            ofType: kind.type, configurationName: nil, at: kind.url(url),
             options: history ? [NSPersistentHistoryTrackingKey: true] : nil)
         return coordinator
     }
@@ -165,7 +165,7 @@ import Testing
         let folder = try TemporaryFolder()
         let url = folder.file("store.sqlite")
         let coordinator = try Self.coordinator(kind, url)
-        let another = kind == .sqlite && seed % 2 == 0 ? try Self.coordinator(kind, url) : coordinator
+        let another = kind != .inMemory && seed % 2 == 0 ? try Self.coordinator(kind, url) : coordinator
         let (mine, theirs) = (coordinator.newContext(), another.newContext())
         // Another coordinator's rows are not told of.
         for context in [mine, theirs] { context.stalenessInterval = 0 }

@@ -174,8 +174,8 @@ import Testing
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([person, pass]))
         try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-            at: kind == .sqlite ? folder.file("store.sqlite") : nil)
+            ofType: kind.type, configurationName: nil,
+            at: kind.url(folder.file("store.sqlite")))
         let context = coordinator.newContext()
         let (first, held) = (context.insert("Person", ["name": "first"]), context.insert("Pass", ["name": "held"]))
         first.setValue(held, forKey: "pass")
@@ -204,7 +204,7 @@ import Testing
         let url = folder.file("store.sqlite")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([list, entry]))
         try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil, at: kind == .sqlite ? url : nil)
+            ofType: kind.type, configurationName: nil, at: kind.url(url))
         let context = coordinator.newContext()
         let owner = context.insert("List", ["name": "list"])
         for name in ["a", "b"] { context.insert("Entry", ["name": name]).setValue(owner, forKey: "list") }

@@ -18,8 +18,8 @@ import Testing
             for (number, kind) in kinds.enumerated() {
                 stores.append(
                     try coordinator.addPersistentStore(
-                        ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-                        at: kind == .sqlite ? folder.file("store\(number).sqlite") : nil))
+                        ofType: kind.type, configurationName: nil,
+                        at: kind.url(folder.file("store\(number).sqlite"))))
             }
             let writing = coordinator.newContext()
             for number in 0..<300 {

@@ -19,8 +19,8 @@ import Testing
             for (number, kind) in kinds.enumerated() {
                 stores.append(
                     try coordinator.addPersistentStore(
-                        ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-                        at: kind == .sqlite ? folder.file("store\(number).sqlite") : nil))
+                        ofType: kind.type, configurationName: nil,
+                        at: kind.url(folder.file("store\(number).sqlite"))))
             }
             // "a" is in the first store, "c" in the last, "b" in both.
             let books: [(String?, Int32, Double)] = [

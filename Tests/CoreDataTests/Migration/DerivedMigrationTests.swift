@@ -42,13 +42,32 @@ import Testing
         #expect(store.file.column("SELECT ZTOTAL FROM Z\(box)") == ["5"])
     }
 
-    @Test func aDerivedAttributeOfAnotherTypeKeepsNoFormerValue() throws {
+    @Test(arguments: StoreKind.persistent, [true, false]) func programsFindWhatIsDerivedFromDerivedValues(kind: StoreKind, isBoxFirst: Bool)
+        throws
+    {
+        let store = try MigratedStore(kind)
+        let names = isBoxFirst ? (box: "A", drawer: "B") : (box: "B", drawer: "A")
+        try store.open(boxes(names, derived: false)) { context in
+            let owner = context.insert(names.box)
+            for count in [2, 3] {
+                let place = context.insert(names.drawer, ["box": owner])
+                for _ in 0..<count { context.insert("Thing", ["drawer": place]) }
+            }
+        }
+        let new = boxes(names, derived: true)
+        try store.migrate(to: new)
+        let total = try store.open(new) { try $0.values(names.box, "total", as: Int.self) }
+        #expect(total == [5])
+    }
+
+    @Test(arguments: StoreKind.persistent) func aDerivedAttributeOfAnotherTypeKeepsNoFormerValue(kind: StoreKind) throws {
+        let store = try MigratedStore(kind)
         try store.open(model(entity("Item", text("name"), derived("mark", .stringAttributeType, "uppercase:(name)")))) { context in
             context.insert("Item", ["name": "one"])
         }
-        #expect(store.file.column("SELECT ZMARK FROM ZITEM") == ["ONE"])
+        #expect(kind != .sqlite || store.file.column("SELECT ZMARK FROM ZITEM") == ["ONE"])
         try store.migrate(to: model(entity("Item", text("name"), derived("mark", .dateAttributeType, "now()"))))
-        #expect(store.file.column("SELECT typeof(ZMARK) FROM ZITEM") == ["real"])
+        #expect(kind != .sqlite || store.file.column("SELECT typeof(ZMARK) FROM ZITEM") == ["real"])
     }
 
     @Test func rowsOfTheOnlyEntityOfATableGetItsNumberWhateverStoodThere() throws {

@@ -2,14 +2,17 @@ import CoreData
 import TestSupport
 import Testing
 
-/// A store in a temporary folder that goes through versions of a model.
+/// A store in a temporary folder, or in a schema of its own, that goes through versions of a model.
 struct MigratedStore {
+    let kind: StoreKind
     let folder: TemporaryFolder
     let url: URL
 
-    init() throws {
+    init(_ kind: StoreKind = .sqlite) throws {
+        self.kind = kind
         folder = try TemporaryFolder()
-        url = folder.file("store.sqlite")
+        let file = folder.file("store.sqlite")
+        url = kind.url(file) ?? file
     }
 
     static var automatic: [AnyHashable: Any] {
@@ -28,7 +31,7 @@ struct MigratedStore {
     ) throws -> Result {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: configuration, at: url, options: options)
+            ofType: kind.type, configurationName: configuration, at: url, options: options)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         let result = try body(context)
@@ -58,6 +61,7 @@ struct MigratedStore {
 
     /// Everything that is in the database.
     var content: [String: [[String?]]] {
+        if kind == .postgreSQL { return PostgreSQLTables(url).content }
         let file = file
         var content = ["schema": file.rows("SELECT type, name, sql FROM sqlite_master ORDER BY name")]
         for case let table? in file.column("SELECT name FROM sqlite_master WHERE type = 'table'") {
@@ -70,6 +74,7 @@ struct MigratedStore {
 
     /// Tables, indexes, triggers, entity numbers and metadata are those of a new store.
     func expectSoundness(_ model: NSManagedObjectModel, _ location: SourceLocation) throws {
+        if kind == .postgreSQL { return try expectSoundSchema(model, location) }
         #expect(file.value("PRAGMA integrity_check") == "ok", sourceLocation: location)
         #expect(file.rows("PRAGMA foreign_key_check").isEmpty, sourceLocation: location)
         let new = try MigratedStore()
@@ -82,7 +87,30 @@ struct MigratedStore {
             let unknown = "SELECT count(*) FROM \(table ?? "") WHERE Z_ENT NOT IN (SELECT Z_ENT FROM Z_PRIMARYKEY)"
             #expect(file.integer(unknown) == 0, sourceLocation: location)
         }
-        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)
+        try expectDescription(of: model, location)
+    }
+
+    /// Columns, constraints, indexes, triggers and functions are those of a new store, but for the numbers of entities.
+    private func expectSoundSchema(_ model: NSManagedObjectModel, _ location: SourceLocation) throws {
+        let new = try MigratedStore(kind)
+        try new.open(model.copy() as? NSManagedObjectModel ?? model) { _ in }
+        func structure(_ store: MigratedStore) -> [String] {
+            PostgreSQLTables(store.url).structure.map { row in
+                let isConstraint = row[0] == "constraint" && row[2]?.contains(" CHECK ") == true
+                let text = row.map { $0 ?? "" }.joined(separator: " | ")
+                // Entities keep the numbers that they had.
+                return isConstraint
+                    ? text.replacingOccurrences(of: "entity <> .*? OR ", with: "ENTITY ", options: .regularExpression) : text
+            }
+        }
+        #expect(structure(self) == structure(new), sourceLocation: location)
+        let rows = "SELECT e.name, p.name FROM ocd_entity e LEFT JOIN ocd_entity p ON p.number = e.parent ORDER BY 1"
+        #expect(PostgreSQLTables(url).rows(rows) == PostgreSQLTables(new.url).rows(rows), sourceLocation: location)
+        try expectDescription(of: model, location)
+    }
+
+    private func expectDescription(of model: NSManagedObjectModel, _ location: SourceLocation) throws {
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: kind.type, at: url)
         #expect(metadata[NSStoreModelVersionHashesKey] as? [String: Data] == model.entityVersionHashesByName, sourceLocation: location)
         #expect(metadata[NSPersistentStoreModelVersionChecksumKey] as? String == model.versionChecksum, sourceLocation: location)
         let cached = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)

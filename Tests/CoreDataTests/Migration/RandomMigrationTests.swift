@@ -124,14 +124,16 @@ private struct Content: Equatable {
 
 /// Pairs of versions at random, migrated with objects, against what plain Swift expects.
 @Suite struct RandomMigrationTests {
-    @Test(arguments: 0..<(LongTests.areEnabled ? 40 : 2)) func migratedStoresHoldWhatIsExpected(part: Int) throws {
+    @Test(arguments: 0..<(LongTests.areEnabled ? 40 : 2), StoreKind.persistent) func migratedStoresHoldWhatIsExpected(
+        part: Int, kind: StoreKind
+    ) throws {
         var migrated = 0
         for seed in 0..<15 {
             let seed = UInt64(part * 1000 + seed)
             var random = RandomVersions(seed: seed)
             let first = random.first()
             let second = random.changed(first)
-            let store = try MigratedStore()
+            let store = try MigratedStore(kind)
             try store.open(first.model()) { random.fill($0, first) }
             let before = try store.open(first.model()) { try Content($0, first, first: first) }
             let inferred = errorThrown {

@@ -42,8 +42,8 @@ final class DecimalItem: NSManagedObject {
     private func context(_ kind: StoreKind, unique: Bool = false) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model(unique: unique))
         _ = try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-            at: kind == .sqlite ? url : nil)
+            ofType: kind.type, configurationName: nil,
+            at: kind.url(url))
         return coordinator.newContext()
     }
 

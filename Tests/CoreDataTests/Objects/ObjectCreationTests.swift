@@ -154,8 +154,8 @@ final class CreationShared: NSManagedObject {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([shape, circle]))
         let folder = try TemporaryFolder()
         _ = try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-            at: kind == .sqlite ? folder.file("shapes.sqlite") : nil)
+            ofType: kind.type, configurationName: nil,
+            at: kind.url(folder.file("shapes.sqlite")))
         let context = coordinator.newContext()
         let wrong = NSEntityDescription.insertNewObject(forEntityName: "Shape", into: context)
         NSEntityDescription.insertNewObject(forEntityName: "Circle", into: context).setValue(2.5, forKey: "radius")

@@ -19,8 +19,8 @@ import Testing
                 NSEntityDescription("Box", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)] + attributes)
             ]))
         try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-            at: kind == .sqlite ? folder.file("store.sqlite") : nil)
+            ofType: kind.type, configurationName: nil,
+            at: kind.url(folder.file("store.sqlite")))
         return coordinator.newContext()
     }
 

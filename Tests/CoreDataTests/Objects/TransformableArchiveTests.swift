@@ -340,6 +340,16 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
         #expect(stack.file.value("SELECT hex(ZVALUE) FROM ZBOX WHERE ZNAME = 'new'") == archive.map { String(format: "%02X", $0) }.joined())
     }
 
+    /// Foundation on Linux stops the program when Swift gets such a dictionary out of an array.
+    @Test(arguments: ["NSArray", "NSDictionary"]) func aDictionaryWhoseKeysAreCollectionsReadsAsNil(_ keyClass: String) throws {
+        let archive = KeyedArchiveBuilder.data { builder in
+            let key = keyClass == "NSArray" ? builder.array([builder.add(.int(1))]) : builder.dictionary([("a", builder.add(.int(1)))])
+            let dictionary = builder.object("NSDictionary", ["NS.keys": .array([key]), "NS.objects": .array([builder.add(.int(2))])])
+            return builder.array([dictionary])
+        }
+        #expect(try read(archive) == nil)
+    }
+
     // MARK: Damage
 
     /// Archives that hold everything.

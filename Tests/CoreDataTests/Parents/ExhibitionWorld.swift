@@ -66,8 +66,8 @@ final class ExhibitionWorld {
         }
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: "Changing",
-            at: kind == .sqlite ? url : nil, options: [NSSQLitePragmasOption: ["synchronous": "OFF"]])
+            ofType: kind.type, configurationName: "Changing",
+            at: kind.url(url), options: [NSSQLitePragmasOption: ["synchronous": "OFF"]])
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: "Fixed", at: countries, options: [NSReadOnlyPersistentStoreOption: true])
         var levels = [coordinator.newContext()]

@@ -54,8 +54,8 @@ final class GraphWorld {
         func coordinator() throws -> NSPersistentStoreCoordinator {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
             _ = try coordinator.addPersistentStore(
-                ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-                at: kind == .sqlite ? url : nil, options: [NSSQLitePragmasOption: ["synchronous": "OFF"]])
+                ofType: kind.type, configurationName: nil,
+                at: kind.url(url), options: [NSSQLitePragmasOption: ["synchronous": "OFF"]])
             return coordinator
         }
         func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
@@ -64,7 +64,7 @@ final class GraphWorld {
             return child
         }
         let first = try coordinator()
-        let other = kind == .sqlite ? try coordinator() : first
+        let other = kind != .inMemory ? try coordinator() : first
         let root = first.newContext()
         let distant = other.newContext()
         distant.stalenessInterval = 0

@@ -48,8 +48,8 @@ import Testing
             func add(_ configuration: String, to coordinator: NSPersistentStoreCoordinator) throws {
                 let kind = configuration == "Notes" ? place.notes : place.accounts
                 _ = try coordinator.addPersistentStore(
-                    ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: configuration,
-                    at: kind == .sqlite ? folder.file("\(configuration).sqlite") : nil, options: options)
+                    ofType: kind.type, configurationName: configuration,
+                    at: kind.url(folder.file("\(configuration).sqlite")), options: options)
             }
             for configuration in place.configurations { try add(configuration, to: coordinator) }
             (self.place, self.folder, self.coordinator) = (place, folder, coordinator)

@@ -28,8 +28,8 @@ struct Workshop {
     static func coordinator(_ kind: StoreKind, _ folder: TemporaryFolder, _ name: String) throws -> NSPersistentStoreCoordinator {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
         try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-            at: kind == .sqlite ? folder.file("\(name).sqlite") : nil)
+            ofType: kind.type, configurationName: nil,
+            at: kind.url(folder.file("\(name).sqlite")))
         return coordinator
     }
 

@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// A predicate finds the same objects in a SQLite store, in a store in memory and by evaluation, or is refused.
+/// A predicate finds the same objects in a SQLite store, in one of PostgreSQL, in a store in memory and by evaluation, or is refused.
 @Suite struct PredicateAgreementTests {
     private static let count = LongTests.areEnabled ? 20_000 : 400
 
@@ -11,6 +11,7 @@ import Testing
         let things = try RandomThings(seed: seed)
         var predicates = RandomPredicates(seed: seed &* 7919)
         var refused = 0
+        var refusedByPostgreSQL = 0
         var matches = 0
         var differences: [String] = []
         for number in 0..<Self.count {
@@ -28,6 +29,18 @@ import Testing
             } catch CocoaError.coreData {
                 refused += 1
             }
+            if let side = things.postgreSQL {
+                let predicate = try description.predicate(on: side)
+                let wanted = try side.evaluate(predicate)
+                do {
+                    let fetched = try side.fetch(predicate)
+                    if fetched != wanted { differences.append("\(number): \(predicate) PostgreSQL \(fetched) evaluation \(wanted)") }
+                } catch CocoaError.coreData {
+                    refusedByPostgreSQL += 1
+                } catch {
+                    differences.append("\(number): \(predicate) PostgreSQL \(error)")
+                }
+            }
             if description.arguments.isEmpty, try NSPredicate.parse(stored.predicateFormat) != stored {
                 differences.append("\(number): \(stored) reads as another")
             }
@@ -36,6 +49,7 @@ import Testing
         #expect(differences.isEmpty, "\(differences.count)\n\(differences.joined(separator: "\n"))")
         // A test that is refused, or finds all or nothing, shows little.
         #expect(refused < Self.count / 10, "\(refused) of \(Self.count) were refused")
+        #expect(refusedByPostgreSQL < Self.count / 5, "\(refusedByPostgreSQL) of \(Self.count) were refused by PostgreSQL")
         #expect(matches > Self.count / 4, "\(matches) of \(Self.count) chose some objects of all")
     }
 }

@@ -121,8 +121,11 @@ import Testing
     @Test(arguments: StoreKind.allCases)
     func regularExpressionsThatTakeTooLongAreAnError(kind: StoreKind) throws {
         let library = try library(kind)
-        let error = errorThrown { _ = try pages(library, NSPredicate(format: "title MATCHES '(a|aa|a*)*b(a+)+$'")) }
-        #expect(error?.localizedDescription.contains("takes too long") == true, "\(String(describing: error))")
+        // PostgreSQL's regular expressions do not go back and forth.
+        if kind != .postgreSQL {
+            let error = errorThrown { _ = try pages(library, NSPredicate(format: "title MATCHES '(a|aa|a*)*b(a+)+$'")) }
+            #expect(error?.localizedDescription.contains("takes too long") == true, "\(String(describing: error))")
+        }
         #expect(try pages(library, NSPredicate(format: "title MATCHES 'a{33}!'")) == [3])
     }
 }

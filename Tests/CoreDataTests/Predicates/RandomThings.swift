@@ -1,7 +1,8 @@
 import CoreData
 import TestSupport
 
-/// The same objects in a SQLite store and in one in memory, with attributes of all types, for predicates on all of them.
+/// The same objects in a SQLite store, in one in memory and, where there is a server, in one of PostgreSQL, with attributes of all types, for
+/// predicates on all of them.
 final class RandomThings {
     /// One store and what is in it.
     final class Side {
@@ -34,15 +35,18 @@ final class RandomThings {
 
     let sqlite: Side
     let memory: Side
+    let postgreSQL: Side?
     private let folder: TemporaryFolder
 
     init(seed: UInt64) throws {
         folder = try TemporaryFolder()
         sqlite = try Side(NSSQLiteStoreType, folder.file("things.sqlite"))
         memory = try Side(NSInMemoryStoreType, nil)
-        for side in [sqlite, memory] {
+        let kind = StoreKind.postgreSQL
+        postgreSQL = PostgreSQLServer.isAvailable ? try Side(kind.type, kind.url(folder.file("things.sqlite"))) : nil
+        for side in [sqlite, memory, postgreSQL].compactMap({ $0 }) {
             var random = SeededGenerator(seed: seed)
-            Self.fill(side, &random)
+            Self.fill(side, &random, keepsZeros: side !== postgreSQL)
             try side.context.save()
             // What is evaluated was read back.
             side.context.reset()
@@ -113,7 +117,9 @@ final class RandomThings {
         return NSManagedObjectModel([thing, special, owner, tag])
     }
 
-    private static func fill(_ side: Side, _ random: inout SeededGenerator) {
+    /// - Parameter keepsZeros: whether a text of the store can have the character U+0000.
+    private static func fill(_ side: Side, _ random: inout SeededGenerator, keepsZeros: Bool) {
+        let texts = texts.map { keepsZeros ? $0 : $0.replacingOccurrences(of: "\0", with: "0") }
         func new(_ entity: String, _ number: Int) -> NSManagedObject {
             let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: side.context)
             object.setValue(number, forKey: "number")

@@ -58,8 +58,8 @@ import Testing
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model(uniqueNames: true))
         try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-            at: kind == .sqlite ? folder.file("store.sqlite") : nil)
+            ofType: kind.type, configurationName: nil,
+            at: kind.url(folder.file("store.sqlite")))
         return (coordinator, folder)
     }
 
@@ -175,8 +175,8 @@ import Testing
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: derivedModel())
         try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-            at: kind == .sqlite ? folder.file("store.sqlite") : nil)
+            ofType: kind.type, configurationName: nil,
+            at: kind.url(folder.file("store.sqlite")))
         let context = coordinator.newContext()
         func values(_ object: NSManagedObject, _ keys: String...) throws -> [String] {
             let fresh = coordinator.newContext()
@@ -249,8 +249,8 @@ import Testing
         let context = coordinator.newContext()
         for (number, kind) in kinds.enumerated() {
             let store = try coordinator.addPersistentStore(
-                ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-                at: kind == .sqlite ? folder.file("store\(number).sqlite") : nil)
+                ofType: kind.type, configurationName: nil,
+                at: kind.url(folder.file("store\(number).sqlite")))
             // Unequal counts, so that the mean of means would be wrong.
             for book in 0...(number * 2) {
                 context.assign(

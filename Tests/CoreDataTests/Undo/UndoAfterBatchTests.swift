@@ -4,7 +4,7 @@ import Testing
 
 /// What is taken back after others changed or deleted the rows, in the stores or in other levels of a tree.
 @Suite struct UndoAfterBatchTests {
-    static let desks: [(StoreKind, Bool)] = [(.sqlite, false), (.sqlite, true), (.inMemory, false), (.inMemory, true)]
+    static let desks: [(StoreKind, Bool)] = StoreKind.allCases.flatMap { [($0, false), ($0, true)] }
 
     @Test(arguments: desks) func aChangeBeforeAMergedBatchUpdateIsUndone(desk: (StoreKind, Bool)) throws {
         let desk = try UndoDesk(desk.0, isChild: desk.1)

@@ -31,8 +31,8 @@ import Testing
             let entity = NSEntityDescription("Reading", class: "NSManagedObject", [attribute])
             coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([entity]))
             _ = try coordinator.addPersistentStore(
-                ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-                at: kind == .sqlite ? folder.file("store.sqlite") : nil)
+                ofType: kind.type, configurationName: nil,
+                at: kind.url(folder.file("store.sqlite")))
             context = coordinator.newContext()
         }
 

@@ -98,8 +98,8 @@ import Testing
             ] + (0..<10).map { NSAttributeDescription("k\($0)", .integer16AttributeType) })
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([entity]))
         _ = try coordinator.addPersistentStore(
-            ofType: kind == .sqlite ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil,
-            at: kind == .sqlite ? folder.file("items.sqlite") : nil)
+            ofType: kind.type, configurationName: nil,
+            at: kind.url(folder.file("items.sqlite")))
         let context = coordinator.newContext()
         for number in 0..<count {
             let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)

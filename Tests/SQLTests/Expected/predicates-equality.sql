@@ -21,23 +21,23 @@ t0."age" IS NOT DISTINCT FROM t0."shoes"
 -- Employee: age != shoes
 t0."age" IS DISTINCT FROM t0."shoes"
 -- Employee: age == rating
-t0."age" IS NOT DISTINCT FROM t0."rating"
+(CAST(t0."age" AS numeric) = ocd_double(t0."rating") OR (t0."age" IS NULL AND t0."rating" IS NULL))
 -- Employee: active == YES
-CAST(t0."active" AS integer) = $1
+t0."active" = $1
 -- Employee: active == 1
-CAST(t0."active" AS integer) = $1
+t0."active" = $1
 -- Employee: active != NO
-((CAST(t0."active" AS integer) = $1) IS NOT TRUE)
+(t0."active" <> $1 OR t0."active" IS NULL)
 -- Employee: salary == 10.5
-t0."salary" = $1
+(t0."salary" BETWEEN ocd_below($1) AND ocd_above($1) AND ocd_compare(t0."salary", $1) = 0)
 -- Employee: salary != 10.5
-(t0."salary" <> $1 OR t0."salary" IS NULL)
+(((t0."salary" BETWEEN ocd_below($1) AND ocd_above($1) AND ocd_compare(t0."salary", $1) = 0)) IS NOT TRUE)
 -- Employee: hired == %@
 t0."hired" = $1
 -- Employee: hired != hired
 t0."hired" IS DISTINCT FROM t0."hired"
 -- Employee: hired == 5
-(EXTRACT(EPOCH FROM t0."hired") - 978307200) = $1
+CAST(CAST(EXTRACT(EPOCH FROM t0."hired") - 978307200 AS double precision) AS double precision) = CAST($1 AS double precision)
 -- Employee: badge == %@
 t0."badge" = $1
 -- Employee: badge == '01020304-0506-0708-090A-0B0C0D0E0F10'
@@ -49,11 +49,11 @@ FALSE
 -- Employee: site == %@
 t0."site" = $1
 -- Employee: name == 5
-ocd.number(t0."name") = $1
+ocd_number(t0."name") = CAST($1 AS numeric)
 -- Employee: name == age
-(ocd.number(t0."name") = t0."age" OR (t0."name" IS NULL AND t0."age" IS NULL))
+(ocd_number(t0."name") = CAST(t0."age" AS numeric) OR (t0."name" IS NULL AND t0."age" IS NULL))
 -- Employee: age == 'thirty'
-t0."age" = ocd.number($1)
+CAST(t0."age" AS numeric) = ocd_number($1)
 -- Employee: age == '30'
 t0."age" = $1
 -- Employee: name == hired
@@ -67,11 +67,11 @@ t0."photo" IS NULL
 -- Employee: photo != notes
 t0."photo" IS DISTINCT FROM t0."notes"
 -- Employee: name ==[c] 'BOB'
-ocd.fold(t0."name", 1) = ocd.fold($1, 1)
+ocd_fold(t0."name", 1) = ocd_fold($1, 1)
 -- Employee: name !=[cd] 'ANDRE'
-((ocd.fold(t0."name", 3) = ocd.fold($1, 3)) IS NOT TRUE)
+((ocd_fold(t0."name", 3) = ocd_fold($1, 3)) IS NOT TRUE)
 -- Employee: name ==[cd] site
-(ocd.fold(t0."name", 3) = ocd.fold(t0."site", 3) OR (t0."name" IS NULL AND t0."site" IS NULL))
+(ocd_fold(t0."name", 3) = ocd_fold(t0."site", 3) OR (t0."name" IS NULL AND t0."site" IS NULL))
 -- Employee: 1 == 1
 TRUE
 -- Employee: 'a' == 'b'

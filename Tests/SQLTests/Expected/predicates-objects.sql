@@ -15,7 +15,7 @@ t0."id" IN ($1, $2)
 -- Employee: SELF IN %@
 t0."id" = ANY($1)
 -- Employee: SELF != %@
-(t0."id" <> $1 OR $2 IS NULL)
+(t0."id" <> $1 OR $1 IS NULL)
 -- Employee: department == %@
 t0."department_id" = $1
 -- Employee: boss == SELF
@@ -29,9 +29,9 @@ SELECT COUNT(*) FROM "employee" t0 LEFT OUTER JOIN "employee" t1 ON t0."boss_id"
 -- Employee: objectID == %@
 t0."id" = $1
 -- Employee: entity.name == 'Manager'
-CASE t0."entity" WHEN 2 THEN $1 WHEN 3 THEN $2 END = $3
+(CASE t0."entity" WHEN 2 THEN $1 WHEN 3 THEN $2 END COLLATE "C") = $3
 -- Employee: boss.entity.name != 'Manager'
-SELECT COUNT(*) FROM "employee" t0 LEFT OUTER JOIN "employee" t1 ON t0."boss_id" = t1."id" WHERE (CASE t1."entity" WHEN 2 THEN $1 WHEN 3 THEN $2 END <> $3 OR CASE t1."entity" WHEN 2 THEN $4 WHEN 3 THEN $5 END IS NULL)
+SELECT COUNT(*) FROM "employee" t0 LEFT OUTER JOIN "employee" t1 ON t0."boss_id" = t1."id" WHERE ((CASE t1."entity" WHEN 2 THEN $1 WHEN 3 THEN $2 END COLLATE "C") <> $3 OR (CASE t1."entity" WHEN 2 THEN $1 WHEN 3 THEN $2 END COLLATE "C") IS NULL)
 -- Employee: level == 3
 t0."level" = $1
 -- Manager: level == 3 AND name == 'x'

@@ -30,7 +30,7 @@ extension SQLMigrationPlan {
         let argument = SQLText(value: standard, kind: slot.kind)
         if formers.isEmpty {
             let isComplete = elements.allSatisfy { $0.isOptional || !layout.defaultsBySlot[$0.index].isNull }
-            return !owner.isOptional || isComplete ? .sql(argument) : .null
+            return !owner.isOptional || isComplete ? .constant(standard, slot.kind) : .null
         }
         let isNil = dialect.anyValue(of: formers.map { $0.text(target) } + [SQLText("NULL")]) + " IS NULL"
         func choice(_ whenNil: SQLText, _ otherwise: SQLText) -> SQLRowCopy.Value {

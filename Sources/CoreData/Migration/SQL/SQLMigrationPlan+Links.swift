@@ -87,6 +87,7 @@ extension SQLMigrationPlan {
         /// What a key must fulfil; nil when all do.
         func condition(on key: String) -> SQLText? {
             guard kept.count < members, let table else { return nil }
+            if kept.isEmpty { return SQLText(mapping.dialect.truth(false)) }
             let (dialect, naming) = (mapping.dialect, mapping.naming)
             return "EXISTS (SELECT 1 FROM " + SQLText(table: table.name)
                 + (" d WHERE d.\(dialect.identifier(naming.key)) = \(key) "

@@ -11,6 +11,8 @@ struct SQLMigrationPlan {
     var naming: any TableNaming { target.naming }
     /// The former tables that stay in use.
     private(set) var keptTables: Set<String> = []
+    /// The former tables that become new ones without their rows being copied, where the database can do that.
+    private(set) var alterations: [SQLTableAlteration] = []
     private(set) var copies: [SQLRowCopy] = []
     /// Hidden keys that were not in the rows before. Set when the rows are there.
     private(set) var hiddenKeys: [SQLHiddenKeyCopy] = []
@@ -59,50 +61,80 @@ struct SQLMigrationPlan {
             members[entity.layout.index] = Member(target: entity, source: former, sourceNames: pair.sourceNames)
         }
         self.members = members
+        hiddenKeys = target.hiddenKeys.compactMap(hiddenKeys)
+        // Those are set when tables are altered already.
+        let readLater = Set(hiddenKeys.map(\.source))
         for table in target.tables {
-            guard let copy = try rows(of: table) else { continue }
-            if copy.changesNothing, columns[table.name] == table.allColumnNames {
+            guard let copy = try rows(of: table), let former = self.members(of: table).first?.source.table else { continue }
+            if copy.changesNothing,
+                isAsItWas(columns[table.name], table.allColumnNames, dialect.createTable(table), dialect.createTable(former))
+            {
                 keptTables.insert(table.name)
             } else {
-                copies.append(copy)
+                if dialect.altersTables, !readLater.contains(former.name),
+                    let alteration = SQLTableAlteration(copy, from: former, to: table)
+                {
+                    alterations.append(alteration)
+                } else {
+                    copies.append(copy)
+                }
                 for column in table.columns {
                     guard let order = column.orderColumn, !keepsPositions(column, of: table) else { continue }
-                    positions.append(SQLPositions(table: table.name, owner: column.name, position: order))
+                    positions.append(SQLPositions(table: table.name, owner: column.name, key: naming.key, position: order))
                 }
             }
         }
         for join in target.joinTables {
             guard let copy = pairs(of: join) else { continue }
-            if copy.changesNothing, columns[join.name] == join.columnNames {
+            let former = source.joinTables.first { $0.name == copy.source }
+            let statements = (dialect.createTable(join), former.map { dialect.createTable($0) } ?? [])
+            if copy.changesNothing, isAsItWas(columns[join.name], join.columnNames, statements.0, statements.1) {
                 keptTables.insert(join.name)
+            } else if dialect.altersTables, !readLater.contains(copy.source), let former,
+                let alteration = SQLTableAlteration(copy, from: former, to: join)
+            {
+                alterations.append(alteration)
             } else {
                 copies.append(copy)
             }
             let order = [join.firstOrderColumn, join.secondOrderColumn].compactMap { $0 }
             for column in order where !copy.targetColumns.contains(column) {
+                let isFirst = column == join.firstOrderColumn
                 positions.append(
                     SQLPositions(
-                        table: join.name, owner: column == join.firstOrderColumn ? join.firstColumn : join.secondColumn,
+                        table: join.name, owner: join.ownerColumn(isFirst: isFirst), key: join.destinationColumn(isFirst: isFirst),
                         position: column))
             }
         }
-        hiddenKeys = target.hiddenKeys.compactMap(hiddenKeys)
         // Only now it is known which tables are read under their own names.
         let kept = keptTables
         func name(_ table: String) -> String { kept.contains(table) ? table : Self.formerName(table) }
         copies = copies.map { $0.reading(name) }
-        hiddenKeys = hiddenKeys.map { $0.reading(name) }
+        let altered = Dictionary(alterations.map { ($0.source, $0.target.name) }, uniquingKeysWith: { first, _ in first })
+        hiddenKeys = hiddenKeys.map { $0.reading { altered[$0] ?? name($0) } }
+    }
+
+    /// Whether a former table is a new one already.
+    private func isAsItWas(_ columns: [String]?, _ wanted: [String], _ statements: [String], _ former: [String]) -> Bool {
+        dialect.altersTables ? statements == former : columns == wanted
+    }
+
+    /// The former tables and join tables that do not stay as they are.
+    var tablesPutAside: [String] {
+        (source.tables.map(\.name) + source.joinTables.map(\.name)).filter { !keptTables.contains($0) }
     }
 
     /// The former tables and join tables that are put aside and dropped in the end.
     var droppedTables: [String] {
-        (source.tables.map(\.name) + source.joinTables.map(\.name)).filter { !keptTables.contains($0) }
+        let altered = Set(alterations.map(\.source))
+        return tablesPutAside.filter { !altered.contains($0) }
     }
 
     /// The new tables that have to be made.
     var createdTables: [String] {
-        target.tables.filter { !keptTables.contains($0.name) }.flatMap { dialect.createTable($0) }
-            + target.joinTables.filter { !keptTables.contains($0.name) }.flatMap { dialect.createTable($0) }
+        let there = keptTables.union(alterations.map(\.target.name))
+        return target.tables.filter { !there.contains($0.name) }.flatMap { dialect.createTable($0) }
+            + target.joinTables.filter { !there.contains($0.name) }.flatMap { dialect.createTable($0) }
     }
 
     /// The new number of each former entity; those of removed entities are missing.
@@ -123,7 +155,13 @@ struct SQLMigrationPlan {
         let numbers = Dictionary(
             members.map { ($0.source.number, $0.target.number) }, uniquingKeysWith: { first, _ in first })
         let hasAll = former.family.allSatisfy { numbers[$0.number] != nil }
-        if let column = table.entityColumn { copy.add(column, renumbered(column, numbers, alone: former.family.count == 1)) }
+        if let column = table.entityColumn {
+            if former.entityColumn == nil, let number = numbers.values.first {
+                copy.add(column, .constant(.integer(Int64(number)), .int16))
+            } else {
+                copy.add(column, renumbered(column, numbers, alone: former.family.count == 1))
+            }
+        }
         copy.add(naming.version, .column(naming.version))
         // Where all rows are of one entity, none is left behind for a wrong number.
         if former.family.count > 1 {
@@ -199,21 +237,26 @@ struct SQLMigrationPlan {
         }
         if let former, layout.slots[former].isElement, let value = formerValue(layout.slots[former].name, member.source) {
             guard !slot.isOptional, let standard = try standard() else { return value }
-            return .sql(dialect.value(value.text(target), orElse: SQLText(value: standard, kind: slot.kind)))
+            return self.value(value, orElse: standard, slot.kind)
         }
         guard let former, let formerColumn = member.source.columns[former], layout.slots[former].attribute != nil else {
-            return try standard().map { .sql(SQLText(value: $0, kind: slot.kind)) } ?? .null
+            return try standard().map { .constant($0, slot.kind) } ?? .null
         }
         // What is derived from something else now is computed anew; nothing of another type may be left until then.
-        if slot.isDerived, formerColumn.type != column.type { return .null }
+        if slot.isDerived, formerColumn.type != column.type || dialect.altersTables && formerColumn.kind != column.kind { return .null }
         var value = SQLRowCopy.Value.column(formerColumn.name)
         switch (formerColumn.allowsExternalStorage, column.allowsExternalStorage) {
-        case (false, true): value = .sql(dialect.externalValue(ofPlain: value.text(target)))
-        case (true, false): value = .sql(dialect.plainValue(ofExternal: value.text(target)))
+        case (false, true): value = dialect.externalValue(ofPlain: value.text(target)).map { .sql($0) } ?? value
+        case (true, false): value = dialect.plainValue(ofExternal: value.text(target)).map { .sql($0) } ?? value
         default: break
         }
         guard !slot.isOptional, layout.slots[former].isOptional, let standard = try standard() else { return value }
-        return .sql(dialect.value(value.text(target), orElse: SQLText(value: standard, kind: slot.kind)))
+        return self.value(value, orElse: standard, slot.kind)
+    }
+
+    private func value(_ value: SQLRowCopy.Value, orElse standard: StoredValue, _ kind: ValueKind) -> SQLRowCopy.Value {
+        if case .column(let name) = value { return .columnOrElse(name, standard, kind) }
+        return .sql(dialect.value(value.text(target), orElse: SQLText(value: standard, kind: kind)))
     }
 
     /// The default of a new attribute, or else what its class gives, in the store's form; nil for none.
@@ -222,7 +265,8 @@ struct SQLMigrationPlan {
         if case .null = value { value = try classValues.value(of: slot) }
         switch value {
         case .null: return nil
-        case .data(let data) where column.allowsExternalStorage: return .data(ExternalColumn.value(inline: data))
+        case .data(let data) where column.allowsExternalStorage && dialect.externalValue(ofPlain: SQLText("")) != nil:
+            return .data(ExternalColumn.value(inline: data))
         default: return value
         }
     }

@@ -5,6 +5,9 @@ struct SQLRowCopy {
         case null
         /// A column of the former table.
         case column(String)
+        /// A column of the former table, or a constant where that is nil.
+        case columnOrElse(String, StoredValue, ValueKind)
+        case constant(StoredValue, ValueKind)
         case sql(SQLText)
         /// By the former entity number.
         indirect case choice([(number: Int, value: Value)])
@@ -14,6 +17,9 @@ struct SQLRowCopy {
             switch self {
             case .null: SQLText("NULL")
             case .column(let name): SQLText("s." + mapping.dialect.identifier(name))
+            case .columnOrElse(let name, let value, let kind):
+                mapping.dialect.value(Self.column(name).text(mapping), orElse: SQLText(value: value, kind: kind))
+            case .constant(let value, let kind): SQLText(value: value, kind: kind)
             case .sql(let text): text
             case .choice(let values): Self.text(of: values, mapping)
             }
@@ -29,14 +35,14 @@ struct SQLRowCopy {
         }
 
         /// The former column that the value is, whatever the row.
-        fileprivate var column: String? {
+        var column: String? {
             switch self {
             case .column(let name): return name
             case .choice(let values):
                 let columns = values.map(\.value.column)
                 guard let first = columns.first, columns.allSatisfy({ $0 == first }) else { return nil }
                 return first
-            case .null, .sql: return nil
+            case .null, .constant, .columnOrElse, .sql: return nil
             }
         }
     }
@@ -45,7 +51,7 @@ struct SQLRowCopy {
     /// The former table, by its own name.
     let source: String
     private(set) var targetColumns: [String] = []
-    private var values: [Value] = []
+    private(set) var values: [Value] = []
     /// Which rows are copied; nil for all.
     var condition: SQLText?
     /// Whether there are no others.
@@ -87,7 +93,7 @@ struct SQLRowCopy {
     var rowsPerStep: Int64 { isJoin ? 250_000 : 10_000 }
 
     /// What numbers the former table's rows, in the order in which they lie.
-    var rowNumber: String { dialect.rowNumber(key: isJoin ? nil : mapping.naming.key) }
+    var rowNumber: String { dialect.rowNumber(key: values.first?.column ?? mapping.naming.key) }
 
     /// Copies the rows whose numbers lie above the first of two bounds and not above the second, which are bound last.
     var statement: SQLStatement {
@@ -181,6 +187,8 @@ struct SQLPositions {
     let table: String
     /// The column by which rows belong together.
     let owner: String
+    /// The column of the keys in whose order they stand.
+    let key: String
     let position: String
 
     /// The distance between neighbours, which is that of the first position from 1024.

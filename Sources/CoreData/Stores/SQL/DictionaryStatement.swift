@@ -8,6 +8,8 @@ struct DictionaryStatement {
         let name: String
         let text: SQLText
         let kind: ValueKind?
+        /// Whether it is the bare column of an attribute.
+        var isColumn = false
         /// For a to-one relationship: the destination's entity.
         var destination: Int = -1
         var entityColumn: SQLText?
@@ -35,29 +37,44 @@ struct DictionaryStatement {
         let columns = try properties.map { property in
             try Self.column(property, generator, environment, isGrouped: isGrouped && fetch.columns?.groups(by: property) != true)
         }
-        func result(_ name: String) -> SQLTerm? { columns.first { $0.name == name }.map { SQLTerm(text: $0.text, kind: $0.kind) } }
+        func result(_ name: String) -> SQLTerm? {
+            columns.first { $0.name == name }.map { SQLTerm(text: $0.text, kind: $0.kind, isColumn: $0.isColumn) }
+        }
         var groups = try (fetch.columns?.groupBy ?? []).map { try Self.column($0, generator, environment) }
         let condition = try fetch.predicate.map { try generator.condition($0, in: environment) }
         let having = try fetch.columns?.having.map { try generator.havingCondition($0, in: environment, column: result) }
         var isDistinct = fetch.columns?.isDistinct == true
         var ofGroup: SQLAggregate?
         if isDistinct, !isGrouped, !generator.dialect.ordersDistinctRowsByOthers,
-            fetch.sortDescriptors.contains(where: { $0.key.flatMap(result) == nil })
+            fetch.sortDescriptors.contains(where: { $0.key.flatMap(result) == nil || $0.selector?.name != "compare:" })
         {
             // Different rows are groups, of which the least value counts.
             (isDistinct, ofGroup, groups) = (false, .minimum, columns)
         }
         let order = try generator.order(fetch.sortDescriptors, in: scope, column: result) { term in
-            ofGroup.map { SQLTerm(text: generator.dialect.aggregate($0, term), kind: term.kind) } ?? term
+            if columns.contains(where: { $0.text.isSame(as: term.text) }) { return term }
+            return ofGroup.map { SQLTerm(text: generator.dialect.aggregate($0, term), kind: term.kind) } ?? term
         }
         var text =
             "SELECT " + (isDistinct ? "DISTINCT " : "") + SQLText.joined(columns.flatMap(\.texts), by: ", ")
             + generator.source(scope, where: [condition], includesSubentities: fetch.includesSubentities)
-        if !groups.isEmpty { text = text + " GROUP BY " + SQLText.joined(groups.flatMap(\.texts), by: ", ") }
+        if !groups.isEmpty {
+            let terms = groups.flatMap { group in
+                generator.dialect.groupsByPlaces ? Self.places(of: group, in: columns) ?? group.texts : group.texts
+            }
+            text = text + " GROUP BY " + SQLText.joined(terms, by: ", ")
+        }
         if let having { text = text + " HAVING " + having }
         self.text = text + order + generator.dialect.limits(fetch.limit, offset: fetch.offset)
         self.columns = columns
         mapping = generator.mapping
+    }
+
+    /// The places of a column's values among the results, counted from 1; nil where it is not among them.
+    private static func places(of column: Column, in columns: [Column]) -> [SQLText]? {
+        guard let index = columns.firstIndex(where: { $0.name == column.name }) else { return nil }
+        let before = columns[..<index].reduce(0) { $0 + $1.texts.count }
+        return columns[index].texts.indices.map { SQLText(String(before + $0 + 1)) }
     }
 
     // MARK: Columns
@@ -79,7 +96,12 @@ struct DictionaryStatement {
             if description.expressionResultType == .objectIDAttributeType, term.kind == .toOne, let slot = term.slot {
                 return Column(name: description.name, text: term.text, kind: .toOne, destination: slot.destinationIndex)
             }
-            return Column(name: description.name, text: term.text, kind: wanted ?? term.kind)
+            guard let kind = wanted ?? term.kind else { return Column(name: description.name, text: term.text, kind: nil) }
+            guard let text = generator.dialect.value(term, as: kind) else {
+                throw generator.refuse(
+                    "\(expression)", "its value is of another kind than the result type of '\(description.name)' and does not become one")
+            }
+            return Column(name: description.name, text: text, kind: kind, isColumn: term.isColumn && kind == term.kind)
         }
         guard let name = StoreFetch.DictionaryColumns.name(of: property) else {
             throw generator.refuse("\(property)", "propertiesToFetch takes property descriptions and names")
@@ -94,7 +116,8 @@ struct DictionaryStatement {
         }
         let function = isGrouped ? NSExpression(forKeyPath: name).groupFunction(of: environment.scope.entity.layout) : nil
         let term = generator.ofGroup(row, function)
-        var column = Column(name: name, text: term.text, kind: term.kind, destination: term.slot?.destinationIndex ?? -1)
+        var column = Column(
+            name: name, text: term.text, kind: term.kind, isColumn: term.isColumn, destination: term.slot?.destinationIndex ?? -1)
         if term.kind == .toOne, path.count == 1, let slot = term.slot,
             let entityColumn = environment.scope.entity.columns[slot.index]?.entityColumn
         {

@@ -11,7 +11,7 @@ final class FetchStatement: @unchecked Sendable {
     /// Where one argument comes from.
     private enum Source {
         case fixed(SQLArgument)
-        case constant(Int, SQLConstant.Form)
+        case constant(Int, SQLConstant.Form, ValueKind?)
         case limit
         case offset
         case excludedKeys
@@ -80,7 +80,7 @@ final class FetchStatement: @unchecked Sendable {
                     return nil
                 }
                 known[place] = constant
-                sources.append(.constant(place, form))
+                sources.append(.constant(place, form, argument.kind))
             }
         }
         // What is not bound is in the SQL in another way.
@@ -90,7 +90,7 @@ final class FetchStatement: @unchecked Sendable {
     }
 
     /// The values to bind for another fetch; nil when that fetch needs other SQL.
-    func arguments(for fetch: StoreFetch, _ generator: SQLGenerator) -> [StoredValue]? {
+    func arguments(for fetch: StoreFetch, _ generator: SQLGenerator) -> [SQLArgument]? {
         guard fetch.shape == shape, fetch.includesSubentities == includesSubentities, (fetch.limit > 0) == hasLimit,
             (fetch.offset > 0) == hasOffset, fetch.excludedKeys.isEmpty != excludesRows, fetch.sortDescriptors.count == order.count
         else { return nil }
@@ -111,17 +111,17 @@ final class FetchStatement: @unchecked Sendable {
             guard let (value, kind) = try? generator.constant(value, like: constant.other, ""), kind == constant.kind else { return nil }
             values.append(value)
         }
-        var arguments: [StoredValue] = []
+        var arguments: [SQLArgument] = []
         arguments.reserveCapacity(sources.count)
         for source in sources {
             switch source {
-            case .fixed(let argument): arguments.append(argument.value)
-            case .limit: arguments.append(.integer(Int64(fetch.limit)))
-            case .offset: arguments.append(.integer(Int64(fetch.offset)))
-            case .excludedKeys: arguments.append(generator.dialect.keyList(fetch.excludedKeys.sorted()).value)
-            case .constant(let place, let form):
+            case .fixed(let argument): arguments.append(argument)
+            case .limit: arguments.append(SQLArgument(.integer(Int64(fetch.limit))))
+            case .offset: arguments.append(SQLArgument(.integer(Int64(fetch.offset))))
+            case .excludedKeys: arguments.append(generator.dialect.keyList(fetch.excludedKeys.sorted()))
+            case .constant(let place, let form, let kind):
                 guard let argument = SQLConstant.argument(values[place], form) else { return nil }
-                arguments.append(argument)
+                arguments.append(SQLArgument(argument, kind: kind))
             }
         }
         return arguments
@@ -139,7 +139,7 @@ final class FetchStatements: Sendable {
     init(layoutCount: Int) { statements = Mutex(Array(repeating: [], count: layoutCount)) }
 
     /// A kept statement that fits a fetch, and the values to bind.
-    func statement(for fetch: StoreFetch, _ generator: SQLGenerator) -> (FetchStatement, [StoredValue])? {
+    func statement(for fetch: StoreFetch, _ generator: SQLGenerator) -> (FetchStatement, [SQLArgument])? {
         let kept = statements.withLock { $0[fetch.entity.index] }
         for statement in kept {
             if let arguments = statement.arguments(for: fetch, generator) { return (statement, arguments) }

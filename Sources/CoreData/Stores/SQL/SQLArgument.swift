@@ -29,6 +29,23 @@ struct SQLArgument {
         self.role = role
     }
 
+    /// What several mentions of one value have in common.
+    enum Mention: Hashable {
+        case constant(ObjectIdentifier, SQLConstant.Form, ValueKind?)
+        case text(String)
+    }
+
+    /// What the argument mentions, where a statement may do so several times.
+    var mention: Mention? {
+        switch role {
+        case .constant(let constant, let form): return .constant(ObjectIdentifier(constant.expression), form, kind)
+        case .fixed:
+            if case .string(let text) = value, kind == .string { return .text(text) }
+            return nil
+        case .once, .limit, .offset, .excludedKeys: return nil
+        }
+    }
+
     /// A list that is one argument.
     init(elements: [StoredValue], kind: ValueKind?, role: Role = .fixed) {
         value = .null

@@ -55,7 +55,9 @@ extension SQLGenerator {
             else { throw refuse(context, "a composite attribute can only be compared with one of the same elements") }
             others = composite.elements
         }
-        let parts = zip(left.elements, others).map { dialect.isSame($0.text, $1.text) }
+        let parts = try zip(left.elements, others).map { mine, theirs in
+            dialect.hasStaticTypes ? try isEqual(mine, theirs, context) : dialect.isSame(mine.text, theirs.text)
+        }
         let areEqual = grouped(parts, by: " AND ")
         return type == .equalTo ? "(" + areEqual + ")" : dialect.isNotTrue(areEqual)
     }

@@ -19,6 +19,21 @@ protocol SQLDialect: Sendable {
     func numberedPlaceholder(_ number: Int) -> String
     /// A constant that is written out; nil for a value that cannot be.
     func literal(_ value: StoredValue, _ kind: ValueKind) -> String?
+    /// A constant of a predicate in the form in which it is bound.
+    ///
+    /// - Parameter other: what it is compared with.
+    /// - Throws: where the database can bind no such value.
+    func constant(
+        _ value: StoredValue, _ kind: ValueKind?, like other: SQLTerm?
+    ) throws(SQLRefusal) -> (value: StoredValue, kind: ValueKind?)
+    /// The same as SQL.
+    func text(ofConstant argument: SQLArgument) -> SQLText
+    /// Whether a decimal is bound with all of its digits, and not as the number nearest to it.
+    var bindsDecimals: Bool { get }
+    /// Whether values of some types cannot stand beside values of others.
+    var hasStaticTypes: Bool { get }
+    /// Whether values that are mentioned several times are bound once.
+    var bindsValuesOnce: Bool { get }
 
     // MARK: Truth and nil
 
@@ -36,17 +51,14 @@ protocol SQLDialect: Sendable {
 
     // MARK: Comparisons
 
-    /// A value of a type that the database does not take for a number, as the number that predicates take it for; nil where the value is
-    /// compared with numbers as it is.
-    func number(from term: SQLTerm) -> SQLText?
     /// The number that a text reads as, or else nil.
-    func number(inText text: SQLText) -> SQLText?
+    func number(inText text: SQLText) -> SQLTerm
     /// A number or an identifier as the text that predicates take it for.
     func text(of term: SQLTerm, _ kind: ValueKind) -> SQLText?
-    /// A comparison of texts by the rules of predicates; nil when it cannot be said.
+    /// A comparison of texts by the rules of predicates.
     func match(
-        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLText, _ pattern: SQLText
-    ) -> SQLText?
+        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLTerm, _ pattern: SQLTerm
+    ) throws(SQLRefusal) -> SQLText
     /// Whether a text ends with another one, whose length in bytes is bound as a negative number.
     func hasSuffix(_ text: SQLText, _ suffix: SQLText, negativeLength: SQLText) -> SQLText
     /// Whether a text has another one in it.
@@ -55,8 +67,8 @@ protocol SQLDialect: Sendable {
     ///
     /// - Parameter isDecimal: whether the value is a decimal.
     func isMember(_ value: SQLText, of list: [SQLArgument], isDecimal: Bool) -> SQLText?
-    /// A comparison of numbers of which one is computed with all digits.
-    func compareExactly(_ left: SQLTerm, _ operation: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText?
+    /// A comparison of numbers or dates that the database's operator does not compare as predicates do; nil where it does.
+    func compare(_ left: SQLTerm, _ operation: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText?
     /// A constant that the database must not collect with others like it.
     func singleConstant(_ constant: SQLText) -> SQLText
     /// A value whose index is not to be used.
@@ -67,13 +79,21 @@ protocol SQLDialect: Sendable {
     /// The bytes of an attribute with external storage; nil where its column holds them.
     func externalBytes(_ column: SQLText) -> SQLText?
     func text(_ text: SQLText, _ change: SQLTextChange) -> SQLText
+    /// Why a text cannot be changed so; nil where it can.
+    func refusal(of change: SQLTextChange) -> String?
+    /// A text that is none of a column, which is compared and ordered by its code points.
+    func computed(_ text: SQLText) -> SQLText
     /// What the operator of the database gives, which is what predicates give for such operands; nil when it is not.
-    func arithmetic(_ left: SQLTerm, _ operation: SQLArithmetic, _ right: SQLTerm) -> SQLText?
-    func complement(_ integer: SQLText) -> SQLText
+    func arithmetic(_ left: SQLTerm, _ operation: SQLArithmetic, _ right: SQLTerm, _ kind: ValueKind) -> SQLTerm?
+    func complement(_ integer: SQLTerm) -> SQLText
     /// A function of predicates by its name in expressions; nil when it cannot be said.
-    func calculation(_ name: String, _ values: [SQLTerm]) -> SQLText?
-    /// The same, with all digits of a decimal where the other gives the number nearest to it; nil where it has them anyway.
-    func exactCalculation(_ name: String, _ values: [SQLTerm]) -> SQLText?
+    func calculation(_ name: String, _ values: [SQLTerm], _ kind: ValueKind?) throws(SQLRefusal) -> SQLTerm?
+    /// Two values, of which a condition takes one, with all that is known of them; nil where their texts say it.
+    ///
+    /// - Parameter kind: what they have in common.
+    func exact(_ first: SQLTerm, _ second: SQLTerm, _ kind: ValueKind?) -> (SQLText, SQLText)?
+    /// A value as one of another kind; nil when there is none.
+    func value(_ term: SQLTerm, as kind: ValueKind) -> SQLText?
     func aggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText
     /// The same as a derived attribute has it.
     func storedAggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText
@@ -84,8 +104,12 @@ protocol SQLDialect: Sendable {
 
     /// One term of an order, where nil comes before every value.
     func order(_ value: SQLText, _ collation: SQLCollation?, ascending: Bool) -> SQLText
+    /// Why rows cannot be ordered so; nil where they can.
+    func refusal(of collation: SQLCollation) -> String?
     /// Whether different rows may be ordered by values that are not among their columns.
     var ordersDistinctRowsByOthers: Bool { get }
+    /// Whether values that rows are grouped by are named by their places among the results: said again they would be others.
+    var groupsByPlaces: Bool { get }
     /// ` LIMIT … OFFSET …`; a limit of 0 is none.
     func limits(_ limit: Int, offset: Int) -> SQLText
     /// A query in the place of a table.
@@ -130,24 +154,32 @@ protocol SQLDialect: Sendable {
 
     // MARK: Migration
 
+    /// Whether a table can be made another one where it stands: columns renamed, added, dropped and widened without touching its rows.
+    var altersTables: Bool { get }
     /// An element of a composite attribute whose dictionary is archived in one column.
     func archivedElement(_ archive: SQLText, path: String) -> SQLText
-    /// Bytes as an attribute with external storage holds them.
-    func externalValue(ofPlain value: SQLText) -> SQLText
-    /// The bytes that an attribute with external storage holds.
-    func plainValue(ofExternal value: SQLText) -> SQLText
+    /// Bytes as an attribute with external storage holds them; nil where it holds them as they are.
+    func externalValue(ofPlain value: SQLText) -> SQLText?
+    /// The bytes that an attribute with external storage holds; nil where it holds them as they are.
+    func plainValue(ofExternal value: SQLText) -> SQLText?
     /// What numbers the rows of a table in the order in which they lie.
     ///
-    /// - Parameter key: the table's key column; nil for a join table.
-    func rowNumber(key: String?) -> String
+    /// - Parameter key: the table's key column; of a join table the one of the owners' keys.
+    func rowNumber(key: String) -> String
     /// In a query of groups: the value of the row that has the least of another value in its group.
     func value(_ value: String, ofRowWithLeast other: String) -> String
     /// Gives the rows of an ordered relationship positions in the order of their keys.
     ///
     /// - Parameters:
     ///   - owner: the column by which rows belong together.
+    ///   - key: the column in whose order the rows of an owner stand.
     ///   - step: the distance between neighbours; the first stands at twice as much.
-    func numberRows(of table: String, by owner: String, in position: String, step: Int) -> [String]
+    func numberRows(of table: String, by owner: String, inOrderOf key: String, in position: String, step: Int) -> [String]
+}
+
+/// Why a database cannot say something.
+struct SQLRefusal: Error {
+    let reason: String
 }
 
 /// How much of something a database takes in one statement, or takes well.

@@ -120,6 +120,7 @@ extension SQLGenerator {
         let term = try single(self.term(expression, in: environment, like: target, context), context)
         if term.isNull { return SQLText("NULL") }
         guard let kind = term.kind else { throw refuse(context, "it is not known what kind of value the expression gives") }
+        if dialect.hasStaticTypes, kind.isNumber, property.kind.isNumber, let text = dialect.value(term, as: property.kind) { return text }
         switch property.kind {
         case .int16, .int32, .int64, .boolean:
             if kind.isInteger { return term.text }

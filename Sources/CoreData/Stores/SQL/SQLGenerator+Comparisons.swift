@@ -10,6 +10,7 @@ extension SQLGenerator {
         if left.isEntity, right.expressionType == .constantValue, let wanted = right.constantValue as? any EntityCondition {
             let numbers = mapping.layouts.layouts.filter { wanted.includes($0.entity) }
                 .compactMap { mapping.entities[$0.index]?.number }.map(String.init)
+            if numbers.isEmpty, dialect.hasStaticTypes { return truth(type == .notEqualTo) }
             let isMember = left.text + " IN (\(numbers.joined(separator: ", ")))"
             switch type {
             case .equalTo: return isMember
@@ -26,11 +27,23 @@ extension SQLGenerator {
         default: break
         }
         if let composite = left.composite { return try compare(composite, left, type, right, in: environment, context) }
-        let right = try term(right, in: environment, like: left, context)
+        let right = try term(right, in: environment, like: counterpart(of: left, type), context)
         if right.kind == .composite {
             throw refuse(context, "a composite attribute can only be compared with one of the same elements")
         }
         return try compare(left, type, right, options, context)
+    }
+
+    /// What is nil where a value is: what is computed may have a value that its kind has not.
+    func presence(of term: SQLTerm) -> SQLText { term.stored ?? (dialect.hasStaticTypes ? term.exact : nil) ?? term.text }
+
+    /// What a constant is compared with, which says how it is bound: comparisons of texts take it as it is.
+    func counterpart(of term: SQLTerm, _ type: NSComparisonPredicate.Operator) -> SQLTerm? {
+        if !dialect.hasStaticTypes { return term }
+        return switch type {
+        case .beginsWith, .endsWith, .contains, .like, .matches: nil
+        default: term
+        }
     }
 
     private func compare(
@@ -56,17 +69,17 @@ extension SQLGenerator {
     private func equality(
         _ left: SQLTerm, _ right: SQLTerm, _ options: NSComparisonPredicate.Options, _ context: String
     ) throws -> SQLText {
-        if right.isNull { return (left.stored ?? left.text) + " IS NULL" }
-        if left.isNull { return (right.stored ?? right.text) + " IS NULL" }
+        if right.isNull { return presence(of: left) + " IS NULL" }
+        if left.isNull { return presence(of: right) + " IS NULL" }
         let canBothBeNull = left.canBeNull && right.canBeNull
-        let areBothNull = "(" + (left.stored ?? left.text) + " IS NULL AND " + (right.stored ?? right.text) + " IS NULL)"
+        let areBothNull = "(" + presence(of: left) + " IS NULL AND " + presence(of: right) + " IS NULL)"
         switch try meeting(of: left, right, context) {
         case .none: return canBothBeNull ? areBothNull : truth(false)
         case .different(let left, let right):
-            let equal = left.text + " = " + right.text
+            let equal = dialect.compare(left, .equalTo, right) ?? left.text + " = " + right.text
             return canBothBeNull ? "(" + equal + " OR " + areBothNull + ")" : equal
         case .same:
-            if let equal = compareExactly(left, .equalTo, right) {
+            if let equal = dialect.compare(left, .equalTo, right) {
                 return canBothBeNull ? "(" + equal + " OR " + areBothNull + ")" : equal
             }
             if !options.comparesLiterally, isText(left), isText(right) {
@@ -77,14 +90,17 @@ extension SQLGenerator {
         }
     }
 
+    /// Whether two values are equal, letter by letter.
+    func isEqual(_ left: SQLTerm, _ right: SQLTerm, _ context: String) throws -> SQLText { try equality(left, right, [], context) }
+
     /// The opposite of equality, where nil is unequal to every value.
     private func inequality(
         _ left: SQLTerm, _ right: SQLTerm, _ options: NSComparisonPredicate.Options, _ context: String
     ) throws -> SQLText {
-        if right.isNull { return (left.stored ?? left.text) + " IS NOT NULL" }
-        if left.isNull { return (right.stored ?? right.text) + " IS NOT NULL" }
+        if right.isNull { return presence(of: left) + " IS NOT NULL" }
+        if left.isNull { return presence(of: right) + " IS NOT NULL" }
         if case .same = try meeting(of: left, right, context), options.comparesLiterally || !isText(left) || !isText(right),
-            left.exact == nil, right.exact == nil
+            dialect.compare(left, .equalTo, right) == nil
         {
             if left.canBeNull && right.canBeNull { return dialect.isDifferent(left.text, right.text) }
             if left.canBeNull { return "(" + left.text + " <> " + right.text + " OR " + left.text + " IS NULL)" }
@@ -100,22 +116,16 @@ extension SQLGenerator {
         if left.isNull || right.isNull { return truth(false) }
         switch try meeting(of: left, right, context) {
         case .none: return truth(false)
-        case .different(let left, let right): return left.text + symbol + right.text
+        case .different(let left, let right): return dialect.compare(left, type, right) ?? left.text + symbol + right.text
         case .same:
             switch left.valueClass {
             case .object, .archived, .entity: throw refuse(context, "values of this kind have no order")
             default: break
             }
-            if let comparison = compareExactly(left, type, right) { return comparison }
+            if let comparison = dialect.compare(left, type, right) { return comparison }
             if !options.comparesLiterally, isText(left), isText(right) { return try matchString(type, options, left, right, context) }
             return left.text + symbol + right.text
         }
-    }
-
-    /// The comparison of two numbers one of which is a computed decimal: as in memory, with all digits; nil for other values.
-    private func compareExactly(_ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText? {
-        if left.exact == nil && right.exact == nil { return nil }
-        return dialect.compareExactly(left, type, right)
     }
 
     /// How two values come together.
@@ -129,7 +139,6 @@ extension SQLGenerator {
     }
 
     private func meeting(of left: SQLTerm, _ right: SQLTerm, _ context: String) throws -> Meeting {
-        if let met = meetingAsNumbers(left, right) { return met }
         switch (left.valueClass, right.valueClass) {
         case (.unknown, _), (_, .unknown): return .same
         case (.object, .object):
@@ -137,30 +146,14 @@ extension SQLGenerator {
             return .same
         case (let first, let second) where first == second: return .same
         case (.number, .date), (.date, .number): return .same
-        case (.text, .number): return .different(try number(in: left), right)
-        case (.number, .text): return .different(left, try number(in: right))
+        case (.text, .number): return .different(dialect.number(inText: left.text), right)
+        case (.number, .text): return .different(left, dialect.number(inText: right.text))
         case (.text, .id), (.id, .text):
             // A constant that reads as a UUID has become one already.
             if left.isConstant && left.valueClass == .text || right.isConstant && right.valueClass == .text { return .none }
             throw refuse(context, "a text of the store is compared with a UUID")
         default: return .none
         }
-    }
-
-    private func number(in text: SQLTerm) throws -> SQLTerm {
-        guard let number = dialect.number(inText: text.text) else {
-            throw refuse("a text", "it is compared with a number")
-        }
-        return SQLTerm(text: number, kind: .double)
-    }
-
-    /// Two values of classes that are numbers for predicates, where the database has types of their own for them; nil otherwise.
-    private func meetingAsNumbers(_ left: SQLTerm, _ right: SQLTerm) -> Meeting? {
-        guard let first = left.kind, let second = right.kind, first != second, left.valueClass.isNumeric, right.valueClass.isNumeric
-        else { return nil }
-        let numbers = (dialect.number(from: left), dialect.number(from: right))
-        if numbers.0 == nil && numbers.1 == nil { return nil }
-        return .different(left.asNumber(numbers.0), right.asNumber(numbers.1))
     }
 
     func truth(_ value: Bool) -> SQLText { SQLText(dialect.truth(value)) }
@@ -173,10 +166,7 @@ extension SQLGenerator {
         _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ left: SQLTerm, _ right: SQLTerm,
         _ context: String
     ) throws -> SQLText {
-        guard let match = dialect.match(operation, options, left.text, right.text) else {
-            throw refuse(context, "\(dialect.storeName) has nothing for this comparison")
-        }
-        return match
+        try said(context) { () throws(SQLRefusal) in try dialect.match(operation, options, left, right) }
     }
 
     private func stringComparison(
@@ -246,7 +236,7 @@ extension SQLGenerator {
         let low = try term(bounds[0], in: environment, like: left, context)
         let high = try term(bounds[1], in: environment, like: left, context)
         if let plain = SQLValueClass.ordered(left, low, high), plain != .text || options.comparesLiterally,
-            [left, low, high].allSatisfy({ $0.exact == nil })
+            dialect.compare(left, .greaterThanOrEqualTo, low) == nil, dialect.compare(left, .lessThanOrEqualTo, high) == nil
         {
             return left.text + " BETWEEN " + low.text + " AND " + high.text
         }
@@ -273,8 +263,9 @@ extension SQLGenerator {
         for member in members {
             let member = try self.term(member, in: environment, like: left, context)
             if member.isNull {
-                parts.append((left.stored ?? left.text) + " IS NULL")
-            } else if let constant = member.constant, !left.isNull, left.exact == nil, left.valueClass == member.valueClass,
+                parts.append(presence(of: left) + " IS NULL")
+            } else if let constant = member.constant, !left.isNull, left.valueClass == member.valueClass,
+                dialect.compare(left, .equalTo, member) == nil,
                 options.comparesLiterally || !isText(left), isSame(try meeting(of: left, member, context))
             {
                 listed.append(constant)
@@ -350,16 +341,6 @@ extension SQLTerm {
         guard case .constant(let constant, _) = argument.role else { return SQLText(value: value) }
         return SQLText(SQLArgument(value, role: .constant(constant, form)))
     }
-
-    /// The term as a number, where it is another value in the database.
-    fileprivate func asNumber(_ number: SQLText?) -> SQLTerm {
-        guard let number else { return self }
-        return SQLTerm(text: number, kind: kind == .boolean ? .int64 : .double, canBeNull: canBeNull, stored: stored ?? text)
-    }
-}
-
-extension SQLValueClass {
-    fileprivate var isNumeric: Bool { self == .number || self == .date }
 }
 
 extension SQLGenerator {

@@ -21,7 +21,7 @@ extension SQLGenerator {
                 rootIndex: entity.layout.rootIndex)
         case .entity(let alias, let entity, let isName):
             let canBeNull = alias != scope.alias
-            let number = entityNumber(of: entity, alias: alias)
+            let number = entityNumber(of: entity, alias: alias, canBeNull: canBeNull)
             guard isName else { return SQLTerm(text: SQLText(number), canBeNull: canBeNull, isEntity: true) }
             var text = SQLText("CASE \(number)")
             for index in entity.layout.familyIndexes {
@@ -30,7 +30,7 @@ extension SQLGenerator {
                 text.append(SQLText(value: .string(member.layout.name), kind: .string))
             }
             text.append(" END")
-            return SQLTerm(text: text, kind: .string, canBeNull: canBeNull)
+            return SQLTerm(text: dialect.computed(text), kind: .string, canBeNull: canBeNull)
         case .length(let alias, let column):
             let text = SQLTerm(text: SQLText(self.column(alias, column.name)), kind: .string)
             return try calculation("length:", [text], kind: .int64, context)
@@ -44,9 +44,11 @@ extension SQLGenerator {
     }
 
     /// The number of the entity of a row.
-    func entityNumber(of entity: SQLEntity, alias: String) -> String {
-        guard let name = entity.table.entityColumn else { return String(entity.number) }
-        return column(alias, name)
+    ///
+    /// - Parameter canBeNull: whether there may be no row, which then has no entity.
+    func entityNumber(of entity: SQLEntity, alias: String, canBeNull: Bool = false) -> String {
+        if let name = entity.table.entityColumn { return column(alias, name) }
+        return canBeNull ? "(CASE WHEN \(key(alias)) IS NOT NULL THEN \(entity.number) END)" : String(entity.number)
     }
 
     private func rootIndex(ofDestination slot: PropertySlot) -> Int? {
@@ -70,9 +72,12 @@ extension SQLGenerator {
             let (value, kind) = try constant(expression.constantValue, like: other, context)
             let constant = SQLConstant(expression, like: other, kind: kind)
             let argument = SQLArgument(value, kind: kind, role: .constant(constant, .value))
+            let text = dialect.text(ofConstant: argument)
+            // What is not a number has a kind and may be bound as nil.
+            let isNull = value.isNull && kind == nil
             return SQLTerm(
-                text: isOfManyConstants ? dialect.singleConstant(SQLText(argument)) : SQLText(argument), kind: kind, constant: argument,
-                isNull: value.isNull, canBeNull: value.isNull,
+                text: isOfManyConstants ? dialect.singleConstant(text) : text, kind: kind, constant: argument,
+                isNull: isNull, canBeNull: isNull,
                 isEntity: expression.constantValue is NSEntityDescription)
         case .evaluatedObject: return row(environment.scope)
         case .variable:
@@ -97,13 +102,18 @@ extension SQLGenerator {
             let test = try condition(expression.predicate, in: environment)
             let first = try single(term(expression.true, in: environment, like: other, context), context)
             let second = try single(term(expression.false, in: environment, like: other, context), context)
+            if first.isNull && second.isNull && dialect.hasStaticTypes { return first }
             let kind = try commonKind(first, second, context)
-            let isExact = kind == .decimal && (first.exact != nil || second.exact != nil)
+            func choice(_ first: SQLText, _ second: SQLText) -> SQLText {
+                "CASE WHEN " + test + " THEN " + first + " ELSE " + second + " END"
+            }
+            func value(_ term: SQLTerm) -> SQLText {
+                kind.flatMap { term.isNull || $0 == term.kind ? nil : dialect.value(term, as: $0) } ?? term.text
+            }
+            let text = choice(value(first), value(second))
             return SQLTerm(
-                text: "CASE WHEN " + test + " THEN " + first.text + " ELSE " + second.text + " END", kind: kind,
-                canBeNull: first.canBeNull || second.canBeNull,
-                exact: isExact
-                    ? try "CASE WHEN " + test + " THEN " + exact(first, context) + " ELSE " + exact(second, context) + " END" : nil,
+                text: kind == .string || kind == .uri ? dialect.computed(text) : text, kind: kind,
+                canBeNull: first.canBeNull || second.canBeNull, exact: dialect.exact(first, second, kind).map(choice),
                 rootIndex: first.rootIndex == second.rootIndex || second.isNull ? first.rootIndex : nil)
         case .fetchRequest:
             guard let value = expression.expressionValue(with: nil, context: nil), SQLList.elements(of: value) == nil else {
@@ -117,11 +127,6 @@ extension SQLGenerator {
         @unknown default:
             throw refuse(context, "expressions of this kind have no SQL")
         }
-    }
-
-    /// A number in the form of computed ones with all digits.
-    private func exact(_ term: SQLTerm, _ context: String) throws -> SQLText {
-        try term.exact ?? calculation("noindex:", [term], kind: .decimal, context).exact ?? term.text
     }
 
     /// The kind of a value that is one of two.
@@ -142,6 +147,12 @@ extension SQLGenerator {
 
     /// A constant in the form it has in the column that it is compared with, and its kind in that form.
     func constant(_ value: Any?, like other: SQLTerm?, _ context: String) throws -> (StoredValue, ValueKind?) {
+        let (plain, kind) = try plainConstant(value, like: other, context)
+        if plain.isNull { return (plain, kind) }
+        return try said(context) { () throws(SQLRefusal) in try dialect.constant(plain, kind, like: other) }
+    }
+
+    private func plainConstant(_ value: Any?, like other: SQLTerm?, _ context: String) throws -> (StoredValue, ValueKind?) {
         guard let value = PropertyConversion.unwrapped(value), !(value is NSNull) else { return (.null, nil) }
         if let identity = value as? any RowIdentity {
             let reference = identity.rowReference(in: store)
@@ -157,7 +168,7 @@ extension SQLGenerator {
             }
         }
         if let entity = value as? NSEntityDescription { return (.integer(number(of: entity)), nil) }
-        let isForDecimals = other?.kind == .decimal && other?.isColumn == true
+        let isForDecimals = dialect.bindsDecimals || other?.kind == .decimal && other?.isColumn == true
         switch value {
         case let string as String: return text(string, like: other)
         case let date as Date: return (.double(date.timeIntervalSinceReferenceDate), .date)
@@ -178,7 +189,7 @@ extension SQLGenerator {
                 return Int64(exactly: number.uint64Value).map { (.integer($0), .int64) } ?? (.double(number.doubleValue), .double)
             default: return (.integer(number.int64Value), .int64)
             }
-        case let boxed as any RawRepresentable: return try constant(boxed.rawValue, like: other, context)
+        case let boxed as any RawRepresentable: return try plainConstant(boxed.rawValue, like: other, context)
         default:
             throw refuse(context, "a value of type \(type(of: value)) cannot be compared in SQL")
         }
@@ -234,6 +245,7 @@ extension SQLGenerator {
             }
             let collation = try self.collation(descriptor)
             let isText = term.kind == .string || term.kind == .uri
+            if isText, let refusal = collation.flatMap(dialect.refusal) { throw refuse("sorting by \(key)", refusal) }
             return dialect.order(change(term).text, isText ? collation : nil, ascending: descriptor.ascending)
         }
         return " ORDER BY " + SQLText.joined(terms, by: ", ")

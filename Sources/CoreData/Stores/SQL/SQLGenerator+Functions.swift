@@ -80,7 +80,7 @@ extension SQLGenerator {
     private func unary(_ name: String, _ value: SQLTerm, _ context: String) throws -> SQLTerm? {
         if name == "onescomplement:" {
             try requireNumbers([value], name, context)
-            if value.kind?.isInteger == true { return SQLTerm(text: dialect.complement(value.text), kind: .int64) }
+            if value.kind?.isInteger == true { return SQLTerm(text: dialect.complement(value), kind: .int64) }
             return try calculation(name, [value], kind: .int64, context)
         }
         if name == "length:" || Self.textFunctions[name] != nil {
@@ -89,7 +89,10 @@ extension SQLGenerator {
             case .number, .id: return try calculation(name, [value], kind: name == "length:" ? .int64 : .string, context)
             default: throw refuse(context, "'\(name)' needs a text")
             }
-            if let change = Self.textFunctions[name] { return SQLTerm(text: dialect.text(value.text, change), kind: .string) }
+            if let change = Self.textFunctions[name] {
+                if let refusal = dialect.refusal(of: change) { throw refuse(context, refusal) }
+                return SQLTerm(text: dialect.text(value.text, change), kind: .string)
+            }
             return try calculation(name, [value], kind: .int64, context)
         }
         guard Self.numberFunctions.contains(name) else { return nil }
@@ -106,8 +109,8 @@ extension SQLGenerator {
     private func binary(_ name: String, _ left: SQLTerm, _ right: SQLTerm, _ context: String) throws -> SQLTerm {
         if left.valueClass == .date || right.valueClass == .date { return try dateArithmetic(name, left, right, context) }
         try requireNumbers([left, right], name, context)
-        func native(_ operation: SQLArithmetic, _ kind: ValueKind?) throws -> SQLTerm {
-            if let text = dialect.arithmetic(left, operation, right) { return SQLTerm(text: text, kind: kind) }
+        func native(_ operation: SQLArithmetic, _ kind: ValueKind) throws -> SQLTerm {
+            if let term = dialect.arithmetic(left, operation, right, kind) { return term }
             return try calculation(name, [left, right], kind: kind, context)
         }
         let areIntegers = left.kind?.isInteger == true && right.kind?.isInteger == true
@@ -132,10 +135,10 @@ extension SQLGenerator {
         case ("add:to:", _, .date) where isNumber(left): kind = .date
         default: throw refuse(context, "dates can be added to seconds, and subtracted from dates")
         }
-        guard let text = dialect.arithmetic(left, name == "add:to:" ? .add : .subtract, right) else {
+        guard let term = dialect.arithmetic(left, name == "add:to:" ? .add : .subtract, right, kind) else {
             throw refuse(context, "\(dialect.storeName) has no such operation on dates")
         }
-        return SQLTerm(text: text, kind: kind)
+        return term
     }
 
     private func requireNumbers(_ terms: [SQLTerm], _ name: String, _ context: String) throws {
@@ -146,10 +149,10 @@ extension SQLGenerator {
 
     /// A function that the evaluation in memory does.
     func calculation(_ name: String, _ values: [SQLTerm], kind: ValueKind?, _ context: String) throws -> SQLTerm {
-        guard let text = dialect.calculation(name, values) else {
+        guard let term = try said(context, { () throws(SQLRefusal) in try dialect.calculation(name, values, kind) }) else {
             throw refuse(context, "the function '\(name)' has no equivalent in SQL")
         }
-        return SQLTerm(text: text, kind: kind, exact: kind == .decimal ? dialect.exactCalculation(name, values) : nil)
+        return term
     }
 }
 
@@ -158,7 +161,7 @@ extension SQLTerm {
     var mostExact: SQLText { exact ?? text }
 
     /// The value without what holds for a column or a constant only.
-    fileprivate var computed: SQLTerm { SQLTerm(text: text, kind: kind, canBeNull: canBeNull) }
+    fileprivate var computed: SQLTerm { SQLTerm(text: text, kind: kind, canBeNull: canBeNull, exact: exact, bits: bits) }
 }
 
 extension NSExpression {

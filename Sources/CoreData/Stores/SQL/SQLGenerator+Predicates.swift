@@ -153,7 +153,7 @@ extension SQLGenerator {
         if modifier == .direct { return compared }
         // A single value is its own only element, and nil has none.
         let presence = try term(left, in: environment, like: nil, context)
-        let test = presence.stored ?? presence.text
+        let test = self.presence(of: presence)
         return modifier == .any ? "(" + test + " IS NOT NULL AND " + compared + ")" : "(" + test + " IS NULL OR " + compared + ")"
     }
 
@@ -169,7 +169,7 @@ extension SQLGenerator {
             }
             let value = try term(right, in: environment, like: nil, context)
             if let mirrored = type.mirrored { return try compare(value, mirrored, left, options, in: environment, context) }
-            let constant = try self.term(left, in: environment, like: value, context)
+            let constant = try self.term(left, in: environment, like: counterpart(of: value, type), context)
             return try compare(constant, type, right, options, in: environment, context)
         }
         let term = try self.term(left, in: environment, like: nil, context)

@@ -190,6 +190,15 @@ final class SQLGenerator {
 
     // MARK: Errors
 
+    /// What the dialect says of a part of a request.
+    func said<Result>(_ context: String, _ say: () throws(SQLRefusal) -> Result) throws -> Result {
+        do {
+            return try say()
+        } catch {
+            throw refuse(context, error.reason)
+        }
+    }
+
     func refuse(_ part: String, _ reason: String) -> NSError {
         CoreDataErrors.unanswerable(
             part, by: "\(dialect.storeName) store", reason, advice: "Change the request, or filter and sort in memory.")

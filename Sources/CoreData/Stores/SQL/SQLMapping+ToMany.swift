@@ -21,13 +21,13 @@ extension SQLMapping {
         relationship.owningEntity?.name.flatMap { layouts.layoutByName[$0] }.flatMap { entity($0) }
     }
 
-    /// Each entity that the store holds, by number.
-    private var entitiesByNumber: [SQLEntity] { entities.compactMap { $0 }.sorted { $0.number < $1.number } }
+    /// Each entity that the store holds.
+    private var entitiesInOrder: [SQLEntity] { entities.compactMap { $0 }.sorted { $0.order < $1.order } }
 
-    /// The to-many relationships without an inverse, each where it is declared first, by number and name.
+    /// The to-many relationships without an inverse, each where it is declared first, by order and name.
     func makeHiddenKeys() -> [SQLHiddenKey] {
         var keys: [SQLHiddenKey] = []
-        for entity in entitiesByNumber {
+        for entity in entitiesInOrder {
             for slot in entity.layout.slots.sorted(by: { $0.name < $1.name }) where isWithoutInverse(slot) {
                 guard slot.property.owningEntity === entity.layout.entity, slot.destinationIndex >= 0,
                     let destination = entities[slot.destinationIndex], formerDeclaration(slot, of: entity.layout) == nil
@@ -80,7 +80,7 @@ extension SQLMapping {
 
     /// Makes the join tables.
     ///
-    /// Of a pair the relationship whose entity has the smaller number names the table; of two that one entity declares the one
+    /// Of a pair the relationship whose entity comes first names the table; of two that one entity declares the one
     /// whose name comes later.
     /// - Returns: the join table of each many-to-many relationship.
     private func makeJoinTables() -> [ObjectIdentifier: SQLJoinTable] {
@@ -91,8 +91,8 @@ extension SQLMapping {
         // entity's relationships are taken in order.
         for side in sides {
             guard let inverse = side.relationship.inverseRelationship else { continue }
-            columns[ObjectIdentifier(side.relationship)] = columnNames.take(
-                naming.joinColumn(side.relationship, inverse: inverse, of: side.entity))
+            let name = naming.joinColumn(side.relationship, inverse: inverse, of: side.entity)
+            columns[ObjectIdentifier(side.relationship)] = naming.numbersJoinColumns ? columnNames.take(name) : name
         }
         var tableNames = SQLNames(taken: Set(tables.map(\.name)))
         var joins: [ObjectIdentifier: SQLJoinTable] = [:]
@@ -102,9 +102,13 @@ extension SQLMapping {
                 let destination = side.relationship.destinationEntity?.name.flatMap({ layouts.layoutByName[$0] })
                     .flatMap({ entity($0) }),
                 let firstColumn = columns[ObjectIdentifier(side.relationship)],
-                let secondColumn = columns[ObjectIdentifier(second)]
+                var secondColumn = columns[ObjectIdentifier(second)]
             else { continue }
             let isReflexive = second === side.relationship
+            if !isReflexive, firstColumn == secondColumn {
+                var names = SQLNames(taken: [firstColumn])
+                secondColumn = names.take(secondColumn)
+            }
             let join = SQLJoinTable(
                 name: tableNames.take(naming.joinTable(side.relationship, of: side.entity)),
                 firstColumn: isReflexive ? naming.reflexiveColumn(side.relationship, of: side.entity) : firstColumn,
@@ -117,10 +121,10 @@ extension SQLMapping {
         return joins
     }
 
-    /// Both sides of each many-to-many pair, by entity number and name.
+    /// Both sides of each many-to-many pair, by entity and name.
     private func sidesOfPairs() -> [Side] {
         var sides: [Side] = []
-        for entity in entitiesByNumber {
+        for entity in entitiesInOrder {
             for slot in entity.layout.slots.sorted(by: { $0.name < $1.name }) where slot.kind.isToMany && slot.inverseIsToMany {
                 guard let relationship = slot.relationship, relationship.owningEntity === entity.layout.entity,
                     known(relationship) === relationship, let inverse = relationship.inverseRelationship,
@@ -134,7 +138,7 @@ extension SQLMapping {
 
     private func isNaming(_ side: Side, against other: Side) -> Bool {
         if side.relationship === other.relationship { return true }
-        if side.entity.number != other.entity.number { return side.entity.number < other.entity.number }
+        if side.entity.order != other.entity.order { return side.entity.order < other.entity.order }
         return side.relationship.name > other.relationship.name
     }
 }

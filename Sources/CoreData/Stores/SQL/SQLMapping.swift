@@ -52,7 +52,8 @@ final class SQLMapping: @unchecked Sendable {
                 number = next
             }
             taken.insert(number ?? next)
-            entities[layout.index] = SQLEntity(layout: layout, number: number ?? next)
+            entities[layout.index] = SQLEntity(
+                layout: layout, number: number ?? next, order: naming.followsNumbers ? number ?? next : layout.index)
         }
         hiddenKeys = makeHiddenKeys()
         for layout in held where layout.rootIndex == layout.index {
@@ -117,15 +118,18 @@ final class SQLEntity {
     let layout: EntityLayout
     /// The entity number of its rows.
     let number: Int
+    /// Its place among the others, where names and columns are given out in turn.
+    let order: Int
     unowned var table: SQLTable!
     /// By slot; nil for properties that are not kept in a column.
     var columns: [SQLColumn?]
     /// By slot; nil for properties that are no to-many relationships.
     var toMany: [SQLToMany?]
 
-    init(layout: EntityLayout, number: Int) {
+    init(layout: EntityLayout, number: Int, order: Int) {
         self.layout = layout
         self.number = number
+        self.order = order
         columns = Array(repeating: nil, count: layout.slots.count)
         toMany = Array(repeating: nil, count: layout.slots.count)
     }

@@ -8,26 +8,31 @@ struct SQLSchema {
     private var dialect: any SQLDialect { mapping.dialect }
 
     /// Everything a new store needs: tables, indexes, triggers.
-    func statements() throws -> [String] {
-        mapping.tables.flatMap { dialect.createTable($0) + joinTables(of: $0).flatMap { dialect.createTable($0) } } + indexStatements()
-            + (try triggerStatements()) + dialect.housekeeping
+    func statements() throws -> [String] { tableStatements() + indexStatements() + (try triggerStatements()) + dialect.housekeeping }
+
+    /// The statements that make the tables of entities and the join tables.
+    func tableStatements() -> [String] {
+        mapping.tables.flatMap { dialect.createTable($0) + joinTables(of: $0).flatMap { dialect.createTable($0) } }
     }
 
     /// The join tables that follow a table: those that its entities name.
     private func joinTables(of table: SQLTable) -> [SQLJoinTable] { mapping.joinTables.filter { $0.owner.table === table } }
 
     /// The statements that make all indexes.
-    func indexStatements() -> [String] {
+    func indexStatements() -> [String] { indexes().map(\.statement) }
+
+    /// All indexes, each with the statement that makes it.
+    func indexes() -> [(index: SQLIndex, statement: String)] {
         mapping.tables.flatMap { table in
             var seen: Set<String> = []
-            return indexes(of: table).map { dialect.createIndex($0) }.filter { seen.insert($0).inserted }
+            return indexes(of: table).map { ($0, dialect.createIndex($0)) }.filter { seen.insert($0.1).inserted }
         }
     }
 
     /// The statements that make all triggers.
-    func triggerStatements() throws -> [String] {
-        try mapping.tables.flatMap(derivations).flatMap { try dialect.triggers($0) }
-    }
+    func triggerStatements() throws -> [String] { try derivations().flatMap { try dialect.triggers($0) } }
+
+    func derivations() -> [SQLDerivation] { mapping.tables.flatMap(derivations) }
 
     // MARK: Indexes
 

@@ -43,8 +43,8 @@ final class SQLColumn {
     let property: NSPropertyDescription
     /// Whether it holds the owner's key of `property`, a to-many relationship without an inverse: no object has its value.
     let isHiddenKey: Bool
-    /// The ordered relationship that `orderColumn` serves: the number of the entity that declares it, and its name.
-    fileprivate(set) var orderedBy: (number: Int, name: String) = (0, "")
+    /// The ordered relationship that `orderColumn` serves: the place of the entity that declares it, and its name.
+    fileprivate(set) var orderedBy: (place: Int, name: String) = (0, "")
 
     init(name: String, type: SQLColumnType, slot: PropertySlot) {
         self.name = name
@@ -126,11 +126,11 @@ final class SQLTable {
         arrange(added)
     }
 
-    /// The entities from the root down, siblings by number: where names repeat the lower number comes first.
+    /// The entities from the root down, siblings in their order: where names repeat the first one has the name.
     private static func inOrder(_ family: [SQLEntity]) -> [SQLEntity] {
         let byLayout = Dictionary(family.map { ($0.layout.index, $0) }, uniquingKeysWith: { first, _ in first })
         func path(_ entity: SQLEntity) -> [Int] {
-            (byLayout[entity.layout.superIndex].map(path) ?? []) + [entity.number]
+            (byLayout[entity.layout.superIndex].map(path) ?? []) + [entity.order]
         }
         return family.map { ($0, path($0)) }.sorted { $0.1.lexicographicallyPrecedes($1.1) }.map(\.0)
     }
@@ -161,7 +161,7 @@ final class SQLTable {
     private func complete(_ column: SQLColumn, ordered slot: PropertySlot, by owner: SQLEntity) {
         guard slot.kind == .orderedToMany else { return }
         column.orderColumn = naming.positionColumn(ofKey: column.name)
-        column.orderedBy = (owner.number, slot.name)
+        column.orderedBy = (owner.order, slot.name)
     }
 
     /// The kinds of values whose columns follow the positions: a group for all entities comes before the next group.
@@ -210,7 +210,7 @@ final class SQLTable {
             if let name = column.entityColumn { result.append(Declaration(name: name, type: .integer, column: column, role: .entity)) }
         }
         let ordered = columns.filter { $0.orderColumn != nil }.sorted {
-            ($0.orderedBy.number, $1.orderedBy.name) < ($1.orderedBy.number, $0.orderedBy.name)
+            ($0.orderedBy.place, $1.orderedBy.name) < ($1.orderedBy.place, $0.orderedBy.name)
         }
         result += ordered.compactMap { column in
             column.orderColumn.map { Declaration(name: $0, type: .integer, column: column, role: .position) }

@@ -15,8 +15,11 @@ struct SQLTerm {
     var canBeNull = true
     /// Where the text is a function of a column: the column, which tells as well whether there is a value.
     var stored: SQLText?
-    /// For a computed decimal: the same with all of its digits, where the text gives the number nearest to it.
+    /// For a computed number or date: the same with all of its digits and the type that it has at run time, where the text gives the value
+    /// of the kind that is nearest to it.
     var exact: SQLText?
+    /// For a computed whole number: how many bits it takes at most, beside its sign.
+    var bits: Int?
     /// For a row: the root of its entity's hierarchy, whose rows are told apart by their keys.
     var rootIndex: Int?
     /// Whether it is the number of a row's entity.

@@ -113,11 +113,19 @@ struct SQLText {
     func statement(_ dialect: some SQLDialect, table name: (String) -> String = { $0 }) -> SQLStatement {
         var sql = ""
         var values: [SQLArgument] = []
+        var places: [SQLArgument.Mention: Int] = [:]
         for part in parts {
             switch part {
             case .text(let text): sql += text
             case .table(let table): sql += dialect.identifier(name(table))
             case .argument(let argument):
+                if dialect.bindsValuesOnce, let mention = argument.mention {
+                    if let place = places[mention] {
+                        sql += dialect.placeholder(place)
+                        continue
+                    }
+                    places[mention] = values.count + 1
+                }
                 values.append(argument)
                 sql += dialect.placeholder(values.count)
             }

@@ -45,18 +45,7 @@ extension SaveStatements {
     }
 
     /// The columns of the uniqueness constraints of an entity, its superentities' included.
-    func constraints(of entity: SQLEntity) -> [[String]] {
-        let schema = SQLSchema(mapping: mapping)
-        var result: [[String]] = []
-        var layout: EntityLayout? = entity.layout
-        while let current = layout {
-            if let owner = mapping.entity(current) {
-                result += current.entity.uniquenessConstraintNames.compactMap { schema.columnNames(of: $0, in: owner) }
-            }
-            layout = current.superIndex >= 0 ? mapping.layouts.layouts[current.superIndex] : nil
-        }
-        return result
-    }
+    func constraints(of entity: SQLEntity) -> [[String]] { mapping.constraints(of: entity.layout).map(\.columns) }
 
     /// The key of the row that has some unique values: the values.
     func row(withUnique columns: [String], in entity: SQLEntity) -> String {

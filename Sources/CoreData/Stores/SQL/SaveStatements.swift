@@ -164,6 +164,31 @@ struct SaveStatements {
         let member: String
         /// Whether the owner's key in a row is written with the row's other values.
         let isAlone: Bool
+
+        /// The positions to write so that keys stand in a wanted order; positions that fit stay.
+        static func assigned(_ keys: [Int64], _ stored: [Int64: Int64]) -> [(key: Int64, position: Int64)] {
+            let current = stored.filter { (0...highest).contains($0.value) }
+            var changes: [(Int64, Int64)] = []
+            var previous: Int64 = step
+            for (index, key) in keys.enumerated() {
+                let next = index + 1 < keys.count ? current[keys[index + 1]] : nil
+                if let position = current[key], position > previous, next.map({ position < $0 || $0 <= previous }) ?? true {
+                    previous = position
+                    continue
+                }
+                let position: Int64
+                if let next, next > previous, next - previous >= 2 {
+                    position = min(previous + (next - previous) / 2, previous + step)
+                } else {
+                    position = previous + step
+                }
+                changes.append((key, position))
+                previous = position
+            }
+            // Behind the last room there is none: everything moves.
+            if previous > highest, !current.isEmpty { return assigned(keys, [:]) }
+            return changes
+        }
     }
 
     /// The positions of destinations that hold their owner's key; nil where the relationship is not ordered.

@@ -10,6 +10,9 @@ protocol TableNaming: Sendable {
     var entity: String { get }
     /// Whether tables of one entity have a column of entity numbers too.
     var numbersSingleEntities: Bool { get }
+    /// Whether names that repeat, and the names of join tables, are given out by the entities' numbers in the store. Otherwise numbers do not
+    /// matter: the order of the model counts.
+    var followsNumbers: Bool { get }
     /// The column of versions.
     var version: String { get }
     /// Tables that are there anyway: whose they are, by name.
@@ -36,6 +39,8 @@ protocol TableNaming: Sendable {
     func joinTable(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String
     /// The column of the owner's keys.
     func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity) -> String
+    /// Whether no two join tables have a column of the same name.
+    var numbersJoinColumns: Bool { get }
     /// The column of the owner's keys of a relationship that is its own inverse.
     func reflexiveColumn(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String
     /// The column of positions among the rows that a column of a join table leads to.

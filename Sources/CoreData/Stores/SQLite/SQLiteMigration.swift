@@ -17,7 +17,8 @@ struct SQLiteMigration {
     /// Does everything but committing.
     func run() throws {
         MigrationFunctions.register(on: connection, externalFiles: externalFiles, plan: plan)
-        try requireKnownEntities()
+        let checks = checks
+        try require(checks.unknownEntities())
         let highestKeys = try highestKeys()
         try dropSchemaObjects()
         // Views of the program's own go on naming the tables by their names.
@@ -31,13 +32,13 @@ struct SQLiteMigration {
         for statement in plan.createdTables { try connection.execute(statement) }
         try copyRows()
         for copy in plan.hiddenKeys {
-            try requireOneOwner(copy)
+            try require([checks.owners(copy)].compactMap { $0 })
             let statement = copy.statement
             try connection.run(statement.sql, statement.values)
         }
         for positions in plan.positions {
             for statement in plan.dialect.numberRows(
-                of: positions.table, by: positions.owner, in: positions.position, step: SQLPositions.step)
+                of: positions.table, by: positions.owner, inOrderOf: positions.key, in: positions.position, step: SQLPositions.step)
             {
                 try connection.execute(statement)
             }
@@ -50,8 +51,8 @@ struct SQLiteMigration {
         try makeIndexes()
         progress.report(0.9)
         try deriveAttributes()
-        try requireNoAbstractObjects()
-        try requireRelationships()
+        try require(checks.abstractObjects())
+        try require(checks.requiredRelationships())
         for statement in try SQLSchema(mapping: plan.target).triggerStatements() { try connection.execute(statement) }
         try writePrimaryKeys(highestKeys)
         try renumberHistory()
@@ -60,20 +61,6 @@ struct SQLiteMigration {
     }
 
     // MARK: - Before
-
-    /// Rows of numbers that mean nothing would be lost.
-    private func requireKnownEntities() throws {
-        for table in plan.source.tables where table.family.count > 1 && !plan.keptTables.contains(table.name) {
-            let numbers = SQLMigrationPlan.list(table.family.map(\.number))
-            let unknown = try connection.integer(
-                "SELECT count(*) FROM \(SQLSchema.identifier(table.name)) WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(numbers))")
-            guard let unknown, unknown > 0 else { continue }
-            throw CoreDataErrors.make(
-                .migrationManagerSourceStore,
-                "The store at \(connection.path) cannot be migrated: \(unknown) rows of \(table.name) are of no entity of its model.",
-                recovery: "The store is damaged: restore it from a copy.", userInfo: ["NSFilePath": connection.path])
-        }
-    }
 
     /// The highest key that was handed out in each former table, by the root entity's number.
     private func highestKeys() throws -> [Int: Int64] {

@@ -19,7 +19,7 @@ extension SQLiteStore {
         if plan.shape == .dictionaries { return .dictionaries(try fetchDictionaries(plan, backend)) }
         let generator = SQLGenerator(mapping: backend.mapping, store: self)
         if let (statement, arguments) = backend.fetchStatements.statement(for: plan, generator) {
-            return try run(statement.sql, arguments, plan, statement.entity, backend)
+            return try run(statement.sql, arguments.map(\.value), plan, statement.entity, backend)
         }
         let entity = try generator.entity(plan.entity)
         let text = try generator.fetch(plan, entity) {

@@ -30,4 +30,27 @@ extension SQLiteStore {
         RemoteChanges.shared.storeDidWrite(self)
         return outcome
     }
+
+    func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
+        let backend = try backend()
+        try backend.pool.write { connection in
+            try requireWritable(connection)
+            var files: [ExternalFileChanges] = []
+            try connection.transaction(.immediate) {
+                do {
+                    try body { batch in
+                        let session = SaveSession(batch: batch, store: self, backend: backend, connection: connection)
+                        if let written = session.files { files.append(written) }
+                        try session.writeBlock()
+                    }
+                    try writeChangedMetadata(connection)
+                } catch {
+                    for written in files { written.discard() }
+                    throw error
+                }
+            }
+        }
+        metadataWasWritten()
+        RemoteChanges.shared.storeDidWrite(self)
+    }
 }

@@ -312,7 +312,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
 
     override class func ownURL() -> URL? { nil }
 
-    override class func modelInStore(at url: URL) throws -> NSManagedObjectModel? { try cachedModel(at: url) }
+    override class func modelInStore(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? { try cachedModel(at: url) }
 
     override class func destroyStore(ofType type: String, at url: URL, options: [AnyHashable: Any]?) throws {
         try destroy(at: url, options: options)

@@ -18,6 +18,8 @@ extension UnsafeMutablePointer where Pointee == UInt64 {
     static var headerWords: Int { 3 }
 
     @inlinable @inline(__always) var rowKey: Int64 { Int64(bitPattern: self[-3]) }
+    /// Gives a row its key late, which nobody but its maker has seen.
+    func setKey(_ key: Int64) { self[-3] = UInt64(bitPattern: key) }
     var rowVersion: Int64 { Int64(UInt32(truncatingIfNeeded: self[-2])) }
     /// Whether this is a row as it was when another state of it was read, or later. Versions have 32 bits and begin anew after the last.
     func isSameOrLater(_ other: RowPointer) -> Bool { Int32(truncatingIfNeeded: self[-2] &- other[-2]) >= 0 }

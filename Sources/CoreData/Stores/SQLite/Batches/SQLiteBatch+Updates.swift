@@ -25,7 +25,7 @@ extension SQLiteBatch {
                 outcome.updatedCount = Int(connection.changes)
             }
         } catch let error as SQLiteError where error.isUniquenessViolation {
-            throw uniquenessFailure(of: update) ?? error
+            throw update.uniquenessFailure ?? error
         }
         for (slot, value) in external {
             guard let column = entity.columns[slot] else { continue }
@@ -77,24 +77,5 @@ extension SQLiteBatch {
             history.append(
                 .init(type: .update, entityNumber: backend.mapping.entity(layout)?.number ?? 0, key: row.key, columns: changed))
         }
-    }
-
-    /// Which constraint an update violates; the values are known where they are constants.
-    private func uniquenessFailure(of update: RowUpdate) -> UniquenessFailure? {
-        var layout: EntityLayout? = update.rows.entity
-        while let current = layout {
-            for names in current.entity.uniquenessConstraintNames {
-                let paths = current.constrainedPaths(names)
-                let slots = paths.map { update.rows.entity.slotByPath[$0] }
-                guard update.assignments.contains(where: { slots.contains($0.slot) }) else { continue }
-                let values = slots.map { slot -> StoredValue in
-                    guard case .constant(let value)? = update.assignments.first(where: { $0.slot == slot })?.value else { return .null }
-                    return value
-                }
-                return UniquenessFailure(constraint: paths, values: values, layout: current, existing: nil)
-            }
-            layout = current.superIndex >= 0 ? backend.mapping.layouts.layouts[current.superIndex] : nil
-        }
-        return nil
     }
 }

@@ -9,6 +9,8 @@ final class SQLiteBatch {
     let files: ExternalFileChanges?
     /// What the history will say; empty where the store has none.
     var history: [SQLiteHistory.Change] = []
+    /// What history keeps of deleted rows.
+    var tombstones: [RowReference: [StoredValue]] = [:]
     /// By the layout's index.
     private var historyColumns: [Int: HistoryColumns] = [:]
 
@@ -150,6 +152,6 @@ extension SQLiteStore: BatchRows {
     }
 
     func delete(_ deletion: RowDeletion) throws -> BatchOutcome {
-        try SQLiteBatch.run(self, deletion.author) { try SQLiteDeletion(deletion, $0).run() }
+        try SQLiteBatch.run(self, deletion.author) { try $0.delete(deletion) }
     }
 }

@@ -3,6 +3,7 @@ struct CoreDataNaming: TableNaming {
     var key: String { "Z_PK" }
     var entity: String { "Z_ENT" }
     var numbersSingleEntities: Bool { true }
+    var followsNumbers: Bool { true }
     var version: String { "Z_OPT" }
     var reservedTables: [String: String] {
         ["Z_PRIMARYKEY": "Core Data", "Z_METADATA": "Core Data", "Z_MODELCACHE": "Core Data"]
@@ -28,6 +29,8 @@ struct CoreDataNaming: TableNaming {
     func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity) -> String {
         "Z_\(owner.number)\(inverse.name.uppercased())"
     }
+
+    var numbersJoinColumns: Bool { true }
 
     func reflexiveColumn(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String { Self.reflexive }
 

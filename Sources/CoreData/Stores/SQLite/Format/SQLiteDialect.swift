@@ -35,6 +35,18 @@ struct SQLiteDialect: SQLDialect {
         }
     }
 
+    func constant(_ value: StoredValue, _ kind: ValueKind?, like other: SQLTerm?) -> (value: StoredValue, kind: ValueKind?) {
+        (value, kind)
+    }
+
+    func text(ofConstant argument: SQLArgument) -> SQLText { SQLText(argument) }
+
+    var bindsDecimals: Bool { false }
+
+    var hasStaticTypes: Bool { false }
+
+    var bindsValuesOnce: Bool { false }
+
     // MARK: Truth and nil
 
     func truth(_ value: Bool) -> String { value ? "1" : "0" }
@@ -54,16 +66,14 @@ struct SQLiteDialect: SQLDialect {
 
     // MARK: Comparisons
 
-    func number(from term: SQLTerm) -> SQLText? { nil }
-
-    func number(inText text: SQLText) -> SQLText? { "\(SQLFunctionName.number)(" + text + ")" }
+    func number(inText text: SQLText) -> SQLTerm { SQLTerm(text: "\(SQLFunctionName.number)(" + text + ")", kind: .double) }
 
     func text(of term: SQLTerm, _ kind: ValueKind) -> SQLText? { "\(SQLFunctionName.text)(\(kind.rawValue), " + term.text + ")" }
 
     func match(
-        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLText, _ pattern: SQLText
-    ) -> SQLText? {
-        "\(SQLFunctionName.matchString)(\(operation.rawValue), \(options.rawValue), " + text + ", " + pattern + ")"
+        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLTerm, _ pattern: SQLTerm
+    ) -> SQLText {
+        "\(SQLFunctionName.matchString)(\(operation.rawValue), \(options.rawValue), " + text.text + ", " + pattern.text + ")"
     }
 
     func hasSuffix(_ text: SQLText, _ suffix: SQLText, negativeLength: SQLText) -> SQLText {
@@ -79,8 +89,9 @@ struct SQLiteDialect: SQLDialect {
         return value + " IN " + elements
     }
 
-    func compareExactly(_ left: SQLTerm, _ operation: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText? {
-        "\(SQLFunctionName.compareNumbers)(\(operation.rawValue), '\(Self.kinds(of: [left, right]))', " + left.mostExact + ", "
+    func compare(_ left: SQLTerm, _ operation: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText? {
+        if left.exact == nil && right.exact == nil { return nil }
+        return "\(SQLFunctionName.compareNumbers)(\(operation.rawValue), '\(Self.kinds(of: [left, right]))', " + left.mostExact + ", "
             + right.mostExact + ")"
     }
 
@@ -101,7 +112,11 @@ struct SQLiteDialect: SQLDialect {
         }
     }
 
-    func arithmetic(_ left: SQLTerm, _ operation: SQLArithmetic, _ right: SQLTerm) -> SQLText? {
+    func refusal(of change: SQLTextChange) -> String? { nil }
+
+    func computed(_ text: SQLText) -> SQLText { text }
+
+    func arithmetic(_ left: SQLTerm, _ operation: SQLArithmetic, _ right: SQLTerm, _ kind: ValueKind) -> SQLTerm? {
         let symbol =
             switch operation {
             case .add: "+"
@@ -114,16 +129,25 @@ struct SQLiteDialect: SQLDialect {
             case .shiftLeft: "<<"
             case .shiftRight: ">>"
             }
-        return "(" + left.text + " \(symbol) " + right.text + ")"
+        return SQLTerm(text: "(" + left.text + " \(symbol) " + right.text + ")", kind: kind)
     }
 
-    func complement(_ integer: SQLText) -> SQLText { "(~" + integer + ")" }
+    func complement(_ integer: SQLTerm) -> SQLText { "(~" + integer.text + ")" }
 
-    func calculation(_ name: String, _ values: [SQLTerm]) -> SQLText? { SQLFunctionName.calculate + Self.arguments(name, values) }
-
-    func exactCalculation(_ name: String, _ values: [SQLTerm]) -> SQLText? {
-        SQLFunctionName.calculateExactly + Self.arguments(name, values)
+    func calculation(_ name: String, _ values: [SQLTerm], _ kind: ValueKind?) -> SQLTerm? {
+        let arguments = Self.arguments(name, values)
+        return SQLTerm(
+            text: SQLFunctionName.calculate + arguments, kind: kind,
+            exact: kind == .decimal ? SQLFunctionName.calculateExactly + arguments : nil)
     }
+
+    func exact(_ first: SQLTerm, _ second: SQLTerm, _ kind: ValueKind?) -> (SQLText, SQLText)? {
+        guard kind == .decimal, first.exact != nil || second.exact != nil else { return nil }
+        func exact(_ term: SQLTerm) -> SQLText { term.exact ?? SQLFunctionName.calculateExactly + Self.arguments("noindex:", [term]) }
+        return (exact(first), exact(second))
+    }
+
+    func value(_ term: SQLTerm, as kind: ValueKind) -> SQLText? { term.text }
 
     private static func arguments(_ name: String, _ values: [SQLTerm]) -> SQLText {
         "('\(name)', '\(kinds(of: values))', " + SQLText.joined(values.map(\.mostExact), by: ", ") + ")"
@@ -177,7 +201,11 @@ struct SQLiteDialect: SQLDialect {
         return value + (name + (ascending ? "" : " DESC"))
     }
 
+    func refusal(of collation: SQLCollation) -> String? { nil }
+
     var ordersDistinctRowsByOthers: Bool { true }
+
+    var groupsByPlaces: Bool { false }
 
     func limits(_ limit: Int, offset: Int) -> SQLText {
         guard limit > 0 || offset > 0 else { return SQLText("") }
@@ -225,21 +253,23 @@ struct SQLiteDialect: SQLDialect {
 
     // MARK: Migration
 
+    var altersTables: Bool { false }
+
     func archivedElement(_ archive: SQLText, path: String) -> SQLText {
         "\(SQLFunctionName.archivedElement)(" + archive + ", " + SQLText(value: .string(path)) + ")"
     }
 
-    func externalValue(ofPlain value: SQLText) -> SQLText { "\(SQLFunctionName.externalValue)(" + value + ")" }
+    func externalValue(ofPlain value: SQLText) -> SQLText? { "\(SQLFunctionName.externalValue)(" + value + ")" }
 
-    func plainValue(ofExternal value: SQLText) -> SQLText { "\(SQLFunctionName.plainValue)(" + value + ")" }
+    func plainValue(ofExternal value: SQLText) -> SQLText? { "\(SQLFunctionName.plainValue)(" + value + ")" }
 
-    func rowNumber(key: String?) -> String { "rowid" }
+    func rowNumber(key: String) -> String { "rowid" }
 
     /// SQLite takes other columns from the row with the least value.
     func value(_ value: String, ofRowWithLeast other: String) -> String { value }
 
     /// They go through a temporary table, so that both tables are read and written in the order of their rows.
-    func numberRows(of table: String, by owner: String, in position: String, step: Int) -> [String] {
+    func numberRows(of table: String, by owner: String, inOrderOf key: String, in position: String, step: Int) -> [String] {
         let (table, owner) = (identifier(table), identifier(owner))
         let places = "temp.places_of_rows"
         return [

@@ -33,7 +33,7 @@ extension SaveSession {
             if join.isReflexive { try connection.run(insertion, [key, ownerKey]) }
         }
         guard let wanted = change.order, let positions else { return }
-        for (key, position) in Self.newPositions(wanted.map(\.key), try stored(positions, ownerKey)) {
+        for (key, position) in SaveStatements.Positions.assigned(wanted.map(\.key), try stored(positions, ownerKey)) {
             try connection.run(statements.setPosition(positions), [.integer(position), ownerKey, .integer(key)])
         }
     }
@@ -52,7 +52,7 @@ extension SaveSession {
         guard try connection.integer(statements.isFull(positions), [owner]) == 1 else { return }
         var keys: [Int64] = []
         try connection.query(statements.orderedMembers(positions), [owner]) { keys.append($0.int64(0)) }
-        for (member, position) in Self.newPositions(keys, [:]) {
+        for (member, position) in SaveStatements.Positions.assigned(keys, [:]) {
             try connection.run(statements.setPosition(positions), [.integer(position), owner, .integer(member)])
         }
     }
@@ -83,33 +83,8 @@ extension SaveSession {
             }
             return
         }
-        for (key, position) in Self.newPositions(wanted.map(\.key), try stored(positions, ownerKey)) {
+        for (key, position) in SaveStatements.Positions.assigned(wanted.map(\.key), try stored(positions, ownerKey)) {
             try connection.run(setPosition, [.integer(position), .integer(key)])
         }
-    }
-
-    /// The positions to write so that keys stand in a wanted order; positions that fit stay.
-    static func newPositions(_ keys: [Int64], _ stored: [Int64: Int64]) -> [(key: Int64, position: Int64)] {
-        let current = stored.filter { (0...SaveStatements.Positions.highest).contains($0.value) }
-        var changes: [(Int64, Int64)] = []
-        var previous: Int64 = SaveStatements.Positions.step
-        for (index, key) in keys.enumerated() {
-            let next = index + 1 < keys.count ? current[keys[index + 1]] : nil
-            if let position = current[key], position > previous, next.map({ position < $0 || $0 <= previous }) ?? true {
-                previous = position
-                continue
-            }
-            let position: Int64
-            if let next, next > previous, next - previous >= 2 {
-                position = min(previous + (next - previous) / 2, previous + SaveStatements.Positions.step)
-            } else {
-                position = previous + SaveStatements.Positions.step
-            }
-            changes.append((key, position))
-            previous = position
-        }
-        // Behind the last room there is none: everything moves.
-        if previous > SaveStatements.Positions.highest, !current.isEmpty { return newPositions(keys, [:]) }
-        return changes
     }
 }

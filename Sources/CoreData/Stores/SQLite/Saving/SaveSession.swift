@@ -68,6 +68,17 @@ final class SaveSession {
         return (pages, extra)
     }
 
+    /// Writes new rows and relationships as a part of the transaction that is open, and reads nothing back.
+    func writeBlock() throws {
+        try insertRows()
+        try writeRelationships()
+        guard conflicts.violations.isEmpty else { throw conflicts }
+        if backend.tracksHistory { try writeHistory() }
+        try files?.sync()
+        // Nobody asks for the rows that triggers have changed.
+        connection.affectedRows.removeAll()
+    }
+
     /// Publishes the new rows and forgets the deleted ones, after the commit.
     private func publish(_ pages: [RowPage], _ extra: FetchedRows) -> SaveOutcome {
         var byRoot: [Int: [RowPage]] = [:]

@@ -1,0 +1,168 @@
+import Foundation
+
+/// What only the objects can tell: whether they fit the new model.
+///
+/// Statements and errors; whoever carries the migration out asks the database.
+struct SQLMigrationChecks {
+    let plan: SQLMigrationPlan
+    /// What errors call the store, for example `at /folder/file`.
+    let store: String
+    /// The entries of every error.
+    let userInfo: [String: Any]
+
+    private var dialect: any SQLDialect { plan.dialect }
+    private var naming: any TableNaming { plan.naming }
+
+    /// A count that must be 0.
+    struct Count {
+        let statement: SQLStatement
+        /// The error for any other.
+        let error: (Int64) -> NSError
+    }
+
+    /// Values that several objects share although they must be unique.
+    struct Uniqueness {
+        /// Gives, for some of the values, the number of objects and then the values.
+        let statement: String
+        let columnCount: Int
+        /// The error for a list of examples.
+        let error: (String) -> NSError
+    }
+
+    // MARK: Before
+
+    /// Rows of numbers that mean nothing would be lost.
+    func unknownEntities() -> [Count] {
+        plan.source.tables.filter { $0.family.count > 1 && !plan.keptTables.contains($0.name) }.map { table in
+            let numbers = SQLMigrationPlan.list(table.family.map(\.number))
+            let entity = dialect.identifier(naming.entity)
+            return Count(
+                statement: SQLStatement(
+                    sql: "SELECT count(*) FROM \(dialect.identifier(table.name)) WHERE \(entity) IS NULL OR \(entity) NOT IN (\(numbers))",
+                    arguments: [])
+            ) { unknown in
+                CoreDataErrors.make(
+                    .migrationManagerSourceStore,
+                    "The store \(store) cannot be migrated: \(unknown) rows of \(table.name) are of no entity of its model.",
+                    recovery: "The store is damaged: restore it from a copy.", userInfo: userInfo)
+            }
+        }
+    }
+
+    // MARK: Constraints
+
+    func uniqueness() -> [Uniqueness] {
+        let schema = SQLSchema(mapping: plan.target)
+        var checks: [Uniqueness] = []
+        for table in plan.target.tables {
+            for entity in table.family {
+                for constraint in entity.layout.entity.uniquenessConstraintNames {
+                    guard let columns = schema.columnNames(of: constraint, in: entity) else { continue }
+                    let list = columns.map(dialect.identifier).joined(separator: ", ")
+                    let present = columns.map { dialect.identifier($0) + " IS NOT NULL" }.joined(separator: " AND ")
+                    checks.append(
+                        Uniqueness(
+                            statement: "SELECT count(*), \(list) FROM \(dialect.identifier(table.name)) WHERE \(present) "
+                                + "GROUP BY \(list) HAVING count(*) > 1 LIMIT 5", columnCount: columns.count
+                        ) { examples in
+                            CoreDataErrors.make(
+                                .migrationConstraintViolation,
+                                "The store \(store) cannot be migrated: objects of '\(entity.layout.name)' share values of "
+                                    + "\(constraint.joined(separator: ", ")), which must be unique now: " + examples,
+                                recovery: "Make the values different with the former version of the model, or leave the constraint out.",
+                                userInfo: userInfo.merging(["entity": entity.layout.name, "constraint": constraint]) { $1 })
+                        })
+                }
+            }
+        }
+        return checks
+    }
+
+    /// One example of shared values.
+    static func example(_ values: [String?], count: Int64) -> String {
+        "\(values.map { "'\($0 ?? "")'" }.joined(separator: ", ")) (\(count) objects)"
+    }
+
+    // MARK: Objects
+
+    /// A to-many relationship without an inverse is kept as one key in each destination's row: nil where it may lose all owners but one.
+    func owners(_ copy: SQLHiddenKeyCopy) -> Count? {
+        if copy.mayLoseOwners { return nil }
+        return Count(statement: copy.sharedRows) { count in
+            let names = copy.relationship.split(separator: ".", maxSplits: 1).map(String.init)
+            return invalid(
+                names.first ?? "", names.last, count,
+                "The to-many relationship has no inverse now, so that an object can be in it for one owner only, and objects have several",
+                "Give the relationship a to-many inverse.")
+        }
+    }
+
+    func abstractObjects() -> [Count] {
+        plan.members.values.sorted(by: { $0.target.number < $1.target.number })
+            .filter { $0.target.layout.isAbstract && !$0.source.layout.isAbstract }.map { member in
+                let own = own(member.target, alias: nil)
+                let rows = SQLText("SELECT count(*) FROM \(dialect.identifier(member.target.table.name))")
+                return Count(statement: (own.map { rows + " WHERE " + $0 } ?? rows).statement(dialect)) { count in
+                    invalid(
+                        member.target.layout.name, nil, count, "The entity is abstract now, and has objects of its own",
+                        "Leave it concrete, or move its objects to subentities first.")
+                }
+            }
+    }
+
+    /// Objects that lack what a relationship requires now.
+    func requiredRelationships() -> [Count] {
+        let key = dialect.identifier(naming.key)
+        var checks: [Count] = []
+        for case let entity? in plan.target.entities where !entity.layout.isAbstract {
+            for slot in entity.layout.slots {
+                guard let relationship = slot.relationship, !slot.isOptional, !slot.isTransient else { continue }
+                // A save takes an empty to-many relationship too that asks for no objects.
+                if slot.kind.isToMany, relationship.minCount == 0 { continue }
+                if case .relationship(let former)? = plan.inference.links[ObjectIdentifier(relationship)], !former.isOptional {
+                    continue
+                }
+                let missing: String
+                if let column = entity.columns[slot.index] {
+                    missing = "t.\(dialect.identifier(column.name)) IS NULL"
+                } else if case .inverse(let column, let destination, _)? = entity.toMany[slot.index] {
+                    missing =
+                        "NOT EXISTS (SELECT 1 FROM \(dialect.identifier(destination.table.name)) d "
+                        + "WHERE d.\(dialect.identifier(column.name)) = t.\(key))"
+                } else if case .join(let join, let isFirst)? = entity.toMany[slot.index] {
+                    missing =
+                        "NOT EXISTS (SELECT 1 FROM \(dialect.identifier(join.name)) d "
+                        + "WHERE d.\(dialect.identifier(join.ownerColumn(isFirst: isFirst))) = t.\(key))"
+                } else {
+                    continue
+                }
+                var condition = SQLText(missing)
+                if let own = own(entity, alias: "t") { condition = own + " AND " + condition }
+                let rows = "SELECT count(*) FROM \(dialect.identifier(entity.table.name)) t WHERE " + condition
+                checks.append(
+                    Count(statement: rows.statement(dialect)) { count in
+                        invalid(
+                            entity.layout.name, slot.name, count, "The relationship is required now, and objects lack it",
+                            "Make it optional, or set it with the former version of the model first.")
+                    })
+            }
+        }
+        return checks
+    }
+
+    /// The condition of an entity's own rows; nil where its table has no others.
+    private func own(_ entity: SQLEntity, alias: String?) -> SQLText? {
+        guard let column = entity.table.entityColumn else { return nil }
+        return SQLText((alias.map { $0 + "." } ?? "") + dialect.identifier(column) + " = ")
+            + SQLText(value: .integer(Int64(entity.number)), kind: .int64)
+    }
+
+    private func invalid(_ entity: String, _ property: String?, _ count: Int64, _ reason: String, _ advice: String) -> NSError {
+        var entries = userInfo.merging(["entity": entity, "reason": reason]) { $1 }
+        entries["property"] = property
+        return CoreDataErrors.make(
+            .migration,
+            "The store \(store) cannot be migrated: \(property.map { "\(entity).\($0)" } ?? entity): \(reason) "
+                + "(\(count == 1 ? "1 object" : "\(count) objects")).", recovery: advice, userInfo: entries)
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+
+/// How a former table becomes a new one where it stands: no row is copied.
+struct SQLTableAlteration {
+    enum Table {
+        case entities(SQLTable)
+        case join(SQLJoinTable)
+
+        var name: String {
+            switch self {
+            case .entities(let table): table.name
+            case .join(let join): join.name
+            }
+        }
+    }
+
+    /// Where the values of a column come from.
+    enum Origin {
+        case nothing
+        case former(String)
+        /// A former column, and a constant where that is nil.
+        case formerOrElse(String, StoredValue, ValueKind)
+        case constant(StoredValue, ValueKind)
+
+        /// The former column.
+        var column: String? {
+            switch self {
+            case .former(let name), .formerOrElse(let name, _, _): name
+            case .nothing, .constant: nil
+            }
+        }
+    }
+
+    /// The former table, by its own name.
+    var source: String { former.name }
+    let former: Table
+    let target: Table
+    /// Each column of the new table.
+    let columns: [(name: String, origin: Origin)]
+
+    /// Nil where rows have to be left out, or values have to be computed.
+    init?(_ copy: SQLRowCopy, from former: SQLTable, to table: SQLTable) {
+        self.init(copy, .entities(former), .entities(table))
+    }
+
+    /// Nil also where the pairs stand the other way round.
+    init?(_ copy: SQLRowCopy, from former: SQLJoinTable, to join: SQLJoinTable) {
+        guard copy.values.first?.column == former.firstColumn else { return nil }
+        self.init(copy, .join(former), .join(join))
+    }
+
+    private init?(_ copy: SQLRowCopy, _ former: Table, _ target: Table) {
+        guard copy.takesAllRows else { return nil }
+        var columns: [(name: String, origin: Origin)] = []
+        var taken: Set<String> = []
+        for (name, value) in zip(copy.targetColumns, copy.values) {
+            guard let origin = Self.origin(value) else { return nil }
+            if let column = origin.column, !taken.insert(column).inserted { return nil }
+            columns.append((name, origin))
+        }
+        if case .join(let join) = target {
+            for name in join.columnNames where !copy.targetColumns.contains(name) { columns.append((name, .nothing)) }
+        }
+        self.former = former
+        self.target = target
+        self.columns = columns
+    }
+
+    private static func origin(_ value: SQLRowCopy.Value) -> Origin? {
+        switch value {
+        case .null: return .nothing
+        case .column(let name): return .former(name)
+        case .columnOrElse(let name, let value, let kind): return .formerOrElse(name, value, kind)
+        case .constant(let value, let kind): return .constant(value, kind)
+        case .sql: return nil
+        case .choice(let values):
+            let origins = values.map { origin($0.value) }
+            guard let first = origins.first, let first else { return nil }
+            return origins.allSatisfy { $0.map { isSame($0, first) } ?? false } ? first : nil
+        }
+    }
+
+    private static func isSame(_ left: Origin, _ right: Origin) -> Bool {
+        switch (left, right) {
+        case (.nothing, .nothing): true
+        case (.former(let left), .former(let right)): left == right
+        case (.formerOrElse(let left, let value, _), .formerOrElse(let right, let other, _)): left == right && isSame(value, other)
+        case (.constant(let value, _), .constant(let other, _)): isSame(value, other)
+        default: false
+        }
+    }
+
+    private static func isSame(_ left: StoredValue, _ right: StoredValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.integer(let left), .integer(let right)): left == right
+        case (.double(let left), .double(let right)): left == right
+        case (.string(let left), .string(let right)): left == right
+        case (.data(let left), .data(let right)): left == right
+        case (.uuid(let left), .uuid(let right)): left == right
+        case (.decimal(let left), .decimal(let right)): left == right
+        default: false
+        }
+    }
+}

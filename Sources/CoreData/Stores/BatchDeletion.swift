@@ -1,0 +1,271 @@
+import Foundation
+
+/// What deletes rows of a database within one transaction.
+protocol DeletingBatch: AnyObject {
+    var mapping: SQLMapping { get }
+    var generator: SQLGenerator { get }
+    var statements: SaveStatements { get }
+    /// Whether it matters for each single row that it was deleted, or has lost a destination.
+    var tracksHistory: Bool { get }
+    /// Whether others may write while the batch runs: what is to be deleted is then locked.
+    var meetsOthers: Bool { get }
+    /// Whether rows name files, which go with them.
+    var hasFiles: Bool { get }
+
+    /// Runs a statement.
+    ///
+    /// - Returns: how many rows it has written.
+    @discardableResult
+    func run(_ sql: String, _ arguments: [SQLArgument]) throws -> Int
+
+    /// Runs a statement that gives entity numbers and keys. Rows of entities that the model does not know are passed over.
+    ///
+    /// - Parameter only: the entity of all rows, where there is but one.
+    func references(_ sql: String, _ arguments: [SQLArgument], only: EntityLayout?) throws -> [RowReference]
+
+    /// Keeps others from changing rows, and from leading to them, until the batch has ended.
+    ///
+    /// - Returns: those that are still there.
+    func lock(_ rows: [RowReference]) throws -> [RowReference]
+
+    func willDelete(_ keys: Set<Int64>, of entity: SQLEntity) throws
+}
+
+/// Deletes many rows, and does in the database what delete rules say.
+///
+/// Rules that only take the deleted rows' own columns away cost nothing. Otherwise the keys of all rows are known before the first one is
+/// deleted, and each relationship costs a statement.
+final class BatchDeletion<Batch: DeletingBatch> {
+    private let deletion: RowDeletion
+    private let batch: Batch
+    private let mapping: SQLMapping
+    private let layouts: [EntityLayout]
+    /// The rows to delete, by layout index.
+    private var doomed: [Int: Set<Int64>] = [:]
+    /// The slots that have lost a destination, by row; empty where no history is kept.
+    private(set) var losses: [RowReference: [Int]] = [:]
+    private var outcome = BatchOutcome()
+
+    init(_ deletion: RowDeletion, _ batch: Batch) {
+        self.deletion = deletion
+        self.batch = batch
+        mapping = batch.mapping
+        layouts = mapping.layouts.layouts
+    }
+
+    private var statements: SaveStatements { batch.statements }
+    private var wantsConsequences: Bool { deletion.wantsConsequences || batch.tracksHistory }
+
+    /// - Returns: what was done; the rows that were asked to be deleted also where a history is kept.
+    func run() throws -> BatchOutcome {
+        let root = try mapping.requiredEntity(deletion.layout)
+        if !batch.tracksHistory, !deletion.wantsReferences, !deletion.wantsConsequences, leavesNoTrace(root) {
+            return try deleteAtOnce(root)
+        }
+        let found = try lockedRows(root)
+        collect(found)
+        let asked = doomed
+        try collectCascades(from: found)
+        for (index, keys) in doomed.sorted(by: { $0.key < $1.key }) { try enforceRules(of: layouts[index], keys) }
+        try deleteRows()
+        outcome.deletedCount = asked.values.reduce(0) { $0 + $1.count }
+        if deletion.wantsReferences || wantsConsequences {
+            for (index, keys) in doomed.sorted(by: { $0.key < $1.key }) {
+                for key in keys.sorted() {
+                    let reference = RowReference(key: key, layoutIndex: index)
+                    if asked[index]?.contains(key) == true {
+                        outcome.deleted.append(reference)
+                    } else {
+                        outcome.alsoDeleted.append(reference)
+                    }
+                }
+            }
+        }
+        outcome.alsoUpdated.removeAll { isDoomed($0) }
+        losses = losses.filter { !isDoomed($0.key) }
+        return outcome
+    }
+
+    // MARK: Which rows
+
+    private func foundRows(_ entity: SQLEntity) throws -> [RowReference] {
+        let references: [RowReference]
+        switch deletion.rows {
+        case .keys(let keys, _): references = try batch.references(statements.references(of: entity), list(keys), only: nil)
+        case .fetched(var fetch):
+            fetch.shape = .references
+            let statement = try batch.generator.fetch(fetch, entity) {
+                SelectColumns(entity, includesSubentities: true, in: self.mapping)
+            }.statement(mapping.dialect)
+            if fetch.isOfOneEntity { return try batch.references(statement.sql, statement.arguments, only: entity.layout) }
+            references = try batch.references(statement.sql, statement.arguments, only: nil)
+        }
+        return references.filter { layouts[$0.layoutIndex].isKind(of: entity.layout) }
+    }
+
+    /// The rows that nobody else changes any more.
+    private func lockedRows(_ entity: SQLEntity) throws -> [RowReference] {
+        let found = try foundRows(entity)
+        guard batch.meetsOthers, !found.isEmpty else { return found }
+        let locked = try batch.lock(found)
+        // What others have changed in the meantime may not be meant any more.
+        guard case .fetched(let fetch) = deletion.rows, fetch.predicate != nil, fetch.limit <= 0, fetch.offset <= 0 else { return locked }
+        let mine = Set(locked)
+        return try foundRows(entity).filter(mine.contains)
+    }
+
+    /// Keys as the one argument of a condition on a list.
+    // In order, in which the rows lie.
+    private func list(_ keys: some Sequence<Int64>) -> [SQLArgument] { [mapping.dialect.keyList(keys.sorted())] }
+
+    private func isDoomed(_ reference: RowReference) -> Bool { doomed[reference.layoutIndex]?.contains(reference.key) ?? false }
+
+    /// - Returns: those that were not known yet.
+    @discardableResult
+    private func collect(_ references: [RowReference]) -> [RowReference] {
+        references.filter { doomed[$0.layoutIndex, default: []].insert($0.key).inserted }
+    }
+
+    private func collectCascades(from first: [RowReference]) throws {
+        var new = first
+        var isFirst = true
+        while !new.isEmpty {
+            if batch.meetsOthers, !isFirst { _ = try batch.lock(new) }
+            isFirst = false
+            var keys: [Int: [Int64]] = [:]
+            for reference in new { keys[reference.layoutIndex, default: []].append(reference.key) }
+            new = []
+            for (index, keys) in keys.sorted(by: { $0.key < $1.key }) {
+                let layout = layouts[index]
+                for slot in layout.relationshipSlots {
+                    let property = layout.slots[slot]
+                    guard property.deleteRule == .cascadeDeleteRule, !property.isTransient else { continue }
+                    new += collect(try destinations(of: keys, through: property, of: layout))
+                }
+            }
+        }
+    }
+
+    /// The rows that others lead to through a relationship.
+    private func destinations(
+        of keys: some Sequence<Int64>, through property: PropertySlot, of layout: EntityLayout
+    ) throws -> [RowReference] {
+        guard property.destinationIndex >= 0, let destination = mapping.entities[property.destinationIndex] else { return [] }
+        let owner = try mapping.requiredEntity(layout)
+        let sql: String
+        switch owner.toMany[property.index] {
+        case .inverse(let column, let destination, _)?: sql = statements.destinations(holding: column, destination)
+        case .join(let join, let isFirst)?: sql = statements.destinations(join, isFirst: isFirst, destination)
+        case nil:
+            guard let column = owner.columns[property.index] else { return [] }
+            sql = statements.destinations(of: column, from: owner, to: destination)
+        }
+        return try batch.references(sql, list(keys), only: nil)
+    }
+
+    // MARK: Rules
+
+    /// Whether deleting rows of an entity changes nothing but their own table.
+    private func leavesNoTrace(_ entity: SQLEntity) -> Bool {
+        let family = entity.layout.familyIndexes.map { layouts[$0] }
+        if case .fetched = deletion.rows {} else { return false }
+        for layout in family {
+            guard let entity = mapping.entity(layout) else { return false }
+            if batch.hasFiles, entity.columns.contains(where: { $0?.allowsExternalStorage == true }) { return false }
+            for slot in layout.relationshipSlots {
+                let property = layout.slots[slot]
+                if property.isTransient { continue }
+                guard property.kind == .toOne, [.nullifyDeleteRule, .noActionDeleteRule].contains(property.deleteRule) else { return false }
+                if property.inverseSlot >= 0, !property.inverseIsToMany || deletion.requiresInverse(of: property) { return false }
+            }
+        }
+        return true
+    }
+
+    private func deleteAtOnce(_ entity: SQLEntity) throws -> BatchOutcome {
+        guard case .fetched(let fetch) = deletion.rows else { return outcome }
+        let statement = try batch.generator.delete(fetch, entity).statement(mapping.dialect)
+        outcome.deletedCount = try batch.run(statement.sql, statement.arguments)
+        return outcome
+    }
+
+    private func enforceRules(of layout: EntityLayout, _ keys: Set<Int64>) throws {
+        for slot in layout.relationshipSlots {
+            let property = layout.slots[slot]
+            if property.isTransient { continue }
+            switch property.deleteRule {
+            case .denyDeleteRule: try requireNoDestination(of: keys, through: property, of: layout)
+            case .nullifyDeleteRule:
+                if deletion.requiresInverse(of: property) { try requireNoDestination(of: keys, through: property, of: layout) }
+                try nullify(property, of: layout, keys)
+            case .noActionDeleteRule, .cascadeDeleteRule: break
+            @unknown default: break
+            }
+            // What is a part of both rows goes with one of them, whatever the rule.
+            if case .join(let join, let isFirst)? = try mapping.requiredEntity(layout).toMany[slot] {
+                try deletePairs(join, isFirst: isFirst, property, keys)
+            }
+        }
+    }
+
+    /// - Throws: code 134050 when a relationship leads to a row that stays.
+    private func requireNoDestination(
+        of keys: Set<Int64>, through property: PropertySlot, of layout: EntityLayout
+    ) throws {
+        guard let kept = try destinations(of: keys, through: property, of: layout).first(where: { !isDoomed($0) }) else { return }
+        throw RowDeletion.refusal(of: property, layout, keeping: kept, layouts)
+    }
+
+    /// Takes deleted rows out of the columns of others.
+    private func nullify(_ property: PropertySlot, of layout: EntityLayout, _ keys: Set<Int64>) throws {
+        let owner = try mapping.requiredEntity(layout)
+        switch owner.toMany[property.index] {
+        case .inverse(let column, let destination, _)?:
+            try release(column, destination, property.inverseSlot >= 0 ? property.inverseSlot : nil, keys)
+        case .join: break
+        case nil:
+            guard property.inverseSlot >= 0, !property.inverseIsToMany, let destination = mapping.entities[property.destinationIndex],
+                let column = destination.columns[property.inverseSlot]
+            else { return }
+            try release(column, destination, property.inverseSlot, keys)
+        }
+    }
+
+    private func release(_ column: SQLColumn, _ destination: SQLEntity, _ slot: Int?, _ keys: Set<Int64>) throws {
+        let sql = statements.release(column, of: destination, returnsReferences: wantsConsequences)
+        guard wantsConsequences else {
+            try batch.run(sql, list(keys))
+            return
+        }
+        noteUpdated(try batch.references(sql, list(keys), only: nil), destination.layout, slot)
+    }
+
+    private func deletePairs(_ join: SQLJoinTable, isFirst: Bool, _ property: PropertySlot, _ keys: Set<Int64>) throws {
+        if wantsConsequences, property.destinationIndex >= 0, let destination = mapping.entities[property.destinationIndex] {
+            let touched = try batch.references(statements.destinations(join, isFirst: isFirst, destination), list(keys), only: nil)
+            noteUpdated(touched, destination.layout, property.inverseSlot >= 0 ? property.inverseSlot : nil)
+        }
+        try batch.run(statements.deletePairs(join, ofKeysIn: join.ownerColumn(isFirst: isFirst)), list(keys))
+        if join.isReflexive {
+            try batch.run(statements.deletePairs(join, ofKeysIn: join.destinationColumn(isFirst: isFirst)), list(keys))
+        }
+    }
+
+    // MARK: Deleting
+
+    private func deleteRows() throws {
+        for (index, keys) in doomed.sorted(by: { $0.key < $1.key }) {
+            let entity = try mapping.requiredEntity(layouts[index])
+            try batch.willDelete(keys, of: entity)
+            try batch.run(statements.deleteRows(of: entity), list(keys))
+        }
+    }
+
+    private func noteUpdated(_ references: [RowReference], _ layout: EntityLayout, _ slot: Int?) {
+        outcome.alsoUpdated += references
+        guard batch.tracksHistory, let slot else { return }
+        for reference in references {
+            losses[reference, default: []].append(layouts[reference.layoutIndex].slot(slot, ofAncestor: layout.index))
+        }
+    }
+}

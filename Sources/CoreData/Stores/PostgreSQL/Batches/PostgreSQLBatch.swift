@@ -1,0 +1,193 @@
+import Foundation
+
+/// One attempt at a batch: everything between the beginning of its transaction and the commit.
+final class PostgreSQLBatch: PostgreSQLAttempt {
+    let store: PostgreSQLStore
+    let backend: PostgreSQLBackend
+    let connection: PostgreSQLConnection
+    let statements: SaveStatements
+    let identifier = UUID()
+    private(set) var isCommitSent = false
+    private var outcome = BatchOutcome()
+    /// Statements that wait for the next round trip.
+    var waiting: [WireStatement] = []
+
+    private init(_ store: PostgreSQLStore, _ backend: PostgreSQLBackend, _ connection: PostgreSQLConnection) {
+        self.store = store
+        self.backend = backend
+        self.connection = connection
+        statements = SaveStatements(mapping: backend.mapping)
+    }
+
+    /// Runs a batch in a transaction of its own, which an error rolls back; again where it meets others in a way that only trying again
+    /// can solve.
+    ///
+    /// - Parameter violation: what it means when two rows would have the same unique values. The transaction was rolled back then.
+    static func run(
+        _ store: PostgreSQLStore, _ author: ChangeAuthor,
+        violation: (PostgreSQLBatch, WireError) throws -> any Error = { _, error in error },
+        _ body: (PostgreSQLBatch) throws -> BatchOutcome
+    ) throws -> BatchOutcome {
+        try store.requireWritable()
+        let backend = try store.backend()
+        return try store.write(
+            { PostgreSQLBatch(store, backend, $0) },
+            run: { batch in
+                do {
+                    batch.outcome = try body(batch)
+                    try batch.finish(author)
+                    return batch.outcome
+                } catch let error as WireError where error.isUniqueViolation && batch.connection.wire.isUsable {
+                    batch.waiting = []
+                    batch.connection.rollBack()
+                    throw try violation(batch, error)
+                }
+            }, whenCommitted: { $0.outcome })
+    }
+
+    private func finish(_ author: ChangeAuthor) throws {
+        // What has changed nothing is no transaction of the store.
+        guard outcome.hasChanges || store.changedMetadata != nil else { return connection.isInTransaction ? connection.rollBack() : () }
+        let all = waiting + (try store.lastStatements(of: identifier, author))
+        waiting = []
+        isCommitSent = true
+        try connection.commit(with: all)
+    }
+
+    // MARK: Round trips
+
+    /// Runs a statement behind those that wait, in one round trip.
+    ///
+    /// - Returns: how many rows it has written or given.
+    @discardableResult
+    func execute(_ statement: WireStatement, rows: (WireRow) throws -> Void = { _ in }) throws -> Int {
+        let last = waiting.count
+        return try send(waiting + [statement]) { index, row in if index == last { try rows(row) } }[last]
+    }
+
+    private func send(_ statements: [WireStatement], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
+        waiting = []
+        if connection.isInTransaction { return try connection.executeAll(statements, rows: rows) }
+        return try connection.begin(with: statements, rows: rows)
+    }
+
+    /// Copies rows into their table, behind what waits.
+    func copy(_ rows: ContiguousArray<RowPointer>, _ writer: PostgreSQLRowWriter) throws {
+        if !waiting.isEmpty || !connection.isInTransaction { _ = try send(waiting) }
+        try connection.wire.copy(writer.copyStatement) { try writer.copyRows(rows, to: $0) }
+    }
+
+    // MARK: Updating
+
+    func update(_ update: RowUpdate) throws -> BatchOutcome {
+        let entity = try backend.entity(update.rows.entity)
+        // Two that raise a number at the same time raise it twice. Constants are the same whatever stood there.
+        let readsValues = update.assignments.contains { if case .expression = $0.value { true } else { false } }
+        if readsValues { try lockRows(of: update.rows, entity) }
+        let returning = update.wantsReferences ? statements.returningReferences(entity) : ""
+        let statement = try generator.update(update, entity, returning: returning).statement(mapping.dialect)
+        var outcome = BatchOutcome()
+        if update.wantsReferences {
+            outcome.updated = try references(statement.sql, statement.arguments, only: nil)
+            outcome.updatedCount = outcome.updated.count
+        } else {
+            outcome.updatedCount = try run(statement.sql, statement.arguments)
+        }
+        return outcome
+    }
+
+    /// Locks the rows that a fetch would give, in the order of their keys.
+    private func lockRows(of fetch: StoreFetch, _ entity: SQLEntity) throws {
+        var fetch = fetch
+        fetch.shape = .references
+        let found = try generator.fetch(fetch, entity) { SelectColumns(entity, includesSubentities: true, in: self.mapping) }
+        let text =
+            "SELECT \(statements.key) FROM \(statements.table(entity)) WHERE \(statements.key) IN (SELECT f.k FROM (" + found
+            + ") AS f (n, k)) ORDER BY 1 FOR NO KEY UPDATE"
+        let statement = text.statement(mapping.dialect)
+        try run(statement.sql, statement.arguments)
+    }
+}
+
+extension PostgreSQLBatch: DeletingBatch {
+    var mapping: SQLMapping { backend.mapping }
+    var generator: SQLGenerator { SQLGenerator(mapping: backend.mapping, store: store) }
+    var tracksHistory: Bool { false }
+    var meetsOthers: Bool { true }
+    var hasFiles: Bool { false }
+
+    @discardableResult
+    func run(_ sql: String, _ arguments: [SQLArgument]) throws -> Int { try execute(store.statement(sql, arguments)) }
+
+    func references(_ sql: String, _ arguments: [SQLArgument], only: EntityLayout?) throws -> [RowReference] {
+        var references: [RowReference] = []
+        try execute(store.statement(sql, arguments)) { row in
+            let row = PostgreSQLRow(row: row)
+            if let index = only?.index ?? mapping.layoutIndex(forNumber: row.int64(0)) {
+                references.append(RowReference(key: row.int64(1), layoutIndex: index))
+            }
+        }
+        return references
+    }
+
+    func lock(_ rows: [RowReference]) throws -> [RowReference] {
+        var keys: [Int: [Int64]] = [:]
+        for row in rows { keys[mapping.layouts.layouts[row.layoutIndex].rootIndex, default: []].append(row.key) }
+        var locked: [Int: Set<Int64>] = [:]
+        for (root, keys) in keys.sorted(by: { $0.key < $1.key }) {
+            let entity = try backend.entity(mapping.layouts.layouts[root])
+            var arguments = WireArguments()
+            arguments.append(keys: keys)
+            let select =
+                "SELECT \(statements.key) FROM \(statements.table(entity)) WHERE \(statements.key) = ANY($1) "
+                + "ORDER BY \(statements.key) FOR UPDATE"
+            try execute(WireStatement(select, arguments, isKept: true)) {
+                locked[root, default: []].insert(PostgreSQLRow(row: $0).int64(0))
+            }
+        }
+        return rows.filter { locked[mapping.layouts.layouts[$0.layoutIndex].rootIndex]?.contains($0.key) ?? false }
+    }
+
+    func willDelete(_ keys: Set<Int64>, of entity: SQLEntity) {}
+}
+
+extension BatchOutcome {
+    fileprivate var hasChanges: Bool { insertedCount > 0 || updatedCount > 0 || deletedCount > 0 }
+}
+
+extension PostgreSQLStore: BatchRows {
+    var batchRows: (any BatchRows)? { self }
+
+    func insert(_ insertion: RowInsertion) throws -> BatchOutcome {
+        try requireWritable()
+        let rows = try PostgreSQLInsertion(insertion, self)
+        if rows.isEmpty { return BatchOutcome() }
+        // Who was overtaken finds the others' rows the next time. At last nobody else may write.
+        var attempt = 0
+        while true {
+            attempt += 1
+            try rows.takeKeys()
+            let isLast = attempt == PostgreSQLInsertion.mostAttempts
+            do {
+                return try PostgreSQLBatch.run(
+                    self, insertion.author, violation: { batch, error in try rows.explanation(of: error, batch, isLast: isLast) },
+                    { batch in try rows.write(batch, locksTable: isLast) })
+            } catch is PostgreSQLInsertion.Overtaken {}
+        }
+    }
+
+    func update(_ update: RowUpdate) throws -> BatchOutcome {
+        try PostgreSQLBatch.run(self, update.author, violation: { _, error in update.uniquenessFailure as (any Error)? ?? error }) {
+            batch in
+            try batch.update(update)
+        }
+    }
+
+    func delete(_ deletion: RowDeletion) throws -> BatchOutcome {
+        try PostgreSQLBatch.run(self, deletion.author) { batch in
+            var outcome = try BatchDeletion(deletion, batch).run()
+            if !deletion.wantsReferences { outcome.deleted = [] }
+            return outcome
+        }
+    }
+}

@@ -1,0 +1,252 @@
+import Foundation
+
+/// Many new rows of one entity, or new values for those that have their unique values.
+///
+/// All rows are asked for before the transaction begins, and kept as pages until it has ended: who gives them may read the store, and
+/// they may have to be written again. Where rules refuse what is not unique, the rows are written at once and a violation is explained
+/// behind it. Otherwise it is looked up first who has the unique values, a statement for each constraint: PostgreSQL's `ON CONFLICT` takes no
+/// constraint that can be deferred.
+final class PostgreSQLInsertion {
+    /// Others have inserted rows with the same unique values in the meantime.
+    struct Overtaken: Error {}
+
+    /// How often an insertion is tried that others overtake. No one else writes to the table in the last attempt.
+    static let mostAttempts = 3
+    /// How many rows a statement names.
+    private static let chunk = 20_000
+
+    /// A constraint that applies to the rows.
+    struct Unique {
+        let constraint: SQLConstraint
+        let targets: [PostgreSQLRowWriter.Target]
+        /// Whether the insertion's rule is for it.
+        let isMeant: Bool
+    }
+
+    let insertion: RowInsertion
+    let layout: EntityLayout
+    let uniques: [Unique]
+    private let store: PostgreSQLStore
+    private let backend: PostgreSQLBackend
+    private let entity: SQLEntity
+    /// All rows as they would be inserted.
+    private let writer: PostgreSQLRowWriter
+    /// The given slots of each row, where they matter.
+    private var masks: [SlotMask] = []
+
+    /// - Throws: what the giver of the rows throws; code 134060 for a constraint that the entity does not have.
+    init(_ insertion: RowInsertion, _ store: PostgreSQLStore) throws {
+        self.insertion = insertion
+        self.store = store
+        layout = insertion.layout
+        backend = try store.backend()
+        entity = try backend.entity(layout)
+        let writer = PostgreSQLRowWriter(entity, backend, expectedRows: 64)
+        self.writer = writer
+        let meant = insertion.constraint.map(layout.constrainedPaths)
+        uniques = backend.mapping.constraints(of: layout).map { [layout] constraint in
+            Unique(
+                constraint: constraint,
+                targets: constraint.names.compactMap { name in writer.targets.first { layout.slotByPath[name] == $0.slot } },
+                isMeant: meant.map { $0 == constraint.names } ?? true)
+        }
+        if let names = insertion.constraint, !uniques.contains(where: \.isMeant) {
+            throw CoreDataErrors.noConstraint(on: names, of: layout.name)
+        }
+        try collect()
+    }
+
+    private func collect() throws {
+        let defaults = try layout.storedDefaults()
+        let values = RowValues.make(slotCount: layout.slots.count)
+        let keepsMasks = !uniques.isEmpty && insertion.rule == .updateGivenValues && insertion.updatedSlots == nil
+        while try insertion.nextRow(values) {
+            if keepsMasks { masks.append(values.mask) }
+            for target in writer.targets where !values.has(target.slot) { values[target.slot] = defaults[target.slot] }
+            _ = writer.insert(RowChange(layout: layout, key: 0, base: nil, values: values))
+            values.removeAll()
+        }
+    }
+
+    var count: Int { writer.inserted.count }
+    var isEmpty: Bool { writer.inserted.isEmpty }
+    var targets: [PostgreSQLRowWriter.Target] { writer.targets }
+
+    func takeKeys() throws {
+        let first = try store.reserveKeys(count, for: layout)
+        for (index, row) in writer.inserted.enumerated() { row.setKey(first + Int64(index)) }
+    }
+
+    // MARK: Rows
+
+    /// Whether a row that is there gets a new value in a slot.
+    func replaces(_ slot: Int, by index: Int) -> Bool {
+        if let slots = insertion.updatedSlots { return slots.contains(slot) }
+        return insertion.rule == .replaceValues || masks[index].contains(slot)
+    }
+
+    func value(_ slot: Int, of index: Int) -> StoredValue { Snapshot(retaining: writer.inserted[index]).value(slot) }
+
+    /// The unique values of a row in the server's form; nil where one of them is nil.
+    func key(of index: Int, _ unique: Unique) throws -> [UInt8]? {
+        let row = writer.inserted[index]
+        var bytes = WireBytes()
+        for target in unique.targets {
+            if row.isNull(target.slot, wordCount: layout.wordCount) { return nil }
+            try writer.appendField(row, target, to: &bytes)
+        }
+        return bytes.bytes
+    }
+
+    // MARK: Writing
+
+    /// - Parameter locksTable: whether nobody else may write to the table until the transaction ends.
+    func write(_ batch: PostgreSQLBatch, locksTable: Bool) throws -> BatchOutcome {
+        var outcome = BatchOutcome()
+        if locksTable {
+            batch.waiting.append(WireStatement("LOCK TABLE \(batch.statements.table(entity)) IN SHARE ROW EXCLUSIVE MODE"))
+        }
+        if insertion.rule == .refuse || uniques.isEmpty {
+            try insert(writer.inserted, batch)
+            outcome.insertedCount = count
+            if insertion.wantsReferences { outcome.inserted = writer.inserted.map { reference($0.rowKey) } }
+            return outcome
+        }
+        if try hasNewRows(batch) { batch.waiting.append(turn()) }
+        // Values may move between rows.
+        batch.waiting.append(WireStatement("SET CONSTRAINTS ALL DEFERRED"))
+        let plan = PostgreSQLInsertionPlan(self, try owners(batch, locks: insertion.rule != .keepExisting))
+        try plan.make()
+        let changes = PostgreSQLRowWriter(entity, backend, expectedRows: max(1, plan.changed.count + plan.merged.count))
+        try updateRows(plan, changes, batch)
+        let new = ContiguousArray(
+            plan.new.map { index in
+                let row = writer.inserted[index]
+                guard let merged = plan.merged[index] else { return row }
+                return changes.insert(change(row.rowKey, merged.values, version: merged.version))
+            })
+        try insert(new, batch)
+        outcome.insertedCount = new.count
+        outcome.updatedCount = plan.updatedCount
+        if insertion.wantsReferences {
+            outcome.inserted = new.map { reference($0.rowKey) }
+            outcome.updated = plan.changed.map { reference($0.key) }
+        }
+        withExtendedLifetime(changes) {}
+        return outcome
+    }
+
+    private func reference(_ key: Int64) -> RowReference { RowReference(key: key, layoutIndex: layout.index) }
+
+    private func change(_ key: Int64, _ values: RowValues, version: Int64) -> RowChange {
+        var change = RowChange(layout: layout, key: key, base: nil, values: values)
+        change.insertedVersion = version
+        return change
+    }
+
+    private func insert(_ rows: ContiguousArray<RowPointer>, _ batch: PostgreSQLBatch) throws {
+        if rows.isEmpty { return }
+        if rows.count < PostgreSQLSave.fewestCopiedRows {
+            batch.waiting.append(try writer.insertStatement(rows))
+        } else {
+            try batch.copy(rows, writer)
+        }
+    }
+
+    private func updateRows(_ plan: PostgreSQLInsertionPlan, _ changes: PostgreSQLRowWriter, _ batch: PostgreSQLBatch) throws {
+        var groups: [(mask: SlotMask, rows: ContiguousArray<RowPointer>)] = []
+        for changed in plan.changed {
+            let row = changes.insert(change(changed.key, changed.change.values, version: changed.change.version))
+            let mask = changed.change.values.mask
+            if let place = groups.firstIndex(where: { $0.mask == mask }) {
+                groups[place].rows.append(row)
+            } else {
+                groups.append((mask, [row]))
+            }
+        }
+        for group in groups {
+            for start in stride(from: 0, to: group.rows.count, by: Self.chunk) {
+                let rows = ContiguousArray(group.rows[start..<min(start + Self.chunk, group.rows.count)])
+                batch.waiting.append(try changes.updateStatement(rows, changed: group.mask))
+            }
+        }
+    }
+
+    // MARK: Unique values
+
+    /// Who has the unique values of which row: for each constraint, by the row's place.
+    private func owners(_ batch: PostgreSQLBatch, locks: Bool) throws -> [[Int: PostgreSQLInsertionPlan.Owner]] {
+        try uniques.map { unique in
+            let complete = writer.inserted.indices.filter { index in
+                unique.targets.allSatisfy { !writer.inserted[index].isNull($0.slot, wordCount: layout.wordCount) }
+            }
+            var owners: [Int: PostgreSQLInsertionPlan.Owner] = [:]
+            for start in stride(from: 0, to: complete.count, by: Self.chunk) {
+                let indexes = complete[start..<min(start + Self.chunk, complete.count)]
+                try batch.execute(lookup(unique, indexes, locks: locks)) { row in
+                    let row = PostgreSQLRow(row: row)
+                    owners[Int(row.int64(0))] = PostgreSQLInsertionPlan.Owner(
+                        key: row.int64(1), version: row.int64(2), layoutIndex: backend.mapping.layoutIndex(forNumber: row.int64(3)))
+                }
+            }
+            return owners
+        }
+    }
+
+    /// Whether there are rows whose unique values nobody has.
+    private func hasNewRows(_ batch: PostgreSQLBatch) throws -> Bool {
+        var found: Set<Int> = []
+        for owners in try owners(batch, locks: false) { found.formUnion(owners.keys) }
+        return found.count < count
+    }
+
+    /// Lets one transaction at a time insert rows where they are not there: two that insert the same values would wait for each other, until
+    /// the server ends one of them. Rows that are there are updated by many at once.
+    private func turn() -> WireStatement {
+        var arguments = WireArguments()
+        arguments.append(text: "." + entity.table.name)
+        return WireStatement(
+            "SELECT pg_advisory_xact_lock(hashtextextended('OpenCoreData ' || current_schema() || $1, 0))::text", arguments, isKept: true)
+    }
+
+    private func lookup(_ unique: Unique, _ indexes: ArraySlice<Int>, locks: Bool) throws -> WireStatement {
+        let dialect = backend.mapping.dialect
+        var arguments = WireArguments()
+        arguments.append(keys: indexes.lazy.map(Int64.init))
+        for target in unique.targets {
+            var failure: (any Error)?
+            arguments.appendArray(of: target.type, count: indexes.count) { bytes in
+                do { for index in indexes { try writer.appendField(writer.inserted[index], target, to: &bytes) } } catch { failure = error }
+            }
+            if let failure { throw failure }
+        }
+        let types = unique.targets.enumerated().map { "$\($0 + 2)::\(PostgreSQLRowWriter.arrayName($1.type))" }.joined(separator: ", ")
+        let names = unique.targets.indices.map { "c\($0)" }.joined(separator: ", ")
+        let conditions = unique.targets.enumerated().map { "t.\(dialect.identifier($1.name)) = d.c\($0)" }.joined(separator: " AND ")
+        let naming = backend.mapping.naming
+        let columns = ["t.\(dialect.identifier(naming.key))", "t.\(dialect.identifier(naming.version))"]
+        let number = entity.table.entityColumn.map { "t." + dialect.identifier($0) } ?? String(entity.number)
+        return WireStatement(
+            "SELECT d.n, \(columns.joined(separator: ", ")), \(number) FROM \(dialect.identifier(entity.table.name)) t "
+                + "JOIN unnest($1::int8[], \(types)) AS d(n, \(names)) ON \(conditions) ORDER BY 2"
+                + (locks ? " FOR NO KEY UPDATE OF t" : ""),
+            arguments, isKept: true)
+    }
+
+    /// What it means that the server has found two rows with the same unique values.
+    ///
+    /// - Parameter isLast: whether nobody else could write.
+    func explanation(of error: WireError, _ batch: PostgreSQLBatch, isLast: Bool) throws -> any Error {
+        if insertion.rule == .refuse {
+            do {
+                try PostgreSQLInsertionPlan(self, try owners(batch, locks: false)).make()
+            } catch let failure as UniquenessFailure {
+                return failure
+            }
+        }
+        guard isLast else { return Overtaken() }
+        guard let unique = uniques.first(where: { $0.constraint.index == error.constraint }) else { return error }
+        return UniquenessFailure(
+            constraint: unique.constraint.names, values: unique.targets.map { _ in .null }, layout: unique.constraint.layout, existing: nil)
+    }
+}

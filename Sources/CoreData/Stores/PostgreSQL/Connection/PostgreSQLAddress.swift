@@ -1,0 +1,92 @@
+import Foundation
+
+/// Where a store's schema is: the URL of a description, its parameters that begin with `ocd.` apart from those of the client library.
+struct PostgreSQLAddress: Sendable {
+    /// What the client library gets, with the password where the URL has one.
+    var connection: String
+    /// The PostgreSQL schema that holds the store.
+    var schema: String
+    /// A second address that listening goes to, past a pooler; nil for the same one.
+    var directConnection: String?
+    /// The URL without a password, as everybody may see it.
+    let publicURL: URL
+
+    /// The schema of a store whose URL names none.
+    static let standardSchema = "core_data"
+    private static let parameterPrefix = "ocd."
+
+    static func isAddress(_ url: URL) -> Bool { ["postgresql", "postgres"].contains(url.scheme?.lowercased()) }
+
+    /// - Throws: code 134080 for a URL that names no server, or has a parameter that nobody knows.
+    init(_ url: URL, options: [AnyHashable: Any]?) throws {
+        let publicURL = url.withoutPassword
+        self.publicURL = publicURL
+        let name = StoreName.path(publicURL)
+        func refuse(_ problem: String, _ recovery: String) -> NSError {
+            CoreDataErrors.make(
+                .persistentStoreOpen, "The store \(name) cannot be opened: \(problem)", recovery: recovery,
+                userInfo: StoreOpeningErrors.userInfo(type: PostgreSQLStore.storeType, url: publicURL))
+        }
+        guard Self.isAddress(url) else {
+            throw refuse(
+                "a PostgreSQL store needs a URL with the scheme postgresql.", "Write postgresql://user@host/database?ocd.schema=name.")
+        }
+        var own: [String: String] = [:]
+        var text = url.absoluteString
+        if let question = text.firstIndex(of: "?") {
+            var others: [Substring] = []
+            for parameter in text[text.index(after: question)...].split(separator: "&") {
+                let parts = parameter.split(separator: "=", maxSplits: 1)
+                let key = parts.first.map { $0.removingPercentEncoding ?? String($0) } ?? ""
+                if key.hasPrefix(Self.parameterPrefix) {
+                    own[String(key.dropFirst(Self.parameterPrefix.count))] =
+                        parts.count > 1 ? parts[1].removingPercentEncoding ?? String(parts[1]) : ""
+                } else {
+                    others.append(parameter)
+                }
+            }
+            text = String(text[..<question]) + (others.isEmpty ? "" : "?" + others.joined(separator: "&"))
+        }
+        switch options?[Self.connectionInfoOption] {
+        case nil: connection = text
+        case let info as String where !info.isEmpty: connection = info
+        case let other?:
+            throw refuse("the option \(Self.connectionInfoOption) is no text, but \(type(of: other)).", "Give a connection string.")
+        }
+        schema = own.removeValue(forKey: "schema") ?? Self.standardSchema
+        directConnection = own.removeValue(forKey: "direct")
+        if let unknown = own.keys.min() {
+            throw refuse(
+                "its URL has the parameter '\(Self.parameterPrefix)\(unknown)', which means nothing.",
+                "Known are ocd.schema and ocd.direct.")
+        }
+        guard !schema.isEmpty, schema.utf8.count <= 63, !schema.contains("\0"), !schema.hasPrefix("pg_") else {
+            throw refuse(
+                "'\(schema)' cannot be the name of its schema.", "Choose a name of 1 to 63 bytes that does not begin with 'pg_'.")
+        }
+    }
+
+    /// The option that has a connection string, for what a URL cannot say.
+    static let connectionInfoOption = "NSPostgreSQLConnectionInfo"
+
+    /// Whether a connection string names another machine. One that names none leads to a socket of this one, unless the environment
+    /// or a service file names another.
+    static func leavesMachine(_ connection: String) -> Bool {
+        var hosts: [String] = []
+        if let components = URLComponents(string: connection), components.scheme != nil {
+            if let host = components.host { hosts += host.split(separator: ",").map(String.init) }
+            for item in components.queryItems ?? [] where ["host", "hostaddr", "service"].contains(item.name) {
+                hosts += (item.value ?? "").split(separator: ",").map(String.init)
+            }
+        } else {
+            for parameter in connection.split(separator: " ") {
+                let parts = parameter.split(separator: "=", maxSplits: 1)
+                guard parts.count == 2, ["host", "hostaddr", "service"].contains(parts[0]) else { continue }
+                hosts += parts[1].split(separator: ",").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "'")) }
+            }
+        }
+        return hosts.contains { host in
+            !host.isEmpty && !host.hasPrefix("/") && !host.hasPrefix("@") && !["localhost", "127.0.0.1", "::1", "[::1]"].contains(host)
+        }
+    }
+}

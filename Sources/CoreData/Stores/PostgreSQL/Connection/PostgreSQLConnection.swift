@@ -1,0 +1,145 @@
+import Foundation
+
+/// A connection to the schema of one store. One thread at a time uses it.
+final class PostgreSQLConnection {
+    let wire: any DatabaseWire
+    private let settings: PostgreSQLSettings
+    /// Whether a pooler may give each transaction another server process, which knows nothing of what was set before.
+    let isPooled: Bool
+    private(set) var isInTransaction = false
+
+    init(_ wire: any DatabaseWire, _ settings: PostgreSQLSettings) throws {
+        self.wire = wire
+        self.settings = settings
+        var processID: Int64 = 0
+        try wire.execute(WireStatement("SELECT pg_backend_pid()")) { processID = PostgreSQLRow(row: $0).int64(0) }
+        isPooled = processID != Int64(wire.facts.backendProcessID)
+        if isPooled {
+            wire.keepsStatements = false
+        } else {
+            try wire.run(settings.statements(isLocal: false))
+        }
+    }
+
+    // MARK: Statements
+
+    /// Runs one statement.
+    ///
+    /// - Returns: how many rows it wrote or gave.
+    @discardableResult
+    func execute(_ statement: WireStatement, rows: (WireRow) throws -> Void = { _ in }) throws -> Int {
+        if !isPooled || isInTransaction { return try wire.execute(statement, rows: rows) }
+        return try executeAll([statement]) { try rows($1) }[0]
+    }
+
+    /// Runs several statements in one round trip, and in one transaction where none is open.
+    @discardableResult
+    func executeAll(_ statements: [WireStatement], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
+        if isInTransaction || !isPooled && statements.count == 1 { return try wire.executeAll(statements, rows: rows) }
+        let opening = beginning()
+        let all = opening + statements + [WireStatement("COMMIT")]
+        do {
+            let counts = try wire.executeAll(all) { index, row in
+                if index >= opening.count { try rows(index - opening.count, row) }
+            }
+            return Array(counts[opening.count..<(counts.count - 1)])
+        } catch {
+            // What failed may have left the transaction open.
+            if wire.isUsable { try? wire.run("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// What begins a transaction.
+    private func beginning() -> [WireStatement] {
+        [WireStatement("BEGIN")] + (isPooled ? settings.list(isLocal: true).map { WireStatement($0) } : [])
+    }
+
+    /// The first number of a result; nil for none.
+    func integer(_ statement: WireStatement) throws -> Int64? {
+        var result: Int64?
+        try execute(statement) { row in
+            let row = PostgreSQLRow(row: row)
+            if !row.isNull(0) { result = row.int64(0) }
+        }
+        return result
+    }
+
+    // MARK: Transactions
+
+    /// Begins a transaction together with its first statements, in one round trip.
+    @discardableResult
+    func begin(with statements: [WireStatement], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
+        let opening = beginning()
+        isInTransaction = true
+        do {
+            let counts = try wire.executeAll(opening + statements) { index, row in
+                if index >= opening.count { try rows(index - opening.count, row) }
+            }
+            return Array(counts[opening.count...])
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Ends a transaction together with its last statements, in one round trip; begins it too where none is open.
+    ///
+    /// - Throws: what fails. Where the connection is still usable the transaction is then open and good for nothing but rolling back, to a
+    ///   savepoint or altogether; the pool does that for who forgets.
+    func commit(with statements: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws {
+        let opening = isInTransaction ? [] : beginning()
+        isInTransaction = true
+        try wire.executeAll(opening + statements + [WireStatement("COMMIT")]) { index, row in
+            if index >= opening.count { try rows(index - opening.count, row) }
+        }
+        isInTransaction = false
+    }
+
+    func rollBack() {
+        isInTransaction = false
+        // A connection that cannot roll back is of no use: the pool drops it.
+        if wire.isUsable { do { try wire.run("ROLLBACK") } catch { wire.close() } }
+    }
+
+    /// Runs a block in a transaction.
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try begin(with: [])
+        do {
+            let result = try body()
+            try commit()
+            return result
+        } catch {
+            if isInTransaction { rollBack() }
+            throw error
+        }
+    }
+}
+
+/// What each connection of a store is set to.
+struct PostgreSQLSettings: Sendable {
+    let schema: String
+    /// Seconds that a statement may run, and wait for a lock.
+    var statementTimeout: Double
+    var lockTimeout: Double
+
+    private static let idleTimeout = "60s"
+
+    /// For a transaction that works on all rows, and so may take as long as it takes.
+    static let withoutTimeLimit = "SET LOCAL statement_timeout TO 0; SET LOCAL idle_in_transaction_session_timeout TO 0"
+
+    /// The statements that set a connection, or a transaction.
+    func list(isLocal: Bool) -> [String] {
+        let set = isLocal ? "SET LOCAL" : "SET"
+        return [
+            "\(set) search_path TO \(PostgreSQLDialect().identifier(schema)), pg_temp",
+            "\(set) statement_timeout TO \(Int((statementTimeout * 1000).rounded(.up)))",
+            "\(set) lock_timeout TO \(lockTimeoutInMilliseconds)",
+            "\(set) idle_in_transaction_session_timeout TO '\(Self.idleTimeout)'",
+        ]
+    }
+
+    var lockTimeoutInMilliseconds: Int { Int((lockTimeout * 1000).rounded(.up)) }
+
+    func statements(isLocal: Bool) -> String { list(isLocal: isLocal).joined(separator: "; ") }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+extension WireError {
+    static let uniqueViolation = "23505"
+    static let foreignKeyViolation = "23503"
+    static let undefinedTable = "42P01"
+    static let unknownDatabase = "3D000"
+
+    var isUniqueViolation: Bool { sqlState == Self.uniqueViolation }
+
+    /// Whether the whole transaction may succeed when it is run once more: serialization failures and deadlocks, and statements that the
+    /// server kept and that fit no more.
+    var isTransient: Bool {
+        switch sqlState {
+        case "40001"?, "40P01"?, "26000"?: true
+        case "0A000"?: message.contains("cached plan")
+        default: false
+        }
+    }
+
+    /// The error for the program.
+    ///
+    /// - Parameters:
+    ///   - store: the store's URL without a password.
+    ///   - code: what the program was doing.
+    func cocoaError(store: URL?, _ code: CocoaError.Code = .persistentStoreOperation) -> NSError {
+        var userInfo = StoreOpeningErrors.userInfo(type: PostgreSQLStore.storeType, url: store)
+        if let sqlState { userInfo["SQLSTATE"] = sqlState }
+        if let statement { userInfo["statement"] = statement }
+        for (key, value) in [("table", table), ("column", column), ("constraint", constraint), ("schema", schema)] {
+            if let value { userInfo[key] = value }
+        }
+        let (kind, recovery) = explanation(code)
+        var text = "The store \(StoreName.path(store)): PostgreSQL says: \(message)"
+        if let detail { text += " (\(detail))" }
+        if let sqlState { text += " [SQLSTATE \(sqlState)]" }
+        return CoreDataErrors.make(kind, text, recovery: [hint, recovery].compactMap { $0 }.joined(separator: " "), userInfo: userInfo)
+    }
+
+    /// What the program gets and its user may do.
+    private func explanation(_ code: CocoaError.Code) -> (CocoaError.Code, String) {
+        if isConnectionLost { return (code, "The connection to the server was lost. Try again.") }
+        switch sqlState {
+        case "55P03"?:
+            return (
+                .persistentStoreTimeout, "Another program holds the rows. Try again, or wait longer with NSPersistentStoreTimeoutOption."
+            )
+        case "57014"?:
+            return (.persistentStoreTimeout, "The statement was cancelled, or ran longer than NSPersistentStoreTimeoutOption allows.")
+        case "42501"?: return (.fileWriteNoPermission, "Grant the role what it needs, or connect as the owner of the schema.")
+        case "25006"?: return (.fileWriteNoPermission, "The server takes no changes: it is a standby, or read-only.")
+        case "53100"?: return (.fileWriteOutOfSpace, "The server's disk is full.")
+        case "28000"?, "28P01"?: return (code, "Look at the user's name and password, and at the server's pg_hba.conf.")
+        case "3D000"?: return (code, "Create the database, or name another one in the URL.")
+        case "53300"?: return (code, "The server has no connection left: lower NSPersistentStoreConnectionPoolMaxSizeKey, or use a pooler.")
+        case nil: return (code, "Look whether the server runs at this address.")
+        default: return (code, "")
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import Synchronization
+
+/// The connections of one store: any of them reads or writes.
+final class PostgreSQLPool: @unchecked Sendable {
+    // Sendable: constants, and a state that the condition guards. A connection is with one thread, or in `idle`.
+
+    struct Configuration: Sendable {
+        var address: PostgreSQLAddress
+        var isReadOnly: Bool
+        var maximumConnections = 8
+        /// Seconds to wait for a free connection, and for locks of others.
+        var timeout: Double
+        var password: (@Sendable () throws -> String)?
+    }
+
+    let configuration: Configuration
+    /// Names the store that the pool serves, among all of all programs: what it commits is told apart from what others commit.
+    let sender = UUID().uuidString.lowercased()
+    private let driver: any DatabaseDriver.Type
+    private let condition = NSCondition()
+    private var idle: [PostgreSQLConnection] = []
+    private var count = 0
+    private var isClosed = false
+
+    init(_ configuration: Configuration) throws {
+        self.configuration = configuration
+        driver = try DatabaseDrivers.driver()
+    }
+
+    deinit { for connection in idle { connection.wire.close() } }
+
+    /// What the pool's users are told.
+    var url: URL { configuration.address.publicURL }
+
+    // MARK: Using
+
+    /// Runs a block with a connection. Errors of the server become those of the program.
+    ///
+    /// - Parameter repeats: whether the block may be run once more, with another connection, where one that lay idle turns out to be
+    ///   lost: it must not have changed anything.
+    func withConnection<Result>(repeats: Bool = false, _ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
+        do {
+            return try withWire(repeats: repeats, body)
+        } catch let error as WireError {
+            throw error.cocoaError(store: url)
+        }
+    }
+
+    /// The same with errors as the server gave them.
+    func withWire<Result>(repeats: Bool = false, _ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
+        var mayRepeat = repeats
+        while true {
+            let (connection, wasIdle) = try take()
+            do {
+                let result = try body(connection)
+                giveBack(connection)
+                return result
+            } catch {
+                giveBack(connection)
+                guard mayRepeat, wasIdle, let error = error as? WireError, error.isConnectionLost else { throw error }
+                // Whatever ended it ended the others too.
+                dropIdle()
+                mayRepeat = false
+            }
+        }
+    }
+
+    private func take() throws -> (PostgreSQLConnection, wasIdle: Bool) {
+        let deadline = Date(timeIntervalSinceNow: configuration.timeout)
+        condition.lock()
+        while true {
+            if isClosed {
+                condition.unlock()
+                throw CoreDataErrors.make(
+                    .persistentStoreOperation, "The store \(StoreName.path(url)) was closed.",
+                    recovery: "Add it to a coordinator again.",
+                    userInfo: StoreOpeningErrors.userInfo(type: PostgreSQLStore.storeType, url: url))
+            }
+            if let connection = idle.popLast() {
+                condition.unlock()
+                if connection.wire.isUsable { return (connection, true) }
+                connection.wire.close()
+                condition.lock()
+                count -= 1
+                continue
+            }
+            if count < configuration.maximumConnections {
+                count += 1
+                condition.unlock()
+                do { return (try connect(), false) } catch {
+                    condition.lock()
+                    count -= 1
+                    condition.signal()
+                    condition.unlock()
+                    throw error
+                }
+            }
+            guard condition.wait(until: deadline) else {
+                condition.unlock()
+                throw CoreDataErrors.make(
+                    .persistentStoreTimeout,
+                    "The store \(StoreName.path(url)) has \(configuration.maximumConnections) connections, all of them busy for "
+                        + "\(configuration.timeout) seconds.",
+                    recovery: "Raise NSPersistentStoreConnectionPoolMaxSizeKey, or NSPersistentStoreTimeoutOption.",
+                    userInfo: StoreOpeningErrors.userInfo(type: PostgreSQLStore.storeType, url: url))
+            }
+        }
+    }
+
+    private func giveBack(_ connection: PostgreSQLConnection) {
+        if connection.isInTransaction { connection.rollBack() }
+        condition.lock()
+        defer { condition.unlock() }
+        if isClosed || !connection.wire.isUsable {
+            connection.wire.close()
+            count -= 1
+        } else {
+            idle.append(connection)
+        }
+        condition.signal()
+    }
+
+    private func dropIdle() {
+        condition.lock()
+        defer { condition.unlock() }
+        for connection in idle { connection.wire.close() }
+        count -= idle.count
+        idle.removeAll()
+    }
+
+    /// Closes the connections that lie idle, and those in use when they are given back.
+    func close() {
+        condition.lock()
+        isClosed = true
+        condition.broadcast()
+        condition.unlock()
+        dropIdle()
+    }
+
+    // MARK: Connecting
+
+    /// Opens a connection that is set to the store's schema.
+    private func connect() throws -> PostgreSQLConnection { try PostgreSQLConnection(connectWire(), settings) }
+
+    var settings: PostgreSQLSettings {
+        PostgreSQLSettings(
+            schema: configuration.address.schema, statementTimeout: max(configuration.timeout, 1), lockTimeout: configuration.timeout)
+    }
+
+    /// Opens a connection for who listens, past a pooler if there is a way.
+    ///
+    /// - Returns: the connection, and whether it hears what the server says: a pooler drops it.
+    func connectListener() throws -> (PostgreSQLConnection, hears: Bool) {
+        let connection = try PostgreSQLConnection(connectWire(configuration.address.directConnection), settings)
+        return (connection, !connection.isPooled)
+    }
+
+    /// - Parameter address: another one than that of the store.
+    private func connectWire(_ address: String? = nil) throws -> any DatabaseWire {
+        var target = WireTarget(connection: address ?? configuration.address.connection)
+        target.password = configuration.password
+        target.standard = [
+            "connect_timeout": "10", "application_name": "OpenCoreData", "keepalives_idle": "30", "keepalives_interval": "10",
+            "keepalives_count": "3",
+        ]
+        if !configuration.isReadOnly { target.standard["target_session_attrs"] = "read-write" }
+        // Unless the address says otherwise.
+        if PostgreSQLAddress.leavesMachine(target.connection) { target.standard["sslmode"] = "require" }
+        return try driver.connect(target)
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Synchronization
+
+/// Hears of the transactions of a store that anybody commits, on a thread and a connection of its own.
+///
+/// Each transaction tells its number. After every connection, and where the way to the server drops what it says, the last number is
+/// looked up: nothing is missed, though several transactions may be told of at once.
+final class PostgreSQLListener: @unchecked Sendable {
+    // Sendable: constants, and a state behind a mutex. The thread alone uses the connection, but for `cancel()`.
+
+    private struct State: @unchecked Sendable {
+        // Sendable: only reached through the mutex.
+        var isEnded = false
+        var wire: (any DatabaseWire)?
+    }
+
+    private let pool: PostgreSQLPool
+    /// The last transaction that needs not be told of; nil for the last one when the thread begins.
+    private let first: Int64?
+    /// Called for transactions up to a number, and with whether any of them is another's.
+    private let onChange: @Sendable (_ last: Int64, _ byOthers: Bool) -> Void
+    private let state = Mutex(State())
+
+    /// How long the thread sleeps where it is told nothing: then it looks whether the server is still there.
+    private static let longestWait = 30.0
+    /// How often a number is looked up that nobody tells.
+    private static let pollingInterval = 1.0
+
+    init(_ pool: PostgreSQLPool, after first: Int64?, onChange: @escaping @Sendable (_ last: Int64, _ byOthers: Bool) -> Void) {
+        self.pool = pool
+        self.first = first
+        self.onChange = onChange
+    }
+
+    func start() {
+        let thread = Thread { [self] in run() }
+        thread.name = "OpenCoreData.PostgreSQLListener"
+        thread.start()
+    }
+
+    /// Has the thread end. Does not wait for it.
+    func end() {
+        let wire = state.withLock { state in
+            state.isEnded = true
+            return state.wire
+        }
+        wire?.cancel()
+    }
+
+    private var isEnded: Bool { state.withLock { $0.isEnded } }
+
+    private func run() {
+        var known = first
+        var pause = 0.1
+        while !isEnded {
+            do {
+                try listen(&known) { pause = 0.1 }
+            } catch {
+                // Whoever saves or fetches is told why; what happens meanwhile is found when the server is back.
+                Thread.sleep(forTimeInterval: pause)
+                pause = min(pause * 2, Self.longestWait)
+            }
+        }
+    }
+
+    /// Listens until the connection is lost or the store is closed.
+    private func listen(_ known: inout Int64?, connected: () -> Void) throws {
+        let (connection, hears) = try pool.connectListener()
+        state.withLock { $0.wire = connection.wire }
+        defer {
+            state.withLock { $0.wire = nil }
+            connection.wire.close()
+        }
+        if hears {
+            var channel: String?
+            try connection.execute(WireStatement("SELECT \(PostgreSQLTransactions.channel)")) { channel = PostgreSQLRow(row: $0).string(0) }
+            try connection.wire.run("LISTEN \(PostgreSQLDialect().identifier(channel ?? ""))")
+        }
+        connected()
+        try lookUp(connection, &known)
+        while !isEnded {
+            guard hears else {
+                Thread.sleep(forTimeInterval: Self.pollingInterval)
+                try lookUp(connection, &known)
+                continue
+            }
+            let notifications = try connection.wire.notifications(within: Self.longestWait)
+            if isEnded { return }
+            guard !notifications.isEmpty else {
+                try lookUp(connection, &known)
+                continue
+            }
+            let told = notifications.compactMap { PostgreSQLTransactions.Announcement($0.payload) }
+            guard let last = told.map(\.number).max() else { continue }
+            let byOthers = told.contains { $0.sender != pool.sender }
+            known = max(known ?? 0, last)
+            onChange(last, byOthers)
+        }
+    }
+
+    /// Looks whether transactions were committed that nobody told of.
+    private func lookUp(_ connection: PostgreSQLConnection, _ known: inout Int64?) throws {
+        let last = try PostgreSQLTransactions.last(connection)
+        defer { known = last }
+        if let known, last > known { onChange(last, true) }
+    }
+}

@@ -1,0 +1,185 @@
+// Schemas, in PostgreSQL's words.
+extension PostgreSQLDialect {
+    /// A column as it is declared.
+    struct Column {
+        let name: String
+        let type: String
+        var isRequired = false
+        /// What rows must fulfil, with the constraint's name.
+        var check: (name: String, condition: String)?
+        var isExternal = false
+
+        var isText: Bool { type == "text" }
+    }
+
+    private func type(_ declaration: SQLTable.Declaration) -> String {
+        switch (declaration.role, declaration.column.kind) {
+        case (.entity, _), (.value, .int16): "int2"
+        case (.position, _), (.value, .int64), (.value, .toOne): "int8"
+        case (.value, .int32): "int4"
+        case (.value, .boolean): "boolean"
+        case (.value, .double): "float8"
+        case (.value, .float): "float4"
+        case (.value, .decimal): "numeric"
+        case (.value, .date): "timestamptz"
+        case (.value, .uuid): "uuid"
+        case (.value, .string), (.value, .uri): "text"
+        default: "bytea"
+        }
+    }
+
+    /// The columns behind the key.
+    func columns(of table: SQLTable) -> [Column] {
+        var columns: [Column] = []
+        if let entity = table.entityColumn { columns.append(Column(name: entity, type: "int2", isRequired: true)) }
+        columns.append(Column(name: table.naming.version, type: "int4", isRequired: true))
+        for declaration in table.declarations {
+            var column = Column(name: declaration.name, type: type(declaration))
+            if case .value = declaration.role, declaration.column.kind != .toOne {
+                require(&column, declaration, in: table)
+                column.isExternal = declaration.type == .bytes && declaration.column.allowsExternalStorage
+            }
+            columns.append(column)
+        }
+        return columns
+    }
+
+    func columns(of join: SQLJoinTable) -> [Column] { join.columnNames.map { Column(name: $0, type: "int8") } }
+
+    /// What a column must hold: a value, where its attribute is required in all entities of the table, or in those that have it.
+    private func require(_ column: inout Column, _ declaration: SQLTable.Declaration, in table: SQLTable) {
+        var owners: [SQLEntity] = []
+        for entity in table.family {
+            guard let index = entity.columns.firstIndex(where: { $0 === declaration.column }) else { continue }
+            let slot = entity.layout.slots[index]
+            // An element is required only where its composite is there.
+            if slot.isOptional || slot.isDerived || slot.isElement { return }
+            owners.append(entity)
+        }
+        if owners.count == table.family.count {
+            column.isRequired = true
+        } else if let number = table.entityColumn, !owners.isEmpty {
+            let numbers = owners.map(\.number).sorted().map(String.init).joined(separator: ", ")
+            column.check = (
+                SnakeCaseNaming.limited("\(table.name)_\(column.name)_check"),
+                "\(identifier(number)) NOT IN (\(numbers)) OR \(identifier(column.name)) IS NOT NULL"
+            )
+        }
+    }
+
+    func definition(_ column: Column) -> String {
+        "\(identifier(column.name)) \(column.type)" + (column.isText ? " COLLATE \"C\"" : "") + (column.isRequired ? " NOT NULL" : "")
+    }
+
+    func addCheck(_ check: (name: String, condition: String)) -> String {
+        "CONSTRAINT \(identifier(check.name)) CHECK (\(check.condition))"
+    }
+
+    func setExternal(_ column: Column, of table: String) -> String {
+        "ALTER TABLE \(identifier(table)) ALTER COLUMN \(identifier(column.name)) SET STORAGE EXTERNAL"
+    }
+
+    func createTable(_ table: SQLTable) -> [String] {
+        let columns = columns(of: table)
+        let all =
+            ["\(identifier(table.naming.key)) int8 PRIMARY KEY"] + columns.map(definition) + columns.compactMap { $0.check.map(addCheck) }
+        return ["CREATE TABLE \(identifier(table.name)) (\(all.joined(separator: ", ")))"]
+            + columns.filter(\.isExternal).map { setExternal($0, of: table.name) }
+    }
+
+    func createTable(_ join: SQLJoinTable) -> [String] {
+        let columns = columns(of: join).map { definition($0) + ", " }.joined()
+        return [
+            "CREATE TABLE \(identifier(join.name)) (\(columns)PRIMARY KEY (\(identifier(join.firstColumn)), \(identifier(join.secondColumn))))"
+        ]
+    }
+
+    func createIndex(_ index: SQLIndex) -> String {
+        let elements = index.elements.map { element in
+            identifier(element.column) + (element.isAscending.map { $0 ? " NULLS FIRST" : " DESC NULLS LAST" } ?? "")
+        }
+        if index.isUnique {
+            let columns = index.elements.map { identifier($0.column) }.joined(separator: ", ")
+            return "ALTER TABLE \(identifier(index.table)) ADD CONSTRAINT \(identifier(index.name)) UNIQUE (\(columns)) "
+                + "DEFERRABLE INITIALLY IMMEDIATE"
+        }
+        return "CREATE INDEX \(identifier(index.name)) ON \(identifier(index.table)) (\(elements.joined(separator: ", ")))"
+            + (index.condition.map { " WHERE " + $0 } ?? "")
+    }
+
+    var housekeeping: [String] { PostgreSQLHousekeeping.statements }
+
+    /// The setting of a transaction that lists the keys of rows whose derived values its triggers have changed.
+    static func touchedRows(_ table: String) -> String { "ocd.touched_" + String(SnakeCaseNaming.hash(table), radix: 16) }
+
+    private static func triggerName(_ derivation: SQLDerivation) -> String {
+        SnakeCaseNaming.limited("\(derivation.entity.table.name)_\(SnakeCaseNaming.words(derivation.slot.name))", to: 50)
+    }
+
+    /// The names that the triggers of a derived attribute may have, and their functions.
+    static func triggerNames(_ derivation: SQLDerivation) -> [String] {
+        ["own", "insert", "update", "delete"].map { triggerName(derivation) + "_" + $0 }
+    }
+
+    /// An attribute is set before its row is written. Rows whose attribute depends on others are written again, unchanged, after a statement
+    /// that touched those.
+    func triggers(_ derivation: SQLDerivation) throws -> [String] {
+        guard let column = derivation.column else { return [] }
+        let kind = try derivation.kind()
+        let name = Self.triggerName(derivation)
+        func trigger(_ role: String, _ event: String, _ table: String, _ body: String) -> [String] {
+            let function = identifier(name + "_" + role)
+            return [
+                "CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE ocd_ignored text; ocd_keys int8[]; BEGIN \(body) END $$",
+                "CREATE TRIGGER \(function) \(event.replacingOccurrences(of: "%", with: identifier(table))) EXECUTE FUNCTION \(function)()",
+            ]
+        }
+        let id = identifier(derivation.mapping.naming.key)
+        var isOwn = derivation.members(row: "NEW").map { [$0] } ?? []
+        // The time of the last save is not that of a change that others bring about.
+        if case .now = kind {
+            let version = identifier(derivation.mapping.naming.version)
+            isOwn.append("(TG_OP = 'INSERT' OR NEW.\(version) IS DISTINCT FROM OLD.\(version))")
+        }
+        let assignment = "NEW.\(column) := \(derivation.value(of: kind, row: "NEW"));"
+        let own = trigger(
+            "own", "BEFORE INSERT OR UPDATE ON % FOR EACH ROW", derivation.entity.table.name,
+            (isOwn.isEmpty ? assignment : "IF \(isOwn.joined(separator: " AND ")) THEN \(assignment) END IF;") + " RETURN NEW;")
+        // Only rows that changed what others are derived from touch those, and none does nothing: attributes may be derived from each other's
+        // rows in a circle.
+        func touched(_ table: String, _ key: String, by foreign: String, of columns: [String]) -> [String] {
+            let list = ([foreign] + columns.filter { $0 != foreign }).map(identifier).joined(separator: ", ")
+            func body(_ rows: String) -> String {
+                let setting = "'\(Self.touchedRows(derivation.entity.table.name))'"
+                let conditions =
+                    ["d.\(identifier(key)) = ANY(ocd_keys)", "d.\(column) IS DISTINCT FROM \(derivation.value(of: kind, row: "d"))"]
+                    + [derivation.members(row: "d")].compactMap { $0 }
+                return "ocd_keys := ARRAY(SELECT DISTINCT \(identifier(foreign)) FROM \(rows) WHERE \(identifier(foreign)) IS NOT NULL); "
+                    + "IF cardinality(ocd_keys) = 0 THEN RETURN NULL; END IF; "
+                    + "WITH touched AS (UPDATE \(derivation.table) AS d SET \(column) = d.\(column) "
+                    + "WHERE \(conditions.joined(separator: " AND ")) RETURNING d.\(id)) "
+                    + "SELECT set_config(\(setting), concat_ws(',', NULLIF(current_setting(\(setting), true), ''), "
+                    + "string_agg(\(id)::text, ',')), true) FROM touched INTO ocd_ignored; RETURN NULL;"
+            }
+            let (former, now) = ("SELECT \(list) FROM former", "SELECT \(list) FROM now")
+            return trigger("insert", "AFTER INSERT ON % REFERENCING NEW TABLE AS now FOR EACH STATEMENT", table, body("now"))
+                + trigger(
+                    "update", "AFTER UPDATE ON % REFERENCING OLD TABLE AS former NEW TABLE AS now FOR EACH STATEMENT", table,
+                    body("((\(now) EXCEPT \(former)) UNION ALL (\(former) EXCEPT \(now))) AS changed"))
+                + trigger("delete", "AFTER DELETE ON % REFERENCING OLD TABLE AS former FOR EACH STATEMENT", table, body("former"))
+        }
+        let key = derivation.mapping.naming.key
+        switch kind {
+        case .now, .value(nil, _, _, _): return own
+        case .value(let relationship?, let column, let source, _):
+            return own + touched(source.table.name, relationship.name, by: key, of: [column.name])
+        case .count(let column, let destination): return own + touched(destination.table.name, key, by: column.name, of: [key])
+        case .sum(let summed, let column, let destination):
+            return own + touched(destination.table.name, key, by: column.name, of: [key, summed.name])
+        case .joinCount(let join, let isFirst):
+            return own + touched(join.name, key, by: join.ownerColumn(isFirst: isFirst), of: [join.destinationColumn(isFirst: isFirst)])
+        }
+    }
+
+    var now: String { "now()" }
+}

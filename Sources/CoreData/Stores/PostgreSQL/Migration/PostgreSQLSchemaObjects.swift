@@ -1,0 +1,62 @@
+/// Indexes, foreign keys and triggers of a store that is migrated: those that stay, go and come.
+struct PostgreSQLSchemaObjects {
+    private let formerIndexes: [(index: SQLIndex, statement: String)]
+    private let newIndexes: [(index: SQLIndex, statement: String)]
+    private let formerKeys: [PostgreSQLSchema.ForeignKey]
+    private let newKeys: [PostgreSQLSchema.ForeignKey]
+    private let derivations: [SQLDerivation]
+    /// The former tables that are not dropped.
+    private let remaining: Set<String>
+    /// Those that are tables of the same name then.
+    private let unrenamed: Set<String>
+    private let dialect = PostgreSQLDialect()
+
+    init(plan: SQLMigrationPlan, schema: String) {
+        formerIndexes = SQLSchema(mapping: plan.source).indexes()
+        newIndexes = SQLSchema(mapping: plan.target).indexes()
+        formerKeys = PostgreSQLSchema(mapping: plan.source, schema: schema).foreignKeys()
+        newKeys = PostgreSQLSchema(mapping: plan.target, schema: schema).foreignKeys()
+        derivations = SQLSchema(mapping: plan.source).derivations()
+        remaining = plan.keptTables.union(plan.alterations.map(\.source))
+        unrenamed = plan.keptTables.union(plan.alterations.filter { $0.source == $0.target.name }.map(\.source))
+    }
+
+    private func stays(_ index: SQLIndex, _ statement: String) -> Bool {
+        unrenamed.contains(index.table) && newIndexes.contains { $0.statement == statement }
+    }
+
+    private func stays(_ key: PostgreSQLSchema.ForeignKey) -> Bool {
+        unrenamed.contains(key.table) && unrenamed.contains(key.destination) && newKeys.contains(key)
+    }
+
+    /// Drops what does not stay, while all tables have their former names. Indexes of tables that are dropped go with these.
+    func drop(_ connection: PostgreSQLConnection) throws {
+        var statements: [String] = []
+        for function in derivations.flatMap(PostgreSQLDialect.triggerNames) {
+            // With the trigger that calls it.
+            statements.append("DROP FUNCTION IF EXISTS \(dialect.identifier(function))() CASCADE")
+        }
+        for key in formerKeys where !stays(key) {
+            statements.append("ALTER TABLE \(dialect.identifier(key.table)) DROP CONSTRAINT IF EXISTS \(dialect.identifier(key.name))")
+        }
+        for (index, statement) in formerIndexes where remaining.contains(index.table) && !stays(index, statement) {
+            let name = dialect.identifier(index.name)
+            statements.append(
+                index.isUnique
+                    ? "ALTER TABLE \(dialect.identifier(index.table)) DROP CONSTRAINT IF EXISTS \(name)" : "DROP INDEX IF EXISTS \(name)")
+        }
+        if !statements.isEmpty { try connection.wire.run(statements.joined(separator: "; ")) }
+    }
+
+    /// The indexes that have to be made.
+    var missingIndexes: [(index: SQLIndex, statement: String)] {
+        let there = Set(formerIndexes.filter { stays($0.index, $0.statement) }.map(\.statement))
+        return newIndexes.filter { !there.contains($0.statement) }
+    }
+
+    /// The statements that make the missing foreign keys.
+    var foreignKeys: [String] {
+        let there = Set(formerKeys.filter(stays))
+        return newKeys.filter { !there.contains($0) }.map(\.statement)
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+
+// Bringing a store of another version of the model up to date.
+extension PostgreSQLStore {
+    /// How often a migration is tried that meets the locks of others in a circle.
+    private static let mostAttempts = 5
+
+    /// Migrates the store that `pool` has opened, and loads its metadata anew.
+    func migrate(_ migration: StoreMigration, _ pool: PostgreSQLPool) throws {
+        let name = StoreName.path(url)
+        guard !isReadOnly else {
+            throw CoreDataErrors.make(
+                .migration,
+                "The store \(name) was made with another version of the model and cannot be migrated, because "
+                    + "NSReadOnlyPersistentStoreOption forbids writing to it.",
+                recovery: "Open it without the option once.", userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+        }
+        migration.progress.report(0)
+        var attempt = 1
+        while true {
+            do {
+                let loaded = try pool.withWire { connection in try self.migrate(migration, connection, pool) }
+                takeLoaded(loaded)
+                migration.progress.report(1)
+                return
+            } catch let error as WireError {
+                guard error.isTransient, attempt < Self.mostAttempts else { throw failure(error, name) }
+                attempt += 1
+            }
+        }
+    }
+
+    /// - Returns: the metadata after the migration.
+    private func migrate(_ migration: StoreMigration, _ connection: PostgreSQLConnection, _ pool: PostgreSQLPool) throws -> [String: Any] {
+        let schema = pool.configuration.address.schema
+        return try connection.transaction {
+            // Whoever migrates the store now is waited for, however long that takes.
+            try connection.wire.run(PostgreSQLSettings.withoutTimeLimit + "; SET LOCAL lock_timeout TO 0")
+            try PostgreSQLSchemaLock.take(connection, schema: schema)
+            try connection.wire.run("SET LOCAL lock_timeout TO \(pool.settings.lockTimeoutInMilliseconds)")
+            let metadata = try PostgreSQLMetadata.read(connection, schema: schema) ?? [:]
+            let hashes = StoreMetadataHashes.hashes(in: metadata) ?? [:]
+            if hashes == migration.hashes { return metadata }
+            guard hashes == migration.storedHashes else {
+                throw CoreDataErrors.make(
+                    .persistentStoreIncompatibleVersionHash,
+                    "The store \(StoreName.path(url)) was brought to another version of the model by someone else meanwhile.",
+                    recovery: "Add it again.", userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+            }
+            let running = PostgreSQLMigration(
+                connection: connection, plan: try plan(migration, connection, schema), model: migration.model, entities: migration.entities,
+                metadata: metadata, schema: schema, url: url, progress: migration.progress)
+            try running.run()
+            return try PostgreSQLMetadata.read(connection, schema: schema) ?? [:]
+        }
+    }
+
+    private func plan(_ migration: StoreMigration, _ connection: PostgreSQLConnection, _ schema: String) throws -> SQLMigrationPlan {
+        let catalog = try PostgreSQLCatalog.read(connection, schema: schema)
+        let names = Set(migration.storedHashes.keys)
+        let source = try SQLMapping(
+            layouts: migration.sourceModel.layout(), PostgreSQLDialect(), SnakeCaseNaming(), numbers: catalog.entityNumbers
+        ) { names.contains($0.name) }
+        let missing = source.missing(from: catalog.columns)
+        guard missing.isEmpty else {
+            throw CoreDataErrors.make(
+                .migrationManagerSourceStore,
+                "The store \(StoreName.path(url)) cannot be migrated: it lacks \(missing.joined(separator: ", ")), which the "
+                    + "model that it was made with needs.",
+                recovery: "Somebody has changed its tables: restore it from a copy.",
+                userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+        }
+        // Entities keep their numbers, so that rows need not be written for new ones.
+        var numbers: [String: Int] = [:]
+        for (name, pair) in migration.inference.pairs {
+            guard let former = pair.source.name.flatMap({ source.layouts.layoutByName[$0] }).flatMap({ source.entity($0) }) else {
+                continue
+            }
+            numbers[name] = former.number
+        }
+        let target = try makeMapping(entities: migration.entities, numbers: numbers)
+        return try SQLMigrationPlan(from: source, to: target, migration.inference, columns: catalog.columns)
+    }
+
+    private func failure(_ error: WireError, _ name: String) -> NSError {
+        let cause = error.cocoaError(store: url)
+        // What has nothing to do with the rows says what to do by itself.
+        let isOfServer = error.isConnectionLost || cause.code != CocoaError.persistentStoreOperation.rawValue
+        if isOfServer { return cause }
+        var userInfo = StoreOpeningErrors.userInfo(type: type, url: url)
+        userInfo[NSUnderlyingErrorKey] = cause
+        userInfo["SQLSTATE"] = error.sqlState
+        return CoreDataErrors.make(
+            .migration, "The store \(name) could not be migrated: \(error.message)" + (error.detail.map { " (\($0))" } ?? "") + ".",
+            recovery: "The store is as it was before. Look whether others have changed its tables, or made views of them.",
+            userInfo: userInfo)
+    }
+}

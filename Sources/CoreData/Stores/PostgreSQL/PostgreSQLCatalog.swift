@@ -1,0 +1,78 @@
+import Foundation
+
+/// What the server says of the tables in a store's schema.
+struct PostgreSQLCatalog: Sendable {
+    /// By table, then by column: the type's object identifier.
+    private(set) var types: [String: [String: UInt32]] = [:]
+    /// The entity numbers of the store, by the entities' names.
+    private(set) var entityNumbers: [String: Int] = [:]
+
+    /// Reads tables, views and foreign tables; and the numbers, where the store has a table of them.
+    static func read(_ connection: PostgreSQLConnection, schema: String) throws -> PostgreSQLCatalog {
+        var catalog = PostgreSQLCatalog()
+        var arguments = WireArguments()
+        arguments.append(text: schema)
+        try connection.execute(
+            WireStatement(
+                """
+                SELECT c.relname::text, a.attname::text, a.atttypid::int8 FROM pg_catalog.pg_class c \
+                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid \
+                WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'f') AND a.attnum > 0 AND NOT a.attisdropped ORDER BY 1, a.attnum
+                """, arguments)
+        ) { row in
+            let row = PostgreSQLRow(row: row)
+            guard let table = row.string(0), let column = row.string(1) else { return }
+            catalog.types[table, default: [:]][column] = UInt32(truncatingIfNeeded: row.int64(2))
+        }
+        if catalog.types[PostgreSQLHousekeeping.entityTable] != nil {
+            try connection.execute(
+                WireStatement("SELECT name, number FROM \(PostgreSQLHousekeeping.entityTable)")
+            ) { row in
+                let row = PostgreSQLRow(row: row)
+                if let name = row.string(0) { catalog.entityNumbers[name] = Int(row.int64(1)) }
+            }
+        }
+        return catalog
+    }
+
+    /// The columns of each table.
+    var columns: [String: [String]] { types.mapValues { Array($0.keys) } }
+
+    func type(_ column: String, of table: String) -> UInt32? { types[table]?[column] }
+}
+
+/// The tables that every store has beside those of its entities.
+enum PostgreSQLHousekeeping {
+    /// The store's UUID, metadata, the number of its last transaction, and the version of these tables: one row.
+    static let storeTable = "ocd_store"
+    /// The model, as the SQLite store keeps it too.
+    static let modelTable = "ocd_model"
+    /// Each entity's number, and the last key that was taken of its table.
+    static let entityTable = "ocd_entity"
+    /// The transactions: their numbers are in the order of their commits.
+    static let transactionTable = "ocd_transaction"
+
+    /// The version of these tables.
+    static let format = 1
+
+    /// Each table with its columns.
+    static let columns = [
+        (storeTable, ["id", "format", "uuid", "metadata", "last_transaction"]), (modelTable, ["id", "content"]),
+        (entityTable, ["number", "name", "parent", "last_key"]), (transactionTable, ["number", "save", "at", "author", "context_name"]),
+    ]
+
+    static let all = [storeTable, modelTable, entityTable, transactionTable]
+
+    static let statements = [
+        """
+        CREATE TABLE \(storeTable) (id int2 PRIMARY KEY CHECK (id = 1), format int4 NOT NULL, uuid text NOT NULL, \
+        metadata bytea NOT NULL, last_transaction int8 NOT NULL)
+        """,
+        "CREATE TABLE \(modelTable) (id int2 PRIMARY KEY CHECK (id = 1), content bytea NOT NULL)",
+        "CREATE TABLE \(entityTable) (number int2 PRIMARY KEY, name text NOT NULL UNIQUE, parent int2 NOT NULL, last_key int8 NOT NULL)",
+        """
+        CREATE TABLE \(transactionTable) (number int8 PRIMARY KEY, save uuid NOT NULL UNIQUE, at timestamptz NOT NULL, \
+        author text, context_name text)
+        """,
+    ]
+}

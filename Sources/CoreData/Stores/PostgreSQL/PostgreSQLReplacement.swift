@@ -1,0 +1,115 @@
+import Foundation
+
+/// Copies one schema's store over another, in the same database or another: rows, keys, metadata and UUID, as copying a file would.
+///
+/// The source is read in one state, while others use it. The destination changes in one transaction. Rows pass from one connection to the
+/// other as they come: the memory used does not depend on their number.
+struct PostgreSQLReplacement {
+    private let source: PostgreSQLConnection
+    private let destination: PostgreSQLConnection
+    private let address: PostgreSQLAddress
+
+    /// - Throws: when there is no store at the source, when both are one, or when the destination has tables of the same names that are none
+    ///   of a store's. The destination is as it was then.
+    static func run(
+        at url: URL, _ options: [AnyHashable: Any]?, withStoreAt sourceURL: URL, _ sourceOptions: [AnyHashable: Any]?
+    ) throws {
+        try PostgreSQLStore.withConnection(at: sourceURL, sourceOptions, isReadOnly: true) { source, sourceAddress in
+            try PostgreSQLStore.withConnection(at: url, options, isReadOnly: false) { destination, address in
+                try source.begin(with: [WireStatement("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")])
+                defer { source.rollBack() }
+                try source.wire.run(PostgreSQLSettings.withoutTimeLimit)
+                try destination.transaction {
+                    try destination.wire.run(PostgreSQLSettings.withoutTimeLimit)
+                    try PostgreSQLReplacement(source: source, destination: destination, address: address).run(sourceAddress)
+                }
+            }
+        }
+    }
+
+    private func run(_ sourceAddress: PostgreSQLAddress) throws {
+        guard let mapping = try PostgreSQLContent.read(source, sourceAddress)?.mapping else { throw PostgreSQLStore.noStore(sourceAddress) }
+        if try Self.place(of: source, sourceAddress.schema) == Self.place(of: destination, address.schema) {
+            throw CoreDataErrors.make(
+                .persistentStoreOperation, "The store \(StoreName.path(address.publicURL)) cannot be replaced by itself.",
+                recovery: "Name another schema or database.",
+                userInfo: StoreOpeningErrors.userInfo(type: PostgreSQLStore.storeType, url: address.publicURL))
+        }
+        try PostgreSQLSchemaLock.take(destination, schema: address.schema)
+        try PostgreSQLContent.read(destination, address, isForced: true)?.drop(destination)
+        let schema = PostgreSQLSchema(mapping: mapping, schema: address.schema)
+        try schema.createTables(destination)
+        for table in mapping.tables { try copy(table.name, table.allColumnNames) }
+        for join in mapping.joinTables { try copy(join.name, join.columnNames) }
+        for (table, columns) in PostgreSQLHousekeeping.columns { try copy(table, columns) }
+        for statement in try schema.afterRows() { try destination.wire.run(statement) }
+    }
+
+    /// What tells a schema from all others: when the server was started, the database and the schema's number.
+    private static func place(of connection: PostgreSQLConnection, _ schema: String) throws -> String? {
+        var arguments = WireArguments()
+        arguments.append(text: schema)
+        var place: String?
+        try connection.execute(
+            WireStatement(
+                "SELECT concat_ws(' ', pg_postmaster_start_time(), current_database(), n.oid) FROM pg_catalog.pg_namespace n "
+                    + "WHERE n.nspname = $1", arguments)
+        ) { place = PostgreSQLRow(row: $0).string(0) }
+        return place
+    }
+
+    private func copy(_ table: String, _ columns: [String]) throws {
+        let dialect = PostgreSQLDialect()
+        let list = columns.map(dialect.identifier).joined(separator: ", ")
+        let name = dialect.identifier(table)
+        try destination.wire.copy("COPY \(name) (\(list)) FROM STDIN (FORMAT binary)") { send in
+            var rows = CopiedRows()
+            try source.execute(WireStatement("SELECT \(list) FROM \(name)")) { row in
+                rows.append(row)
+                try rows.send(to: send)
+            }
+            try rows.finish(to: send)
+        }
+    }
+}
+
+/// Rows in the binary format of `COPY`, in blocks.
+struct CopiedRows {
+    private static let blockSize = 1 << 16
+    var bytes = WireBytes()
+
+    init() {
+        bytes.bytes.reserveCapacity(2 * Self.blockSize)
+        // The format's signature, no flags, no extension.
+        bytes.bytes += [0x50, 0x47, 0x43, 0x4f, 0x50, 0x59, 0x0a, 0xff, 0x0d, 0x0a, 0x00]
+        bytes.append(Int32(0))
+        bytes.append(Int32(0))
+    }
+
+    /// Appends a row of a result as it is.
+    mutating func append(_ row: WireRow) {
+        bytes.append(Int16(row.count))
+        for column in 0..<row.count {
+            guard let value = row.values[column] else {
+                bytes.appendNull()
+                continue
+            }
+            bytes.append(row.lengths[column])
+            bytes.append(UnsafeBufferPointer(start: value, count: Int(row.lengths[column])))
+        }
+    }
+
+    /// Sends what was appended, where it is enough for a block.
+    mutating func send(to send: (UnsafeRawBufferPointer) throws -> Void) throws {
+        guard bytes.bytes.count >= Self.blockSize else { return }
+        try bytes.bytes.withUnsafeBytes(send)
+        bytes.bytes.removeAll(keepingCapacity: true)
+    }
+
+    /// Sends the rest, and that it is the end.
+    mutating func finish(to send: (UnsafeRawBufferPointer) throws -> Void) throws {
+        bytes.append(Int16(-1))
+        try bytes.bytes.withUnsafeBytes(send)
+        bytes.bytes.removeAll()
+    }
+}

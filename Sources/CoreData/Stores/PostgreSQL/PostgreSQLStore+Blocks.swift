@@ -1,0 +1,23 @@
+import Foundation
+
+// Saves of more rows than memory holds.
+extension PostgreSQLStore {
+    func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
+        try requireWritable()
+        let backend = try backend()
+        do {
+            try backend.pool.withWire { connection in
+                try connection.transaction {
+                    try connection.wire.run(PostgreSQLSettings.withoutTimeLimit + "; SET CONSTRAINTS ALL DEFERRED")
+                    try body { batch in
+                        try PostgreSQLSave(batch: batch, store: self, backend: backend, connection: connection).writeBlock()
+                    }
+                    try connection.executeAll(lastStatements(of: UUID(), ChangeAuthor()))
+                }
+            }
+        } catch let error as WireError {
+            throw failure(error)
+        }
+        metadataWasWritten()
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+
+extension PostgreSQLStore {
+    func fetch(_ plan: StoreFetch) throws -> StoreFetchResult {
+        let backend = try backend()
+        if plan.shape == .dictionaries { return .dictionaries(try fetchDictionaries(plan, backend)) }
+        let generator = SQLGenerator(mapping: backend.mapping, store: self)
+        if let (kept, arguments) = backend.fetchStatements.statement(for: plan, generator) {
+            return try run(statement(kept.sql, arguments, isKept: true), plan, kept.entity, backend)
+        }
+        let entity = try generator.entity(plan.entity)
+        let text = try generator.fetch(plan, entity) {
+            backend.selectPlan(entity, includesSubentities: plan.includesSubentities).columns
+        }
+        let made = text.statement(backend.mapping.dialect)
+        if let kept = FetchStatement(plan, entity: entity, statement: made) { backend.fetchStatements.keep(kept) }
+        return try run(statement(made.sql, made.arguments), plan, entity, backend)
+    }
+
+    /// - Throws: code 134060 for a value that no column can have.
+    func statement(_ sql: String, _ arguments: [SQLArgument], isKept: Bool = false) throws -> WireStatement {
+        var wired = WireArguments()
+        for argument in arguments {
+            do throws(WireValue.Refusal) { try wired.append(argument) } catch {
+                throw CoreDataErrors.unanswerable(
+                    "\(argument.value)", by: "PostgreSQL store", "the value " + error.reason,
+                    advice: "Change the request, or filter and sort in memory.")
+            }
+        }
+        return WireStatement(sql, wired, isKept: isKept)
+    }
+
+    private func run(
+        _ statement: WireStatement, _ plan: StoreFetch, _ entity: SQLEntity, _ backend: PostgreSQLBackend
+    ) throws -> StoreFetchResult {
+        switch plan.shape {
+        case .rows:
+            let select = backend.selectPlan(entity, includesSubentities: plan.includesSubentities)
+            return .rows(try readRows(select, backend, [statement], expected: plan.limit > 0 ? plan.limit : 64))
+        case .references:
+            let isSingle = plan.isOfOneEntity
+            let references = try backend.pool.withConnection(repeats: true) { connection in
+                var references: [RowReference] = []
+                try connection.execute(statement) { row in
+                    let row = PostgreSQLRow(row: row)
+                    guard isSingle else {
+                        // Rows of no entity that was asked for are damaged.
+                        if let index = backend.mapping.layoutIndex(forNumber: row.int64(0)),
+                            backend.mapping.layouts.layouts[index].isKind(of: entity.layout)
+                        {
+                            references.append(RowReference(key: row.int64(1), layoutIndex: index))
+                        }
+                        return
+                    }
+                    references.append(RowReference(key: row.int64(1), layoutIndex: entity.layout.index))
+                }
+                return references
+            }
+            return .references(references)
+        case .count:
+            return .count(Int(try backend.pool.withConnection(repeats: true) { try $0.integer(statement) } ?? 0))
+        case .dictionaries:
+            return .dictionaries([])
+        }
+    }
+
+    private func fetchDictionaries(_ plan: StoreFetch, _ backend: PostgreSQLBackend) throws -> [[String: Any]] {
+        let dictionaries = try DictionaryStatement(plan, SQLGenerator(mapping: backend.mapping, store: self))
+        let query = dictionaries.text.statement(backend.mapping.dialect)
+        let statement = try statement(query.sql, query.arguments)
+        return try backend.pool.withConnection(repeats: true) { connection in
+            var results: [[String: Any]] = []
+            try connection.execute(statement) { row in
+                results.append(
+                    try dictionaries.dictionary(of: PostgreSQLRow(row: row)) { reference in
+                        NSManagedObjectID(key: reference.key, layout: backend.mapping.layouts.layouts[reference.layoutIndex], store: self)
+                    })
+            }
+            return results
+        }
+    }
+
+    /// Runs statements for whole rows, each of them once, and publishes them.
+    private func readRows(
+        _ select: PostgreSQLSelectPlan, _ backend: PostgreSQLBackend, _ statements: [WireStatement], expected: Int
+    ) throws -> FetchedRows {
+        let cache = backend.rowCache(of: select.columns.entity.layout)
+        return try backend.pool.withConnection(repeats: true) { connection in
+            let generation = cache.generation
+            var collector = PostgreSQLRowCollector(select, expectedRows: expected)
+            if statements.count == 1 {
+                try connection.execute(statements[0]) { collector.append($0) }
+            } else {
+                try connection.executeAll(statements) { collector.append($1) }
+            }
+            var rows = collector.finish(in: cache, readAt: generation)
+            rows.areDistinct = true
+            return rows
+        }
+    }
+
+    func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows {
+        if keys.isEmpty { return FetchedRows() }
+        let backend = try backend()
+        let select = backend.selectPlan(try backend.entity(entity), includesSubentities: true)
+        let wanted = SQLKeys(keys, backend.mapping.dialect)
+        return try readRows(select, backend, try self.statements(select.columns.statement(for: wanted.form), wanted), expected: keys.count)
+    }
+
+    /// A statement for each run over some keys.
+    private func statements(_ sql: String, _ keys: SQLKeys) throws -> [WireStatement] {
+        try keys.arguments.map { try statement(sql, $0, isKept: true) }
+    }
+
+    // MARK: - Relationships
+
+    func relatedRows(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) throws -> FetchedRows {
+        try relatedRows(toAll: [key], through: slot, of: entity).rows
+    }
+
+    func relatedRows(toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout) throws -> RelatedRows {
+        if keys.isEmpty { return RelatedRows() }
+        let backend = try backend()
+        let wanted = SQLKeys(keys, backend.mapping.dialect)
+        let plan = try backend.relatedRowsPlan(slot, of: entity, wanted.form)
+        let cache = backend.rowCache(of: plan.select.columns.entity.layout)
+        let statements = try statements(plan.sql, wanted)
+        return try backend.pool.withConnection(repeats: true) { connection in
+            let generation = cache.generation
+            var collector = PostgreSQLRowCollector(plan.select, expectedRows: keys.count)
+            try connection.executeAll(statements) { collector.append($1, owner: plan.owner) }
+            var related = RelatedRows()
+            related.rows = collector.finish(in: cache, readAt: generation)
+            related.rows.areDistinct = plan.isInverse
+            related.ownerKeys = collector.ownerKeys
+            return related
+        }
+    }
+}

@@ -1,0 +1,297 @@
+import Foundation
+import Synchronization
+
+/// A store in a schema of a PostgreSQL database: a table for each hierarchy of entities, made so that other programs can read and write
+/// it too.
+///
+/// Many threads, processes and machines may use it at once.
+///
+/// Options: `NSReadOnlyPersistentStoreOption`, `NSPersistentStoreTimeoutOption` (seconds that a statement may take, and to wait for locks
+/// and connections; 30 unless set), `NSPersistentStoreConnectionPoolMaxSizeKey` (8 unless set),
+/// `NSPersistentStoreRemoteChangeNotificationPostOptionKey` (one more connection, on which the store hears of what others commit), and a
+/// connection string for what a URL cannot say.
+final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
+    // Sendable: what changes lies behind a mutex.
+
+    static let storeType = PostgreSQLStoreType.name
+
+    override var type: String { Self.storeType }
+    override var snapshotStore: (any SnapshotStore)? { self }
+    var readsRowsInBatches: Bool { true }
+
+    private struct Opening {
+        var pool: PostgreSQLPool?
+        var backend: PostgreSQLBackend?
+        var isMetadataChanged = false
+        var listener: PostgreSQLListener?
+    }
+
+    /// Guards the open store.
+    private let opening = Mutex(Opening())
+    /// The URL with the password, which nobody is shown.
+    private let address: Result<PostgreSQLAddress, any Error>
+
+    required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) {
+        address = Result { try PostgreSQLAddress(url, options: options) }
+        super.init(
+            persistentStoreCoordinator: root, configurationName: name, at: url.withoutPassword, options: options)
+    }
+
+    deinit {
+        let (pool, listener) = opening.withLock { ($0.pool, $0.listener) }
+        listener?.end()
+        pool?.close()
+    }
+
+    var rowCaches: [RowCache] { opening.withLock { $0.backend }?.rowCaches ?? [] }
+
+    func cachedRow(_ key: Int64, of entity: EntityLayout) -> Snapshot? {
+        opening.withLock { $0.backend }?.rowCaches[entity.rootIndex].snapshot(for: key)
+    }
+
+    func forgetCachedRow(_ key: Int64, of entity: EntityLayout) { opening.withLock { $0.backend }?.rowCaches[entity.rootIndex].remove(key) }
+
+    // MARK: - Opening
+
+    /// The connections of a store whose metadata was loaded.
+    var openPool: PostgreSQLPool? { opening.withLock { $0.pool } }
+
+    /// The database of a store that is open.
+    func backend() throws -> PostgreSQLBackend {
+        if let backend = opening.withLock({ $0.backend }) { return backend }
+        try prepareForRequests()
+        if let backend = opening.withLock({ $0.backend }) { return backend }
+        throw CoreDataErrors.make(
+            .persistentStoreOpen, "The store \(StoreName.path(url)) is not open. Add it to a coordinator before using it.")
+    }
+
+    /// The entities of the store's configuration.
+    func configuredEntities() throws -> (model: NSManagedObjectModel, entities: [NSEntityDescription]) {
+        guard let model = modelLayout?.model else {
+            throw CoreDataErrors.make(.persistentStoreOpen, "The store \(StoreName.path(url)) belongs to no coordinator and has no model.")
+        }
+        let name = configurationName == Self.defaultConfigurationName ? nil : configurationName
+        guard let entities = model.entities(forConfigurationName: name) else {
+            throw CoreDataErrors.unknownConfiguration(configurationName, among: model.configurations, type: type, url: url)
+        }
+        return (model, entities)
+    }
+
+    override func loadMetadata() throws {
+        let configuration = try Self.configuration(address.get(), options, isReadOnly: isReadOnly)
+        let pool = try PostgreSQLPool(configuration)
+        let loaded: [String: Any]
+        do {
+            loaded = try pool.withWire { connection in try self.metadata(of: connection, pool) }
+        } catch let error as WireError {
+            throw error.cocoaError(store: url, .persistentStoreOpen)
+        }
+        opening.withLock { opening in
+            opening.pool?.close()
+            opening = Opening(pool: pool)
+        }
+        takeLoaded(loaded)
+    }
+
+    /// Takes over metadata that were just read.
+    func takeLoaded(_ loaded: [String: Any]) {
+        metadata = loaded
+        identifier = loaded[NSStoreUUIDKey] as? String
+        metadataWasWritten()
+    }
+
+    override func migrate(_ migration: StoreMigration) throws {
+        guard let pool = openPool else { return try super.migrate(migration) }
+        try migrate(migration, pool)
+    }
+
+    /// Reads the metadata, or makes the store in a schema that has none.
+    private func metadata(of connection: PostgreSQLConnection, _ pool: PostgreSQLPool) throws -> [String: Any] {
+        let schema = pool.configuration.address.schema
+        if let metadata = try PostgreSQLMetadata.read(connection, schema: schema) { return metadata }
+        guard !isReadOnly else {
+            throw CoreDataErrors.make(
+                .persistentStoreOpen,
+                "There is no store at \(StoreName.path(url)), and NSReadOnlyPersistentStoreOption forbids making one.")
+        }
+        let (model, entities) = try configuredEntities()
+        let mapping = try makeMapping(entities: entities, numbers: [:])
+        return try connection.transaction {
+            try PostgreSQLSchemaLock.take(connection, schema: schema)
+            // Another program may have been faster.
+            if let metadata = try PostgreSQLMetadata.read(connection, schema: schema) { return metadata }
+            try PostgreSQLSchema(mapping: mapping, schema: schema).create(connection)
+            let metadata = PostgreSQLMetadata.make(for: entities, of: model)
+            try PostgreSQLMetadata.insert(metadata, model: model, in: connection)
+            return metadata
+        }
+    }
+
+    func makeMapping(entities: [NSEntityDescription], numbers: [String: Int]) throws -> SQLMapping {
+        guard let modelLayout else {
+            throw CoreDataErrors.make(
+                .persistentStoreOpen, "The store \(StoreName.path(url)) was not given the layouts of its model.")
+        }
+        let names = Set(entities.compactMap(\.name))
+        return try SQLMapping(layouts: modelLayout, PostgreSQLDialect(), SnakeCaseNaming(), numbers: numbers) { names.contains($0.name) }
+    }
+
+    /// Looks whether the tables are those of the model. Called when the metadata was found to fit it.
+    override func prepareForRequests() throws {
+        guard let pool = opening.withLock({ $0.backend == nil ? $0.pool : nil }) else { return }
+        let (_, entities) = try configuredEntities()
+        let catalog = try pool.withConnection(repeats: true) {
+            try PostgreSQLCatalog.read($0, schema: pool.configuration.address.schema)
+        }
+        let mapping = try makeMapping(entities: entities, numbers: catalog.entityNumbers)
+        let missing = mapping.missing(from: catalog.columns)
+        guard missing.isEmpty else {
+            throw CoreDataErrors.make(
+                .persistentStoreIncompatibleSchema,
+                "The store \(StoreName.path(url)) lacks what the model needs: \(missing.joined(separator: ", ")). "
+                    + "Somebody has changed its tables; migrate it or restore it from a copy.",
+                userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+        }
+        let backend = PostgreSQLBackend(
+            pool: pool, mapping: mapping, schema: catalog, rowCaches: mapping.layouts.layouts.map { _ in RowCache() })
+        opening.withLock { if $0.backend == nil { $0.backend = backend } }
+    }
+
+    private func close() {
+        let (pool, listener) = opening.withLock { opening in
+            defer { opening = Opening() }
+            return (opening.pool, opening.listener)
+        }
+        listener?.end()
+        pool?.close()
+    }
+
+    override func reconnect() throws {
+        close()
+        try loadMetadata()
+        try prepareForRequests()
+        listen()
+    }
+
+    override func willRemove(from coordinator: NSPersistentStoreCoordinator?) { close() }
+
+    override func didAdd(to coordinator: NSPersistentStoreCoordinator) { listen() }
+
+    /// Begins to follow what others commit, where that is wanted.
+    private func listen() {
+        guard Self.flag(options, NSPersistentStoreRemoteChangeNotificationPostOptionKey) else { return }
+        // What is committed before the listener listens is told of too: nothing was read of the store yet.
+        let known = opening.withLock { $0.pool }.flatMap { pool in
+            try? pool.withConnection(repeats: true) { try PostgreSQLTransactions.last($0) }
+        }
+        let listener = opening.withLock { opening -> PostgreSQLListener? in
+            guard let pool = opening.pool, opening.listener == nil else { return nil }
+            let made = PostgreSQLListener(pool, after: known) { [weak self] last, byOthers in self?.wasChanged(byOthers: byOthers) }
+            opening.listener = made
+            return made
+        }
+        listener?.start()
+    }
+
+    /// Called on the listener's thread, which waits for nobody.
+    private func wasChanged(byOthers: Bool) {
+        guard let coordinator = persistentStoreCoordinator, let url else { return }
+        if byOthers { othersChanged?() }
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreRemoteChange, object: coordinator,
+            userInfo: [NSStoreUUIDKey: identifier ?? "", NSPersistentStoreURLKey: url])
+    }
+
+    /// - Throws: an error that names the store when it was opened for reading alone.
+    func requireWritable() throws {
+        guard isReadOnly else { return }
+        throw CoreDataErrors.make(
+            .fileWriteNoPermission, "The store \(StoreName.path(url)) is read-only: nothing was saved.", recovery: readOnlyReason.recovery,
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+
+    // MARK: - Stores that are not open
+
+    override class func hasFile(at url: URL) -> Bool { false }
+
+    override class func ownURL() -> URL? { nil }
+
+    override func modelInStore() throws -> NSManagedObjectModel? {
+        guard let pool = openPool else { return nil }
+        return try pool.withConnection(repeats: true) { try PostgreSQLMetadata.model($0, schema: pool.configuration.address.schema) }
+    }
+
+    override class func modelInStore(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? {
+        try readModel(at: url, options)
+    }
+
+    override class func destroyStore(ofType type: String, at url: URL, options: [AnyHashable: Any]?) throws {
+        try destroy(at: url, options)
+    }
+
+    override class func replaceStore(
+        ofType type: String, at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL, sourceOptions: [AnyHashable: Any]?
+    ) throws {
+        try PostgreSQLReplacement.run(at: url, options, withStoreAt: source, sourceOptions)
+    }
+
+    override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] { try readMetadata(at: url, nil) }
+
+    override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        try replaceMetadata(metadata, at: url, nil)
+    }
+
+    override class func metadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any] { try readMetadata(at: url, options) }
+
+    override class func setMetadata(_ metadata: [String: Any]?, at url: URL, options: [AnyHashable: Any]?) throws {
+        try replaceMetadata(metadata, at: url, options)
+    }
+
+    // MARK: - Metadata
+
+    override var metadata: [String: Any]! {
+        get { super.metadata }
+        set {
+            super.metadata = newValue
+            opening.withLock { $0.isMetadataChanged = true }
+        }
+    }
+
+    /// The metadata as they are to be written; nil where they were not changed.
+    var changedMetadata: [String: Any]? { opening.withLock { $0.isMetadataChanged } ? metadata : nil }
+
+    func metadataWasWritten() { opening.withLock { $0.isMetadataChanged = false } }
+
+    func saveMetadata() throws {
+        guard let metadata = changedMetadata else { return }
+        try requireWritable()
+        let statement = try PostgreSQLMetadata.update(metadata)
+        try backend().pool.withConnection { _ = try $0.execute(statement) }
+        metadataWasWritten()
+    }
+
+    // MARK: - Options
+
+    static func configuration(
+        _ address: PostgreSQLAddress, _ options: [AnyHashable: Any]?, isReadOnly: Bool
+    ) throws -> PostgreSQLPool.Configuration {
+        var configuration = PostgreSQLPool.Configuration(address: address, isReadOnly: isReadOnly, timeout: 30)
+        switch options?[NSPersistentStoreTimeoutOption] {
+        case let number as NSNumber: configuration.timeout = max(0.001, number.doubleValue)
+        case let seconds as Double: configuration.timeout = max(0.001, seconds)
+        case let seconds as Int: configuration.timeout = max(0.001, Double(seconds))
+        default: break
+        }
+        if let size = options?[NSPersistentStoreConnectionPoolMaxSizeKey] {
+            guard let size = (size as? NSNumber)?.intValue ?? (size as? Int), size > 0 else {
+                throw CoreDataErrors.make(
+                    .persistentStoreOpen, "NSPersistentStoreConnectionPoolMaxSizeKey must be a number of at least 1, not \(size).")
+            }
+            configuration.maximumConnections = size
+        }
+        return configuration
+    }
+}

@@ -1,0 +1,89 @@
+import Synchronization
+
+/// Everything an open store needs for requests: connections, mapping, caches and prepared plans.
+final class PostgreSQLBackend: Sendable {
+    let pool: PostgreSQLPool
+    let mapping: SQLMapping
+    /// The types of the tables' columns.
+    let schema: PostgreSQLCatalog
+    /// By layout index, then by whether subentities are included. The lock guards the table of plans.
+    private let plans: Mutex<[[PostgreSQLSelectPlan?]]>
+    /// Guards the table of plans for relationships.
+    private let relatedRowsPlans = Mutex<[RelatedPlanKey: PostgreSQLRelatedRowsPlan]>([:])
+    /// Statements of fetches that were made before.
+    let fetchStatements: FetchStatements
+    /// The row caches, by layout index of the root entity.
+    let rowCaches: [RowCache]
+    /// The places of tables with derived attributes among the mapping's.
+    let derivingTables: Set<Int>
+    /// Keys that were taken for new rows and not handed out yet.
+    let keys: PostgreSQLKeys
+
+    init(pool: PostgreSQLPool, mapping: SQLMapping, schema: PostgreSQLCatalog, rowCaches: [RowCache]) {
+        self.pool = pool
+        self.mapping = mapping
+        self.schema = schema
+        self.rowCaches = rowCaches
+        keys = PostgreSQLKeys()
+        let layout = SQLSchema(mapping: mapping)
+        derivingTables = Set(mapping.tables.indices.filter { !layout.derivations(of: mapping.tables[$0]).isEmpty })
+        fetchStatements = FetchStatements(layoutCount: mapping.layouts.layouts.count)
+        plans = Mutex(Array(repeating: [nil, nil], count: mapping.layouts.layouts.count))
+    }
+
+    /// The result columns for whole rows of an entity.
+    func selectPlan(_ entity: SQLEntity, includesSubentities: Bool) -> PostgreSQLSelectPlan {
+        let index = entity.layout.index
+        let column = includesSubentities ? 1 : 0
+        if let known = plans.withLock({ $0[index][column] }) { return known }
+        let plan = PostgreSQLSelectPlan(
+            SelectColumns(entity, includesSubentities: includesSubentities, in: mapping), mapping: mapping)
+        plans.withLock { $0[index][column] = plan }
+        return plan
+    }
+
+    private struct RelatedPlanKey: Hashable {
+        let layoutIndex: Int
+        let slot: Int
+        let owners: SQLKeys.Form
+    }
+
+    /// A plan for the destination rows of some owners, made at first use.
+    func relatedRowsPlan(_ slot: PropertySlot, of entity: EntityLayout, _ owners: SQLKeys.Form) throws -> PostgreSQLRelatedRowsPlan {
+        let key = RelatedPlanKey(layoutIndex: entity.index, slot: slot.index, owners: owners)
+        if let known = relatedRowsPlans.withLock({ $0[key] }) { return known }
+        let owner = try self.entity(entity)
+        let select = selectPlan(try mapping.destination(of: slot, of: entity), includesSubentities: true)
+        let statement = try mapping.relatedRows(slot, of: owner, to: select.columns, owners: owners)
+        let plan = PostgreSQLRelatedRowsPlan(statement, select)
+        relatedRowsPlans.withLock { $0[key] = plan }
+        return plan
+    }
+
+    func rowCache(of layout: EntityLayout) -> RowCache { rowCaches[layout.rootIndex] }
+
+    /// The mapping of an entity.
+    func entity(_ layout: EntityLayout) throws -> SQLEntity { try mapping.requiredEntity(layout) }
+
+    /// The mapping of the root of an entity's hierarchy.
+    func root(of layout: EntityLayout) throws -> SQLEntity { try entity(mapping.layouts.layouts[layout.rootIndex]) }
+}
+
+/// How the rows related to one row, or to many, through one relationship are read.
+final class PostgreSQLRelatedRowsPlan: Sendable {
+    let sql: String
+    let select: PostgreSQLSelectPlan
+    /// Whether the rows are found by their own foreign key, so that none belongs to two owners.
+    let isInverse: Bool
+    private let ownerSlot: Int?
+
+    init(_ statement: RelatedRowsStatement, _ select: PostgreSQLSelectPlan) {
+        sql = statement.sql
+        self.select = select
+        isInverse = statement.isInverse
+        ownerSlot = statement.ownerSlot
+    }
+
+    /// Where the key of each row's owner stands.
+    var owner: PostgreSQLRowCollector.OwnerKey { ownerSlot.map { .slot($0) } ?? .lastColumn }
+}

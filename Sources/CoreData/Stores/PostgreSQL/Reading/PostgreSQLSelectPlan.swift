@@ -1,0 +1,118 @@
+import Synchronization
+
+/// How the results of a statement that reads whole rows of an entity and, perhaps, its subentities become rows.
+final class PostgreSQLSelectPlan: @unchecked Sendable {
+    // Sendable: never changed after `init`, but for a number that is atomic; decoders are read-only.
+
+    let columns: SelectColumns
+    /// Set when all rows are of one entity.
+    let only: PostgreSQLDecoder?
+    /// By layout index.
+    private let decoders: [PostgreSQLDecoder?]
+    private let mapping: SQLMapping
+    /// How many bytes the texts and blobs of a row took in the last result, so that the next one's pages fit.
+    private let lastHeapBytes = Atomic<Int>(0)
+
+    init(_ columns: SelectColumns, mapping: SQLMapping) {
+        self.columns = columns
+        self.mapping = mapping
+        var table: [PostgreSQLDecoder?] = Array(repeating: nil, count: mapping.layouts.layouts.count)
+        for member in columns.family {
+            table[member.layout.index] = PostgreSQLDecoder(entity: member, mapping: mapping, columnIndex: columns.positions)
+        }
+        decoders = table
+        only = columns.isSingle ? table[columns.entity.layout.index] : nil
+    }
+
+    var heapBytesPerRow: Int { lastHeapBytes.load(ordering: .relaxed) }
+
+    func noteHeap(bytes: Int, rows: Int) {
+        // An eighth more, for rows differ.
+        lastHeapBytes.store(bytes / rows + bytes / rows / 8 + 1, ordering: .relaxed)
+    }
+
+    func decoder(forEntityNumber number: Int64) -> PostgreSQLDecoder? {
+        mapping.layoutIndex(forNumber: number).flatMap { decoders[$0] }
+    }
+}
+
+/// Collects rows of one hierarchy, each in pages of its own entity.
+struct PostgreSQLRowCollector {
+    private let plan: PostgreSQLSelectPlan
+    private let expectedRows: Int
+    /// For a plan of one entity: the rows of its pages are the result.
+    private var only: RowPageBuilder?
+    /// By layout index, for a plan of several entities.
+    private var builders: ContiguousArray<RowPageBuilder?> = []
+    /// The rows of a plan of several entities, in order.
+    private var mixedRows: ContiguousArray<RowPointer> = []
+    /// What stands in the owner column, by row.
+    private(set) var ownerKeys: ContiguousArray<Int64> = []
+
+    init(_ plan: PostgreSQLSelectPlan, expectedRows: Int) {
+        self.plan = plan
+        self.expectedRows = expectedRows
+        if let decoder = plan.only { only = makeBuilder(decoder.layout) }
+    }
+
+    private func makeBuilder(_ layout: EntityLayout) -> RowPageBuilder {
+        RowPageBuilder(layout: layout, expectedRows: expectedRows, heapBytesPerRow: plan.heapBytesPerRow)
+    }
+
+    /// Where the key of a row's owner stands, for rows that are read through a relationship.
+    enum OwnerKey {
+        case slot(Int)
+        case lastColumn
+    }
+
+    /// Reads a row; one of an entity that the model does not know is passed over.
+    @inline(__always)
+    mutating func append(_ wire: WireRow, owner: OwnerKey? = nil) {
+        let key = number(wire, 1)
+        let version = number(wire, 2)
+        let row: RowPointer
+        if let decoder = plan.only {
+            // By its page: the builder would be copied with its references for each row.
+            guard let page = only?.pageWithRoom() else { return }
+            row = page.appendRow(key: key, version: version)
+            decoder.decode(wire, into: row, of: page)
+        } else {
+            guard let decoder = plan.decoder(forEntityNumber: number(wire, 0)) else { return }
+            let index = decoder.layout.index
+            while builders.count <= index { builders.append(nil) }
+            if builders[index] == nil { builders[index] = makeBuilder(decoder.layout) }
+            guard let page = builders[index]?.pageWithRoom() else { return }
+            row = page.appendRow(key: key, version: version)
+            decoder.decode(wire, into: row, of: page)
+            mixedRows.append(row)
+        }
+        switch owner {
+        case nil: break
+        case .slot(let slot)?: ownerKeys.append(Int64(bitPattern: row[slot]))
+        case .lastColumn?: ownerKeys.append(number(wire, wire.count - 1))
+        }
+    }
+
+    @inline(__always)
+    private func number(_ wire: WireRow, _ column: Int) -> Int64 {
+        wire.values[column].map { WireValue.integer($0, wire.lengths[column]) } ?? 0
+    }
+
+    /// The rows, published in the cache.
+    ///
+    /// - Parameter generation: the cache's, from before the first row was read.
+    mutating func finish(in cache: RowCache, readAt generation: Int) -> FetchedRows {
+        let fetched = finishUnpublished()
+        if !fetched.pages.isEmpty { cache.insert(fetched.pages, readAt: generation) }
+        return fetched
+    }
+
+    /// The rows, for someone who publishes them later or never.
+    mutating func finishUnpublished() -> FetchedRows {
+        var pages: [RowPage] = only?.finish() ?? []
+        for index in builders.indices { pages += builders[index]?.finish() ?? [] }
+        let fetched = plan.only == nil ? FetchedRows(rows: mixedRows, pages: pages) : FetchedRows(pagesInOrder: pages)
+        if !fetched.rows.isEmpty { plan.noteHeap(bytes: pages.reduce(0) { $0 + $1.heapCount }, rows: fetched.rows.count) }
+        return fetched
+    }
+}

@@ -1,0 +1,31 @@
+// Rows as triggers have left them.
+extension PostgreSQLSave {
+    /// Has triggers begin their lists of rows anew, which would grow from block to block.
+    func forgetTouchedRows() {
+        for (place, table) in backend.mapping.tables.enumerated() where backend.derivingTables.contains(place) {
+            waiting.append(WireStatement("SELECT set_config('\(PostgreSQLDialect.touchedRows(table.name))', '', true)"))
+        }
+    }
+
+    /// Has the rows read again whose derived values triggers may have changed, with the next round trip.
+    func readDerivedRows() {
+        let mapping = backend.mapping
+        for (place, table) in mapping.tables.enumerated() where backend.derivingTables.contains(place) {
+            let root = table.root.index
+            var keys: [Int64] = []
+            for change in batch.inserts where change.layout.rootIndex == root { keys.append(change.key) }
+            for change in batch.updates where change.layout.rootIndex == root { keys.append(change.key) }
+            guard let entity = mapping.entity(table.root) else { continue }
+            let select = backend.selectPlan(entity, includesSubentities: true)
+            let touched = "string_to_array(NULLIF(current_setting('\(PostgreSQLDialect.touchedRows(table.name))', true), ''), ',')::int8[]"
+            let sql =
+                "SELECT \(select.columns.sql) FROM \(dialect.identifier(table.name)) \(SQLScope.firstAlias) "
+                + "WHERE \(SQLScope.firstAlias).\(statements.key) = ANY($1 || COALESCE(\(touched), '{}'))"
+            var arguments = WireArguments()
+            arguments.append(keys: keys)
+            derivedRows[root] = PostgreSQLRowCollector(select, expectedRows: max(1, keys.count))
+            derivedReads[sql] = root
+            waiting.append(WireStatement(sql, arguments, isKept: true))
+        }
+    }
+}

@@ -1,0 +1,283 @@
+import Foundation
+
+/// One attempt at a save: all writes of a batch in one transaction.
+///
+/// Rows that are changed or deleted are locked first, in the order of their keys, and their versions compared: all conflicts are known
+/// before anything is written. Then rows are deleted, updated and inserted, so that a unique value can move between rows within
+/// one save: uniqueness and foreign keys are looked at behind all of them.
+final class PostgreSQLSave: PostgreSQLAttempt {
+    let batch: SaveBatch
+    let store: PostgreSQLStore
+    let backend: PostgreSQLBackend
+    let connection: PostgreSQLConnection
+    let statements: SaveStatements
+    /// Names the save in the table of transactions.
+    let identifier = UUID()
+    private var writers: [Int: PostgreSQLRowWriter] = [:]
+    private var recent: (layout: ObjectIdentifier, writer: PostgreSQLRowWriter)?
+    var conflicts = SaveConflicts()
+    private(set) var insertedRows: ContiguousArray<RowPointer?>
+    private(set) var updatedRows: ContiguousArray<RowPointer?>
+    /// Statements that wait for the next round trip.
+    var waiting: [WireStatement] = []
+    /// Whether the commit was sent: what became of it is not known if the connection is lost now.
+    private(set) var isCommitSent = false
+    /// The rows as triggers have left them.
+    var derivedRows: [Int: PostgreSQLRowCollector] = [:]
+
+    /// From this number of new rows of an entity on they are copied.
+    static let fewestCopiedRows = 50
+    private static let savepoint = "before_rows"
+
+    init(batch: SaveBatch, store: PostgreSQLStore, backend: PostgreSQLBackend, connection: PostgreSQLConnection) {
+        self.batch = batch
+        self.store = store
+        self.backend = backend
+        self.connection = connection
+        statements = SaveStatements(mapping: backend.mapping)
+        insertedRows = ContiguousArray(repeating: nil, count: batch.inserts.count)
+        updatedRows = ContiguousArray(repeating: nil, count: batch.updates.count)
+    }
+
+    var dialect: any SQLDialect { backend.mapping.dialect }
+
+    /// - Parameter others: what has to be done before the commit; nil for nothing, which saves a round trip.
+    func run(beforeCommit others: (() throws -> Void)?) throws -> SaveOutcome {
+        waiting = [WireStatement("SET CONSTRAINTS ALL DEFERRED")]
+        try lockRows()
+        guard conflicts.rows.isEmpty else {
+            try findViolations()
+            throw conflicts
+        }
+        waiting.append(WireStatement("SAVEPOINT \(Self.savepoint)"))
+        let end: [WireStatement]
+        do {
+            try write()
+            end = try store.lastStatements(
+                of: identifier, ChangeAuthor(contextName: batch.contextName, transactionAuthor: batch.transactionAuthor))
+            if let others {
+                try send(end)
+                waiting = []
+                try others()
+            }
+        } catch let error as WireError where error.isUniqueViolation {
+            throw try explanation(of: error)
+        }
+        do {
+            try commit(others == nil ? end : [])
+        } catch let error as WireError where error.isUniqueViolation && connection.isInTransaction {
+            throw try explanation(of: error)
+        }
+        return publish()
+    }
+
+    // MARK: Round trips
+
+    /// Sends what waits, and more, in one round trip.
+    func send(_ more: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws {
+        let all = waiting + more
+        let offset = waiting.count
+        waiting = []
+        if connection.isInTransaction {
+            if all.isEmpty { return }
+            _ = try connection.executeAll(all) { index, row in try self.receive(index - offset, row, all[index].sql, rows) }
+        } else {
+            try connection.begin(with: all) { index, row in try self.receive(index - offset, row, all[index].sql, rows) }
+        }
+    }
+
+    private func receive(_ index: Int, _ row: WireRow, _ sql: String, _ rows: (Int, WireRow) throws -> Void) throws {
+        if index >= 0 { return try rows(index, row) }
+        if let root = derivedReads[sql] { derivedRows[root]?.append(row) }
+    }
+
+    /// The statements that read derived values, by their text, with the roots whose rows they read.
+    var derivedReads: [String: Int] = [:]
+
+    private func commit(_ end: [WireStatement]) throws {
+        let all = waiting + end
+        waiting = []
+        isCommitSent = true
+        try connection.commit(with: all) { index, row in
+            if index < all.count { try self.receive(-1, row, all[index].sql) { _, _ in } }
+        }
+    }
+
+    /// What a violation of uniqueness means for the save.
+    private func explanation(of error: WireError) throws -> any Error {
+        guard connection.wire.isUsable else { return error }
+        waiting = []
+        try connection.wire.run("ROLLBACK TO SAVEPOINT \(Self.savepoint)")
+        try findTakenKeys()
+        try findViolations()
+        if !conflicts.rows.isEmpty || !conflicts.violations.isEmpty { return conflicts }
+        return error
+    }
+
+    // MARK: Locking
+
+    private struct Lock {
+        var keys: [Int64] = []
+        var isForDeletion = false
+    }
+
+    /// Locks the rows that the save is based on, and compares their versions.
+    private func lockRows() throws {
+        var locks: [Int: Lock] = [:]
+        for change in batch.updates { locks[change.layout.rootIndex, default: Lock()].keys.append(change.key) }
+        for change in batch.versionChecks { locks[change.layout.rootIndex, default: Lock()].keys.append(change.key) }
+        for change in batch.deletes {
+            locks[change.layout.rootIndex, default: Lock()].keys.append(change.key)
+            locks[change.layout.rootIndex]?.isForDeletion = true
+        }
+        guard !locks.isEmpty else { return }
+        let roots = locks.keys.sorted()
+        var versions: [Int: [Int64: UInt32]] = [:]
+        let reads = try roots.map { root in
+            let lock = locks[root] ?? Lock()
+            let entity = try backend.entity(backend.mapping.layouts.layouts[root])
+            let (key, version) = (statements.key, dialect.identifier(statements.naming.version))
+            var arguments = WireArguments()
+            arguments.append(keys: lock.keys)
+            versions[root] = Dictionary(minimumCapacity: lock.keys.count)
+            return WireStatement(
+                "SELECT \(key), \(version) FROM \(statements.table(entity)) WHERE \(key) = ANY($1) ORDER BY \(key) "
+                    + "FOR \(lock.isForDeletion ? "" : "NO KEY ")UPDATE", arguments, isKept: true)
+        }
+        try send(reads) { index, row in
+            let row = PostgreSQLRow(row: row)
+            versions[roots[index]]?[row.int64(0)] = UInt32(truncatingIfNeeded: row.int64(1))
+        }
+        func isCurrent(_ change: RowChange) -> Bool {
+            guard let version = versions[change.layout.rootIndex]?[change.key] else { return false }
+            return change.base.map { UInt32(truncatingIfNeeded: $0.version) == version } ?? true
+        }
+        for (index, change) in batch.versionChecks.enumerated() where !isCurrent(change) { try addConflict(.check, index, change) }
+        for (index, change) in batch.deletes.enumerated() where !isCurrent(change) { try addConflict(.delete, index, change) }
+        for (index, change) in batch.updates.enumerated() where !isCurrent(change) { try addConflict(.update, index, change) }
+    }
+
+    // MARK: Writing
+
+    private func write(readsDerivedRows: Bool = true) throws {
+        try deleteRows()
+        try updateRows()
+        try insertRows()
+        try writeRelationships()
+        if readsDerivedRows { readDerivedRows() }
+    }
+
+    /// Writes the batch as a part of the transaction that is open, and reads nothing back.
+    func writeBlock() throws {
+        try write(readsDerivedRows: false)
+        forgetTouchedRows()
+        try send()
+    }
+
+    private func deleteRows() throws {
+        var keysByRoot: [Int: [Int64]] = [:]
+        var keysByOwner: [Int: [Int64]] = [:]
+        for change in batch.deletes {
+            keysByRoot[change.layout.rootIndex, default: []].append(change.key)
+            for (index, key) in backend.mapping.hiddenKeys.enumerated() where change.layout.isKind(of: key.owner.layout) {
+                keysByOwner[index, default: []].append(change.key)
+            }
+        }
+        for (root, keys) in keysByRoot.sorted(by: { $0.key < $1.key }) {
+            let entity = try backend.entity(backend.mapping.layouts.layouts[root])
+            for join in backend.mapping.joinTables {
+                if join.owner.layout.rootIndex == root { wait(statements.deletePairs(join, ofKeysIn: join.firstColumn), keys: keys) }
+                if join.destination.layout.rootIndex == root { wait(statements.deletePairs(join, ofKeysIn: join.secondColumn), keys: keys) }
+            }
+            wait(statements.deleteRows(of: entity), keys: keys)
+        }
+        for (index, keys) in keysByOwner.sorted(by: { $0.key < $1.key }) {
+            let key = backend.mapping.hiddenKeys[index]
+            wait(
+                "UPDATE \(statements.table(key.destination)) SET \(statements.noOwner(in: key.column)) "
+                    + "WHERE \(dialect.identifier(key.column.name)) \(dialect.keyCondition(.list))", keys: keys)
+        }
+    }
+
+    /// Adds a statement with one list of keys to those of the next round trip.
+    private func wait(_ sql: String, keys: [Int64]) {
+        var arguments = WireArguments()
+        arguments.append(keys: keys)
+        waiting.append(WireStatement(sql, arguments, isKept: true))
+    }
+
+    private func updateRows() throws {
+        struct Group {
+            let writer: PostgreSQLRowWriter
+            let mask: SlotMask
+            var rows: ContiguousArray<RowPointer> = []
+        }
+        var groups: [Group] = []
+        var places: [Int: [Int]] = [:]
+        for (index, change) in batch.updates.enumerated() {
+            guard let base = change.base else { continue }
+            let writer = try writer(for: change.layout)
+            let row = writer.update(change, base)
+            updatedRows[index] = row
+            let mask = change.values?.mask ?? SlotMask(count: change.layout.slots.count)
+            if let place = places[change.layout.index]?.first(where: { groups[$0].mask == mask }) {
+                groups[place].rows.append(row)
+            } else {
+                places[change.layout.index, default: []].append(groups.count)
+                groups.append(Group(writer: writer, mask: mask, rows: [row]))
+            }
+        }
+        for group in groups { waiting.append(try group.writer.updateStatement(group.rows, changed: group.mask)) }
+    }
+
+    private func insertRows() throws {
+        for (index, change) in batch.inserts.enumerated() { insertedRows[index] = try writer(for: change.layout).insert(change) }
+        for index in writers.keys.sorted() {
+            guard let writer = writers[index], !writer.inserted.isEmpty else { continue }
+            if writer.inserted.count < Self.fewestCopiedRows {
+                waiting.append(try writer.insertStatement())
+            } else {
+                try send()
+                try connection.wire.copy(writer.copyStatement) { try writer.copyRows(to: $0) }
+            }
+        }
+    }
+
+    private func writer(for layout: EntityLayout) throws -> PostgreSQLRowWriter {
+        if let recent, recent.layout == ObjectIdentifier(layout) { return recent.writer }
+        let writer =
+            try writers[layout.index]
+            ?? PostgreSQLRowWriter(try backend.entity(layout), backend, expectedRows: max(batch.inserts.count, batch.updates.count))
+        writers[layout.index] = writer
+        recent = (ObjectIdentifier(layout), writer)
+        return writer
+    }
+
+    // MARK: Publishing
+
+    /// Publishes the new rows and forgets the deleted ones, after the commit.
+    func publish() -> SaveOutcome {
+        var pages: [RowPage] = []
+        for index in writers.keys.sorted() { pages += writers[index]?.finish() ?? [] }
+        var byRoot: [Int: [RowPage]] = [:]
+        for page in pages { byRoot[page.layout.rootIndex, default: []].append(page) }
+        for (root, pages) in byRoot { backend.rowCaches[root].insert(pages) }
+        for change in batch.deletes { backend.rowCache(of: change.layout).remove(change.key) }
+        var replaced: [RowReference: RowPointer] = [:]
+        for root in derivedRows.keys.sorted() {
+            guard let derived = derivedRows[root]?.finishUnpublished(), !derived.rows.isEmpty else { continue }
+            backend.rowCaches[root].insert(derived.pages)
+            pages += derived.pages
+            for row in derived.rows { replaced[RowReference(key: row.rowKey, layoutIndex: root)] = row }
+        }
+        func current(_ row: RowPointer?, _ change: RowChange) -> RowPointer? {
+            replaced.isEmpty ? row : replaced[RowReference(key: change.key, layoutIndex: change.layout.rootIndex)] ?? row
+        }
+        var outcome = SaveOutcome()
+        outcome.inserted = FetchedRows(
+            rows: ContiguousArray(zip(insertedRows, batch.inserts).compactMap { current($0, $1) }), pages: pages)
+        outcome.updated = FetchedRows(
+            rows: ContiguousArray(zip(updatedRows, batch.updates).compactMap { current($0, $1) }), pages: pages)
+        return outcome
+    }
+}

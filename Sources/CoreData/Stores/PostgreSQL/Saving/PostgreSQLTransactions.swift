@@ -1,0 +1,68 @@
+import Foundation
+
+/// The numbered transactions of a store.
+enum PostgreSQLTransactions {
+    /// Where transactions are told of, in terms of the schema that statements work in.
+    static let channel = "'ocd_' || md5(current_schema())"
+
+    /// Takes the next number, records the transaction and tells who listens: the save's UUID, its author, the context's name and who saves.
+    ///
+    /// The row with the last number stays locked until the commit, so that numbers are in the order of commits.
+    static let record = """
+        WITH n AS (UPDATE \(PostgreSQLHousekeeping.storeTable) SET last_transaction = last_transaction + 1 RETURNING last_transaction), \
+        t AS (INSERT INTO \(PostgreSQLHousekeeping.transactionTable) (number, save, at, author, context_name) \
+        SELECT n.last_transaction, $1, clock_timestamp(), $2, $3 FROM n RETURNING number) \
+        SELECT pg_notify(\(channel), t.number::text || ' ' || $4) FROM t
+        """
+
+    /// The statement that records a transaction.
+    static func recording(_ save: UUID, author: String?, contextName: String?, sender: String) -> WireStatement {
+        var arguments = WireArguments()
+        arguments.append(WireType.uuid) { bytes in withUnsafeBytes(of: save.uuid) { bytes.append($0.bindMemory(to: UInt8.self)) } }
+        for text in [author, contextName] {
+            if let text, !text.contains("\0") { arguments.append(text: text) } else { arguments.appendNull(WireType.text) }
+        }
+        arguments.append(text: sender)
+        return WireStatement(record, arguments, isKept: true)
+    }
+
+    /// The number of the last transaction; 0 before the first.
+    static func last(_ connection: PostgreSQLConnection) throws -> Int64 {
+        try connection.integer(WireStatement("SELECT last_transaction FROM \(PostgreSQLHousekeeping.storeTable)")) ?? 0
+    }
+
+    /// What listeners are told of a transaction.
+    struct Announcement {
+        let number: Int64
+        /// Names the store that has committed it, among all of all programs.
+        let sender: String
+
+        init?(_ payload: String) {
+            let parts = payload.split(separator: " ")
+            guard parts.count == 2, let number = Int64(parts[0]) else { return nil }
+            self.number = number
+            sender = String(parts[1])
+        }
+    }
+}
+
+/// One attempt at writing in a transaction.
+protocol PostgreSQLAttempt {
+    /// Names the transaction in the table of transactions.
+    var identifier: UUID { get }
+    /// Whether the commit was sent: what became of it is not known if the connection is lost now.
+    var isCommitSent: Bool { get }
+}
+
+extension PostgreSQLStore {
+    /// What stands behind everything else in a transaction: constraints, metadata, and the transaction itself, whose number is locked as
+    /// late as can be.
+    func lastStatements(of transaction: UUID, _ author: ChangeAuthor) throws -> [WireStatement] {
+        var last = [WireStatement("SET CONSTRAINTS ALL IMMEDIATE")]
+        if let metadata = changedMetadata { last.append(try PostgreSQLMetadata.update(metadata)) }
+        last.append(
+            PostgreSQLTransactions.recording(
+                transaction, author: author.transactionAuthor, contextName: author.contextName, sender: try backend().pool.sender))
+        return last
+    }
+}

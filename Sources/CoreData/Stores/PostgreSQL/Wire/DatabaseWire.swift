@@ -1,0 +1,168 @@
+/// A connection to a database server, as a driver gives it: the one interface between the PostgreSQL store and a client library.
+///
+/// One thread at a time uses a connection, but for `cancel()`. Values cross it in PostgreSQL's binary format, in both directions.
+package protocol DatabaseWire: AnyObject {
+    /// What the server said of itself and of this connection when it was opened.
+    var facts: WireFacts { get }
+
+    /// Whether the connection can still be used: false once it was closed or lost.
+    var isUsable: Bool { get }
+
+    /// Whether statements may be kept on the server between calls. The driver names and keeps those that ask for it while this is true.
+    var keepsStatements: Bool { get set }
+
+    /// Runs one statement. One round trip, where it is kept already.
+    ///
+    /// - Parameter rows: called for each row of the result, as it arrives: the driver never holds a whole result. Where it throws, the rest
+    ///   of the result is dropped and the error passed on.
+    /// - Returns: how many rows the statement wrote or gave.
+    /// - Throws: `WireError`.
+    @discardableResult
+    func execute(_ statement: WireStatement, rows: (WireRow) throws -> Void) throws -> Int
+
+    /// Runs several statements in one round trip. The first that fails keeps the rest from being run.
+    ///
+    /// - Parameter rows: called for each row, with the place of its statement.
+    /// - Returns: how many rows each statement wrote or gave.
+    /// - Throws: `WireError`, which names the statement that failed.
+    @discardableResult
+    func executeAll(_ statements: [WireStatement], rows: (Int, WireRow) throws -> Void) throws -> [Int]
+
+    /// Runs a `COPY … FROM STDIN` and sends what it takes.
+    ///
+    /// - Parameter body: is given what sends bytes, to be called any number of times. Where it throws, the copy is given up and nothing
+    ///   was copied.
+    /// - Returns: how many rows were copied.
+    @discardableResult
+    func copy(_ sql: String, _ body: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws -> Int
+
+    /// Runs statements without arguments or results, separated by semicolons: all of them in one transaction, or within the current one.
+    func run(_ sql: String) throws
+
+    /// What `NOTIFY` sent to this connection and nobody has taken yet. Waits until there is something, the time has passed or
+    /// `cancel()` was called.
+    ///
+    /// - Parameter seconds: how long to wait; 0 for not at all.
+    func notifications(within seconds: Double) throws -> [WireNotification]
+
+    /// Asks the server to end the statement that is running; it then fails with SQLSTATE 57014. May be called from any thread.
+    func cancel()
+
+    /// Ends the connection. Nothing may be asked of it afterwards.
+    func close()
+}
+
+/// What makes connections; a class of the driver's module conforms, which the store finds by its name.
+package protocol DatabaseDriver: AnyObject, SendableMetatype {
+    /// Opens a connection.
+    ///
+    /// - Throws: `WireError`, whose message holds no password.
+    static func connect(_ target: WireTarget) throws -> any DatabaseWire
+}
+
+/// Where and as whom to connect.
+package struct WireTarget: Sendable {
+    /// A URL or a list of `keyword=value`, as the client library reads it: hosts, ports, database, user, TLS, service and password files.
+    package var connection: String
+    /// Parameters that go before those of `connection`, by the client library's keywords.
+    package var overriding: [String: String]
+    /// Parameters that go behind them: used where `connection` says nothing.
+    package var standard: [String: String]
+    /// Asked for each connection, for passwords that expire; nil where the client library knows the password, or none is needed.
+    package var password: (@Sendable () throws -> String)?
+
+    package init(connection: String) {
+        self.connection = connection
+        overriding = [:]
+        standard = [:]
+    }
+}
+
+package struct WireFacts: Sendable {
+    /// For example 150004.
+    package var serverVersion: Int
+    /// The process that the connection speaks to; a pooler shows itself by another one than `pg_backend_pid()`.
+    package var backendProcessID: Int32
+    package var host: String
+    package var database: String
+    package var user: String
+    /// Whether the connection is encrypted.
+    package var isEncrypted: Bool
+
+    package init(serverVersion: Int, backendProcessID: Int32, host: String, database: String, user: String, isEncrypted: Bool) {
+        self.serverVersion = serverVersion
+        self.backendProcessID = backendProcessID
+        self.host = host
+        self.database = database
+        self.user = user
+        self.isEncrypted = isEncrypted
+    }
+}
+
+package struct WireStatement {
+    package var sql: String
+    package var arguments: WireArguments
+    /// Whether a statement with this text will be run again: the server then keeps its plan.
+    package var isKept: Bool
+
+    package init(_ sql: String, _ arguments: WireArguments = WireArguments(), isKept: Bool = false) {
+        self.sql = sql
+        self.arguments = arguments
+        self.isKept = isKept
+    }
+}
+
+/// One row of a result, valid while it is handed out.
+package struct WireRow {
+    package let count: Int
+    /// The bytes of each column in binary format; nil for NULL. Not aligned.
+    package let values: UnsafePointer<UnsafePointer<UInt8>?>
+    /// How many bytes each column has; meaningless for NULL.
+    package let lengths: UnsafePointer<Int32>
+    /// The type's object identifier of each column.
+    package let types: UnsafePointer<UInt32>
+
+    package init(
+        count: Int, values: UnsafePointer<UnsafePointer<UInt8>?>, lengths: UnsafePointer<Int32>, types: UnsafePointer<UInt32>
+    ) {
+        self.count = count
+        self.values = values
+        self.lengths = lengths
+        self.types = types
+    }
+}
+
+package struct WireNotification: Sendable {
+    package var channel: String
+    package var payload: String
+
+    package init(channel: String, payload: String) {
+        self.channel = channel
+        self.payload = payload
+    }
+}
+
+/// What the server or the way to it has against a statement.
+package struct WireError: Error, Sendable {
+    /// Five characters; nil where the server did not answer.
+    package var sqlState: String?
+    package var message: String
+    package var detail: String?
+    package var hint: String?
+    package var schema: String?
+    package var table: String?
+    package var column: String?
+    package var constraint: String?
+    /// The statement that failed, without its values.
+    package var statement: String?
+    /// Where it stands among those of one call.
+    package var statementIndex = 0
+    /// Whether the connection is gone: what the server did with the last call is not known.
+    package var isConnectionLost: Bool
+
+    package init(sqlState: String? = nil, message: String, isConnectionLost: Bool = false) {
+        self.sqlState = sqlState
+        self.message = message
+        self.isConnectionLost = isConnectionLost
+    }
+}

@@ -1,0 +1,97 @@
+import CPostgreSQL
+import CoreData
+
+extension LibPQConnection {
+    /// How many rows nobody wants are taken from the server before it is asked to end the statement.
+    private static let mostUnwantedRows = 2_000
+
+    /// Takes the results of what was sent outside of a pipeline, to their end.
+    ///
+    /// - Parameter sent: what the library said to sending it: 1 where it could.
+    /// - Returns: how many rows the last statement wrote or gave.
+    func finish(
+        _ sent: Int32, _ sql: String, on connection: OpaquePointer, _ rows: (WireRow) throws -> Void
+    ) throws -> Int {
+        guard sent == 1 else { throw lost(WireError(lastOf: connection), sql, 0, on: connection) }
+        _ = ocd_pq_use_partial_results(connection)
+        var refusal: WireError?
+        var thrown: (any Error)?
+        var given = 0
+        var unwanted = 0
+        var count = 0
+        var statements = 0
+        while let result = PQgetResult(connection) {
+            defer { PQclear(result) }
+            switch PQresultStatus(result) {
+            case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
+                count = Self.rowCount(of: result) ?? 0
+                statements += 1
+            case PGRES_COPY_IN:
+                PQputCopyEnd(connection, "it was not run as a copy")
+            case PGRES_COPY_OUT:
+                dropCopy(on: connection)
+                if refusal == nil { refusal = .refused(sql, "a copy gives no rows", index: statements) }
+            case let status where ocd_pq_is_partial(result) != 0 || status == PGRES_TUPLES_OK:
+                if thrown == nil {
+                    if given == 0 { row.begin(result) }
+                    do { try row.handOut(result, rows) } catch { thrown = error }
+                } else if unwanted >= 0 {
+                    unwanted += Int(PQntuples(result))
+                    // Within a transaction that would undo what was done before.
+                    if unwanted > Self.mostUnwantedRows, !wasWithinTransaction {
+                        cancellation.cancelStatement()
+                        unwanted = -1
+                    }
+                }
+                given += Int(PQntuples(result))
+                if status == PGRES_TUPLES_OK {
+                    count = Self.rowCount(of: result) ?? given
+                    given = 0
+                    statements += 1
+                }
+            default:
+                if refusal == nil {
+                    refusal = WireError(result, of: connection)
+                    refusal?.statementIndex = statements
+                }
+            }
+        }
+        if PQstatus(connection) != CONNECTION_OK || refusal?.isConnectionLost == true {
+            let error = lost(refusal ?? WireError(lastOf: connection), sql, statements, on: connection)
+            throw thrown ?? error
+        }
+        if let thrown { throw thrown }
+        if var refusal {
+            refusal.statement = sql
+            throw refusal
+        }
+        return count
+    }
+
+    /// How many rows a statement wrote or gave, where the server says so.
+    static func rowCount(of result: OpaquePointer) -> Int? {
+        guard let text = PQcmdTuples(result) else { return nil }
+        var digit = text
+        var count = 0
+        while case 48...57 = digit.pointee {
+            count = count &* 10 &+ Int(digit.pointee - 48)
+            digit += 1
+        }
+        return digit == text ? nil : count
+    }
+
+    /// Notes that a connection is of no use any more if it is so, and completes the error that says it.
+    func lost(_ error: WireError, _ sql: String, _ index: Int, on connection: OpaquePointer) -> WireError {
+        var error = error
+        error.statement = sql
+        error.statementIndex = index
+        if PQstatus(connection) != CONNECTION_OK { error.isConnectionLost = true }
+        if error.isConnectionLost { isLost = true }
+        return error
+    }
+
+    func dropCopy(on connection: OpaquePointer) {
+        var block: UnsafeMutablePointer<CChar>?
+        while PQgetCopyData(connection, &block, 0) > 0 { PQfreemem(block) }
+    }
+}

@@ -1,0 +1,159 @@
+import CPostgreSQL
+import CoreData
+
+/// A connection through libpq.
+final class LibPQConnection: DatabaseWire {
+    let facts: WireFacts
+    /// Nil once it was closed.
+    private(set) var connection: OpaquePointer?
+    /// Whether the server has ended the connection, or it cannot be told any more what its next answer belongs to.
+    var isLost = false
+    let cancellation: LibPQCancellation
+    var kept = KeptStatements()
+    var row = RowBuffer()
+    var arguments = ArgumentBuffer()
+    /// Whether a transaction was open when the statement that runs was sent.
+    private(set) var wasWithinTransaction = false
+
+    /// Takes over an open connection.
+    init(_ connection: OpaquePointer) {
+        self.connection = connection
+        // The library would print what the server remarks.
+        PQsetNoticeReceiver(connection, { _, _ in }, nil)
+        func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
+        facts = WireFacts(
+            serverVersion: Int(PQserverVersion(connection)), backendProcessID: PQbackendPID(connection), host: text(PQhost(connection)),
+            database: text(PQdb(connection)), user: text(PQuser(connection)), isEncrypted: PQsslInUse(connection) != 0)
+        cancellation = LibPQCancellation(of: connection)
+    }
+
+    deinit { close() }
+
+    var isUsable: Bool {
+        guard let connection, !isLost else { return false }
+        return PQstatus(connection) == CONNECTION_OK
+    }
+
+    var keepsStatements = true {
+        didSet { if !keepsStatements { kept.removeAll() } }
+    }
+
+    func cancel() { cancellation.cancel() }
+
+    func close() {
+        guard let connection else { return }
+        // First, so that no request of another thread is on its way any more.
+        cancellation.close()
+        PQfinish(connection)
+        self.connection = nil
+    }
+
+    /// The connection, where it can be used.
+    func usable() throws -> OpaquePointer {
+        guard let connection, !isLost, PQstatus(connection) == CONNECTION_OK else { throw WireError.closed }
+        return connection
+    }
+
+    /// To be called before something is sent, and `cancellation.end()` when its results were taken.
+    func begin(on connection: OpaquePointer) {
+        wasWithinTransaction = PQtransactionStatus(connection) != PQTRANS_IDLE
+        cancellation.begin()
+    }
+
+    // MARK: Statements
+
+    @discardableResult
+    func execute(_ statement: WireStatement, rows: (WireRow) throws -> Void) throws -> Int {
+        let connection = try usable()
+        try check(statement)
+        if statement.isKept, keepsStatements {
+            return try executeKept(statement, on: connection, rows)
+        }
+        begin(on: connection)
+        defer { cancellation.end() }
+        let sent = statement.sql.withCString { sql in
+            arguments.with(statement.arguments) { PQsendQueryParams(connection, sql, $0, $1, $2, $3, $4, 1) }
+        }
+        return try finish(sent, statement.sql, on: connection, rows)
+    }
+
+    private func executeKept(_ statement: WireStatement, on connection: OpaquePointer, _ rows: (WireRow) throws -> Void) throws -> Int {
+        let isWithinTransaction = PQtransactionStatus(connection) != PQTRANS_IDLE
+        if !isWithinTransaction { try makeRoom(on: connection) }
+        guard let found = kept.find(statement) else {
+            return try pipeline([statement], on: connection) { try rows($1) }[0]
+        }
+        do {
+            begin(on: connection)
+            defer { cancellation.end() }
+            let sent = found.name.withCString { name in
+                arguments.with(statement.arguments) { count, _, values, lengths, formats in
+                    PQsendQueryPrepared(connection, name, count, values, lengths, formats, 1)
+                }
+            }
+            return try finish(sent, statement.sql, on: connection, rows)
+        } catch let error as WireError where error.isAboutKeptStatement {
+            // The server says so before it gives a row.
+            kept.forget(found, isOnServer: error.sqlState != WireError.unknownStatement)
+            if isWithinTransaction { throw error }
+            return try pipeline([statement], on: connection) { try rows($1) }[0]
+        }
+    }
+
+    @discardableResult
+    func executeAll(_ statements: [WireStatement], rows: (Int, WireRow) throws -> Void) throws -> [Int] {
+        let connection = try usable()
+        for (index, statement) in statements.enumerated() { try check(statement, index: index) }
+        if statements.isEmpty { return [] }
+        if PQtransactionStatus(connection) != PQTRANS_IDLE { return try pipeline(statements, on: connection, rows) }
+        try makeRoom(on: connection)
+        do {
+            return try pipeline(statements, on: connection, rows)
+        } catch let error as WireError where error.isAboutKeptStatement && error.statementIndex == 0 && isUsable {
+            // Nothing was done yet.
+            return try pipeline(statements, on: connection, rows)
+        }
+    }
+
+    func run(_ sql: String) throws {
+        let connection = try usable()
+        let statement = WireStatement(sql)
+        try check(statement)
+        begin(on: connection)
+        defer { cancellation.end() }
+        _ = try finish(sql.withCString { PQsendQuery(connection, $0) }, sql, on: connection) { _ in }
+    }
+
+    /// Gives up statements that the server keeps although they were not used for long.
+    private func makeRoom(on connection: OpaquePointer) throws {
+        guard let sql = kept.makeRoom() else { return }
+        // Where the server does not know one of them any more, it knows none of them, and says so again when one is used.
+        PQclear(PQexec(connection, sql))
+        _ = try usable()
+    }
+
+    /// Refuses what could not be sent as it is.
+    private func check(_ statement: WireStatement, index: Int = 0) throws {
+        // C ends a text there, and another statement than this would be run.
+        if statement.sql.utf8.contains(0) { throw WireError.refused(statement.sql, "a statement cannot contain U+0000", index: index) }
+        if statement.arguments.count > Self.mostArguments {
+            throw WireError.refused(
+                statement.sql,
+                "a statement cannot have more than \(Self.mostArguments) arguments, and this has \(statement.arguments.count)",
+                index: index)
+        }
+    }
+
+    private static let mostArguments = 65_535
+}
+
+extension WireError {
+    static let unknownStatement = "26000"
+    /// What goes with 0A000, a code that many others have.
+    static let changedResult = "cached plan must not change result type"
+
+    /// Whether it says that a kept statement is gone, or was prepared for columns that are others now.
+    var isAboutKeptStatement: Bool {
+        sqlState == Self.unknownStatement || sqlState == "0A000" && message.contains(Self.changedResult)
+    }
+}

@@ -1,0 +1,129 @@
+import CoreData
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import CoreDataPostgreSQL
+
+/// Where to connect, as whom and how.
+@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+struct ConnectionStringTests {
+    private func server() throws -> PostgreSQLServer { try WireConnection.server() }
+
+    private func refusal(_ target: WireTarget, sourceLocation: SourceLocation = #_sourceLocation) throws -> WireError {
+        try #require(throws: WireError.self, sourceLocation: sourceLocation) { _ = try LibPQDriver.connect(target) }
+    }
+
+    @Test func urlsAndListsOfKeywordsLeadToTheDatabase() throws {
+        let server = try server()
+        let folder = server.socketFolder
+        for connection in [
+            server.url().absoluteString, server.connectionString(), "postgres://app@/app?host=\(folder)",
+            "postgresql://app@\(folder.replacingOccurrences(of: "/", with: "%2F"))/app",
+            // The first answers not.
+            "host=/tmp/nobody,\(folder) dbname=app user=app target_session_attrs=read-write",
+        ] {
+            let connection = try LibPQDriver.connect(WireTarget(connection: connection))
+            #expect(connection.facts.database == "app")
+            #expect(connection.facts.host == folder)
+        }
+    }
+
+    @Test func parametersGoBeforeTheConnectionStringOrBehindIt() throws {
+        var target = WireTarget(connection: try server().connectionString() + " application_name=said")
+        target.standard = ["application_name": "standard", "options": "-c statement_timeout=1234ms"]
+        let said = try LibPQDriver.connect(target)
+        #expect(try said.texts("SHOW application_name") == ["said"])
+        #expect(try said.texts("SHOW statement_timeout") == ["1234ms"])
+        target.overriding = ["application_name": "overriding", "options": "-c statement_timeout=4321ms"]
+        let overriding = try LibPQDriver.connect(target)
+        #expect(try overriding.texts("SHOW application_name") == ["overriding"])
+        #expect(try overriding.texts("SHOW statement_timeout") == ["4321ms"])
+    }
+
+    @Test func textIsUTF8WhateverIsAskedFor() throws {
+        var target = WireTarget(connection: try server().connectionString() + " client_encoding=LATIN1")
+        target.overriding = ["client_encoding": "LATIN1"]
+        #expect(try LibPQDriver.connect(target).texts("SHOW client_encoding") == ["UTF8"])
+    }
+
+    @Test func aDatabaseThatIsNotThereIsNamed() throws {
+        let server = try server()
+        let error = try refusal(WireTarget(connection: "host=\(server.socketFolder) user=app dbname=nothing"))
+        #expect(error.sqlState == "3D000")
+        #expect(error.message.contains("\"nothing\""))
+        #expect(error.isConnectionLost)
+    }
+
+    @Test func aServerThatIsNotThereIsNamed() throws {
+        let error = try refusal(WireTarget(connection: "host=/tmp/nobody user=app dbname=app"))
+        #expect(error.sqlState == nil)
+        #expect(error.message.contains("/tmp/nobody"))
+        #expect(error.isConnectionLost)
+    }
+
+    // MARK: Passwords
+
+    @Test(arguments: [false, true])
+    func aPasswordIsAskedForEachConnection(isMD5: Bool) throws {
+        let server = try server()
+        let asked = Counter()
+        var target = WireTarget(connection: server.connectionString(user: isMD5 ? server.md5User : server.scramUser))
+        target.password = {
+            asked.increase()
+            return server.password
+        }
+        for number in 1...2 {
+            #expect(try LibPQDriver.connect(target).texts("SELECT current_user::text") == [isMD5 ? server.md5User : server.scramUser])
+            #expect(asked.value == number)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func noMessageShowsAWrongPassword(isMD5: Bool) throws {
+        let server = try server()
+        let user = isMD5 ? server.md5User : server.scramUser
+        var asking = WireTarget(connection: server.connectionString(user: user))
+        asking.password = { "hunter2 it is" }
+        var overriding = WireTarget(connection: server.connectionString(user: user))
+        overriding.overriding = ["password": "hunter2 it is"]
+        let targets = [
+            asking, overriding, WireTarget(connection: server.connectionString(user: user) + " password='hunter2 it is'"),
+            WireTarget(connection: "postgresql://\(user):hunter2%20it%20is@/app?host=\(server.socketFolder)"),
+        ]
+        for target in targets {
+            let error = try refusal(target)
+            #expect(error.sqlState == "28P01")
+            #expect(error.message.contains(user))
+            #expect(!"\(error)".contains("hunter2"))
+        }
+        let missing = try refusal(WireTarget(connection: server.connectionString(user: user)))
+        #expect(missing.message.contains("password"))
+    }
+
+    @Test(arguments: [
+        "postgresql://app:hunter2@%zz/app", "postgresql://app:100%hunter2@/app", "host=/tmp password=hunter2 'it is'",
+        "host=/tmp password=correct hunter2", "host=/tmp password='hunter2", "host=/tmp password=a hunter2=b",
+        "postgresql://app:p@hunter2@/app", "postgresql://app:password@/app?hunter2", "postgresql://app:pass@/app?hunter2=1",
+        "postgresql://app:[hunter2@[::1/app",
+    ])
+    func noMessageShowsPartsOfAMalformedConnectionString(connection: String) throws {
+        let error = try refusal(WireTarget(connection: connection))
+        #expect(!"\(error)".contains("hunter2"), "\(error)")
+        #expect(!error.message.isEmpty)
+    }
+
+    @Test func whatCannotGiveAPasswordSaysWhy() throws {
+        struct Expired: Error {}
+        var target = WireTarget(connection: try server().connectionString())
+        target.password = { throw Expired() }
+        #expect(try refusal(target).message.contains("Expired"))
+    }
+
+    @Test func u0000IsRefused() throws {
+        var target = WireTarget(connection: try server().connectionString())
+        target.overriding = ["application_name": "a\0b"]
+        #expect(try refusal(target).message.contains("U+0000"))
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import CoreData
+@testable import CoreDataPostgreSQL
+
+/// What a store hears of what others commit.
+@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+struct FollowingTests {
+    private static let following = [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true]
+
+    /// Waits until something holds, which another thread brings about.
+    private func wait(_ condition: () throws -> Bool) rethrows -> Bool {
+        let deadline = Date(timeIntervalSinceNow: 20)
+        while Date() < deadline {
+            if try condition() { return true }
+            Thread.sleep(forTimeInterval: 0.01)
+        }
+        return false
+    }
+
+    @Test func savesOfOtherProgramsAreTold() throws {
+        let warehouse = try Warehouse(options: Self.following)
+        let told = Mutex(0)
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreRemoteChange, object: warehouse.coordinator, queue: nil
+        ) { _ in told.withLock { $0 += 1 } }
+        defer { NotificationCenter.default.removeObserver(token) }
+        let other = try warehouse.otherProgram()
+        // The listener may not have begun yet.
+        let isTold = try wait {
+            try other.performAndWait {
+                _ = other.insert("Tag", ["label": "new"])
+                try other.save()
+            }
+            return told.withLock { $0 } > 0
+        }
+        #expect(isTold)
+    }
+
+    @Test func contextsThatMergeShowWhatOthersHaveSaved() throws {
+        let warehouse = try Warehouse(options: Self.following)
+        let context = warehouse.context
+        context.automaticallyMergesChangesFromParent = true
+        let (changed, deleted) = try context.performAndWait {
+            let (changed, deleted) = (context.insert("Item", ["name": "before"]), context.insert("Item", ["name": "doomed"]))
+            try context.save()
+            return (changed, deleted)
+        }
+        let other = try warehouse.otherProgram()
+        try other.performAndWait {
+            for item in try other.all("Item") {
+                if item.value(forKey: "name") as? String == "doomed" { other.delete(item) } else { item.setValue("after", forKey: "name") }
+            }
+            try other.save()
+        }
+        // Each further save is heard of too, should the listener have begun after the first.
+        let follows = try wait {
+            try other.performAndWait {
+                _ = other.insert("Tag", ["label": "noise"])
+                try other.save()
+            }
+            return context.performAndWait {
+                changed.value(forKey: "name") as? String == "after" && (deleted.isDeleted || deleted.managedObjectContext == nil)
+            }
+        }
+        #expect(follows)
+    }
+
+    @Test func whatWasCommittedWhileTheListenerWasCutOffIsFound() throws {
+        let warehouse = try Warehouse(options: Self.following)
+        let context = warehouse.context
+        context.automaticallyMergesChangesFromParent = true
+        let item = try context.performAndWait {
+            let item = context.insert("Item", ["name": "0"])
+            try context.save()
+            return item
+        }
+        let other = try warehouse.otherProgram()
+        for round in 1...3 {
+            // All connections of the schema's listeners go; the store's own come back when they are needed.
+            _ = try warehouse.texts(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND pid <> pg_backend_pid()")
+            try other.performAndWait {
+                try other.all("Item")[0].setValue("\(round)", forKey: "name")
+                try other.save()
+            }
+            let follows = wait { context.performAndWait { item.value(forKey: "name") as? String == "\(round)" } }
+            #expect(follows, "round \(round)")
+        }
+    }
+
+    @Test func transactionsAreNumberedWithoutGaps() throws {
+        let warehouse = try Warehouse()
+        let contexts = try (0..<4).map { _ in try warehouse.otherProgram() }
+        DispatchQueue.concurrentPerform(iterations: 4) { index in
+            for _ in 0..<10 {
+                contexts[index].performAndWait {
+                    contexts[index].transactionAuthor = "writer \(index)"
+                    _ = contexts[index].insert("Tag", ["label": "\(index)"])
+                    do { try contexts[index].save() } catch { Issue.record(error) }
+                }
+            }
+        }
+        #expect(try warehouse.texts("SELECT number FROM ocd_transaction ORDER BY number") == (1...40).map { "\($0)" })
+        #expect(
+            try warehouse.texts("SELECT author || ' ' || count(*) FROM ocd_transaction GROUP BY author ORDER BY 1")
+                == (0..<4).map { "writer \($0) 10" })
+        #expect(try warehouse.texts("SELECT last_transaction FROM ocd_store") == ["40"])
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import CoreData
+@testable import CoreDataPostgreSQL
+
+/// A server that ends connections, and writers that meet.
+@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+struct StoreFaultTests {
+    /// Ends the connections of stores that are in the middle of something in a schema.
+    private static func endConnections(_ schema: String) throws {
+        let connection = try WireConnection.open()
+        defer { connection.close() }
+        _ = try connection.texts(
+            """
+            SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity WHERE application_name = 'OpenCoreData' \
+            AND pid IN (SELECT l.pid FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relnamespace = '\(schema)'::regnamespace)
+            """)
+    }
+
+    @Test func connectionsThatWereLostAreMadeAnew() throws {
+        let warehouse = try Warehouse()
+        let context = warehouse.context
+        try context.performAndWait {
+            for round in 1...5 {
+                _ = context.insert("Item", ["name": "\(round)"])
+                try context.save()
+                let backend = try #require(warehouse.store as? PostgreSQLStore).backend()
+                _ = try backend.pool.withConnection { connection in
+                    let process = connection.wire.facts.backendProcessID
+                    _ = try warehouse.texts("SELECT pg_terminate_backend(\(process), 10000)")
+                }
+                #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")) == round)
+            }
+        }
+    }
+
+    /// Whatever moment the connection is lost at: what was reported as saved is there, once, and what was reported as failed is not.
+    @Test(arguments: 0..<(LongTests.areEnabled ? 200 : 12)) func aSaveIsDoneOnceOrNotAtAll(seed: Int) throws {
+        let warehouse = try Warehouse()
+        let isEnded = Flag()
+        let schema = warehouse.schema
+        let killer = OtherThread {
+            var generator = SeededGenerator(seed: UInt64(seed))
+            while !isEnded.isRaised {
+                Thread.sleep(forTimeInterval: Double.random(in: 0...0.01, using: &generator))
+                try Self.endConnections(schema)
+            }
+        }
+        var saved: [String] = []
+        warehouse.context.performAndWait {
+            for number in 0..<25 {
+                let name = "\(number)"
+                // Some saves are a few statements, others a copy.
+                let count = number % 3 == 0 ? 80 : 1
+                for _ in 0..<count { _ = warehouse.context.insert("Item", ["name": name]) }
+                do {
+                    try warehouse.context.save()
+                    saved += Array(repeating: name, count: count)
+                } catch {
+                    let error = error as NSError
+                    #expect(error.domain == NSCocoaErrorDomain, "\(error)")
+                    warehouse.context.reset()
+                }
+            }
+        }
+        isEnded.raise()
+        try killer.value()
+        #expect(try warehouse.texts("SELECT name FROM item ORDER BY name").compactMap { $0 } == saved.sorted())
+    }
+
+    @Test func eightWritersCountExactly() throws {
+        let warehouse = try Warehouse()
+        try warehouse.context.performAndWait {
+            for _ in 0..<5 { _ = warehouse.context.insert("Item", [:]) }
+            try warehouse.context.save()
+        }
+        let writers = try (0..<8).map { _ in try warehouse.otherProgram() }
+        DispatchQueue.concurrentPerform(iterations: 8) { index in
+            let context = writers[index]
+            context.performAndWait {
+                var left = 10
+                while left > 0 {
+                    do {
+                        for item in try context.all("Item") {
+                            item.setValue((item.value(forKey: "stockCount") as? Int ?? 0) + 1, forKey: "stockCount")
+                        }
+                        try context.save()
+                        left -= 1
+                    } catch {
+                        if (error as NSError).code != 133_020 { Issue.record(error) }
+                        context.reset()
+                    }
+                }
+            }
+        }
+        #expect(try warehouse.texts("SELECT stock_count FROM item") == Array(repeating: "80", count: 5))
+    }
+
+    @Test func aStoreWithoutFreeConnectionsSaysSo() throws {
+        let warehouse = try Warehouse(options: [NSPersistentStoreConnectionPoolMaxSizeKey: 1, NSPersistentStoreTimeoutOption: 0.2])
+        let pool = try #require(warehouse.store as? PostgreSQLStore).backend().pool
+        try pool.withConnection { _ in
+            let error = try #require(throws: NSError.self) { try pool.withConnection { _ in } }
+            #expect(error.code == CocoaError.Code.persistentStoreTimeout.rawValue)
+            #expect(error.localizedDescription.contains("1 connections"))
+        }
+    }
+
+    @Test func rowsThatAnotherProgramHoldsAreWaitedForInVain() throws {
+        let warehouse = try Warehouse(options: [NSPersistentStoreTimeoutOption: 0.3])
+        try warehouse.context.performAndWait {
+            let item = warehouse.context.insert("Item", ["name": "held"])
+            try warehouse.context.save()
+            let connection = try WireConnection.open()
+            try connection.run("BEGIN; UPDATE \(warehouse.schema).item SET stock_count = 5")
+            item.setValue("mine", forKey: "name")
+            let error = try #require(throws: NSError.self) { try warehouse.context.save() }
+            #expect(error.code == CocoaError.Code.persistentStoreTimeout.rawValue, "\(error)")
+            try connection.run("ROLLBACK")
+            try warehouse.context.save()
+            connection.close()
+            #expect(try warehouse.texts("SELECT name FROM item") == ["mine"])
+        }
+    }
+}
+
+/// Something that one thread says to others.
+private final class Flag: Sendable {
+    private let raised = Mutex(false)
+
+    var isRaised: Bool { raised.withLock { $0 } }
+    func raise() { raised.withLock { $0 = true } }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CoreData
+@testable import CoreDataPostgreSQL
+
+/// A store in a schema of its own on the tests' server, and what the server says of it.
+final class Warehouse {
+    let url: URL
+    let schema: String
+    let coordinator: NSPersistentStoreCoordinator
+    let store: NSPersistentStore
+    let context: NSManagedObjectContext
+    private let model: NSManagedObjectModel
+    private var kept: [AnyObject] = []
+
+    init(_ model: NSManagedObjectModel = Warehouse.model(), options: [AnyHashable: Any]? = nil) throws {
+        let server = try WireConnection.server()
+        schema = server.newSchemaName()
+        url = server.url(schema: schema)
+        self.model = model
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        store = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
+        context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+    }
+
+    /// A context of another coordinator on the same schema, as another program has it.
+    func otherProgram(options: [AnyHashable: Any]? = nil) throws -> NSManagedObjectContext {
+        let other = NSPersistentStoreCoordinator(managedObjectModel: model)
+        _ = try other.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = other
+        kept.append(context)
+        return context
+    }
+
+    /// The first column of each row, as the server writes it, of a query in the store's schema.
+    func texts(_ sql: String) throws -> [String?] {
+        let connection = try WireConnection.open()
+        defer { connection.close() }
+        try connection.run("SET search_path TO \(schema)")
+        return try connection.texts("SELECT v::text FROM (\(sql)) q(v)")
+    }
+
+    /// Runs SQL in the store's schema, as another program would.
+    func run(_ sql: String) throws {
+        let connection = try WireConnection.open()
+        defer { connection.close() }
+        try connection.run("SET search_path TO \(schema); \(sql)")
+    }
+
+    /// Items with one attribute of each type, their makers and tags; kits are items with a discount.
+    static func model() -> NSManagedObjectModel {
+        let price = NSAttributeDescription("unitPrice", .decimalAttributeType)
+        let picture = NSAttributeDescription("pictureURL", .URIAttributeType)
+        let data = NSAttributeDescription("data", .binaryDataAttributeType)
+        data.allowsExternalBinaryDataStorage = true
+        let item = NSEntityDescription(
+            "Item", class: "NSManagedObject",
+            [
+                NSAttributeDescription("name", .stringAttributeType, optional: false, default: ""),
+                NSAttributeDescription("stockCount", .integer32AttributeType, optional: false, default: 0),
+                NSAttributeDescription("small", .integer16AttributeType), NSAttributeDescription("large", .integer64AttributeType),
+                NSAttributeDescription("isSold", .booleanAttributeType), NSAttributeDescription("weight", .doubleAttributeType),
+                NSAttributeDescription("ratio", .floatAttributeType), price, picture, data,
+                NSAttributeDescription("madeAt", .dateAttributeType), NSAttributeDescription("code", .UUIDAttributeType),
+            ])
+        item.uniquenessConstraints = [["code"]]
+        let kit = NSEntityDescription(
+            "Kit", class: "NSManagedObject", [NSAttributeDescription("discount", .doubleAttributeType, optional: false, default: 0.5)])
+        item.subentities = [kit]
+        let maker = NSEntityDescription("Maker", class: "NSManagedObject", [NSAttributeDescription("title", .stringAttributeType)])
+        let tag = NSEntityDescription("Tag", class: "NSManagedObject", [NSAttributeDescription("label", .stringAttributeType)])
+        relate(maker, "items", toMany: true, item, inverse: "maker")
+        relate(item, "tags", toMany: true, ordered: true, tag, inverse: "items", inverseToMany: true)
+        return NSManagedObjectModel([item, kit, maker, tag])
+    }
+}
+
+extension NSManagedObjectContext {
+    func insert(_ entity: String, _ values: [String: Any]) -> NSManagedObject {
+        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
+        for (key, value) in values { object.setValue(value, forKey: key) }
+        return object
+    }
+
+    func all(_ entity: String, _ format: String? = nil, by key: String = "objectID") throws -> [NSManagedObject] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+        request.predicate = format.map { NSPredicate(format: $0) }
+        request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
+        return try fetch(request)
+    }
+}

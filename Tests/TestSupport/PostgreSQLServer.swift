@@ -1,0 +1,184 @@
+import Foundation
+import Synchronization
+
+/// A PostgreSQL server of this process's own: in a folder in `/tmp`, without network, empty at first, gone with the process.
+///
+/// Tests that need it say so, and are skipped where it cannot be had:
+///
+/// ```swift
+/// @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+/// ```
+public final class PostgreSQLServer: Sendable {
+    /// The folder of the server's socket.
+    public let socketFolder: String
+    /// The role that owns the database, for which no password is asked.
+    public let user = "app"
+    public let database = "app"
+    /// Roles that are asked for a password, by the method of the same name.
+    public let scramUser = "scram_user"
+    public let md5User = "md5_user"
+    public let password = "a secret pass/word"
+
+    /// Keeps the other end of what the watchdog reads: the system closes it when this process ends, in whatever way.
+    private let lifeline: Pipe
+    private let schemas = Atomic<Int>(0)
+
+    /// The server, started by the first that asks; nil where it cannot be had.
+    public static let shared: PostgreSQLServer? = {
+        do {
+            return try PostgreSQLServer()
+        } catch {
+            FileHandle.standardError.write(Data("tests with PostgreSQL are skipped: \(error)\n".utf8))
+            return nil
+        }
+    }()
+
+    public static var isAvailable: Bool { shared != nil }
+
+    /// Where the programs are that this server was started with.
+    public let programs: String
+
+    /// A URL of the database, with a schema where a store wants one.
+    public func url(schema: String? = nil) -> URL {
+        var components = URLComponents()
+        components.scheme = "postgresql"
+        components.host = ""
+        components.path = "/\(database)"
+        components.queryItems = [URLQueryItem(name: "host", value: socketFolder), URLQueryItem(name: "user", value: user)]
+        if let schema { components.queryItems?.append(URLQueryItem(name: "ocd.schema", value: schema)) }
+        // Made of plain words only.
+        return components.url ?? URL(fileURLWithPath: socketFolder)
+    }
+
+    /// The same as a list of `keyword=value`.
+    public func connectionString(user: String? = nil) -> String {
+        "host=\(socketFolder) dbname=\(database) user=\(user ?? self.user)"
+    }
+
+    /// A name that no other schema of the server was given.
+    public func newSchemaName() -> String { "schema_\(schemas.add(1, ordering: .relaxed).newValue)" }
+
+    // MARK: Starting
+
+    private struct Reason: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    init() throws {
+        programs = try Self.findPrograms()
+        var template = Array("/tmp/ocd-pg-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Reason(description: "no folder can be made in /tmp") }
+        socketFolder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        var command = ["sh", "-c"]
+        if geteuid() == 0 {
+            // The server refuses to run as root.
+            guard let account = getpwnam("postgres"), chown(socketFolder, account.pointee.pw_uid, account.pointee.pw_gid) == 0 else {
+                rmdir(socketFolder)
+                throw Reason(description: "root needs a user \"postgres\" to run the server as")
+            }
+            command = ["runuser", "-u", "postgres", "--"] + command
+        }
+        lifeline = try Self.startWatchdog(command, programs, socketFolder)
+        let output = try Self.output(of: command + [Self.start, "start", programs, socketFolder, scramUser, md5User, password])
+        if output != Self.started { throw Reason(description: "its start failed: \(output)") }
+    }
+
+    /// What a command prints that leaves a server behind.
+    ///
+    /// Not by Foundation's `Process`: the server inherits the socket by which that knows that a process has ended, so that the command
+    /// is never reaped, and tests that wait for processes of their own wait for ever.
+    private static func output(of command: [String]) throws -> String {
+        let pipe = Pipe()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        for descriptor: Int32 in [1, 2] {
+            posix_spawn_file_actions_adddup2(&actions, pipe.fileHandleForWriting.fileDescriptor, descriptor)
+        }
+        for handle in [pipe.fileHandleForReading, pipe.fileHandleForWriting] {
+            posix_spawn_file_actions_addclose(&actions, handle.fileDescriptor)
+        }
+        var arguments: [UnsafeMutablePointer<CChar>?] = (["/usr/bin/env"] + command).map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var processID: pid_t = 0
+        let failure = posix_spawn(&processID, "/usr/bin/env", &actions, nil, &arguments, environ)
+        guard failure == 0 else { throw Reason(description: "its start failed: \(String(cString: strerror(failure)))") }
+        try pipe.fileHandleForWriting.close()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        var status: Int32 = 0
+        while waitpid(processID, &status, 0) < 0, errno == EINTR {}
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// What `start` prints at last.
+    private static let started = "started\n"
+
+    /// The arguments are the folders of programs and server, two roles and their password.
+    private static let start = #"""
+        set -e
+        cd "$2"
+        "$1/initdb" -A trust --no-sync --no-instructions -U app -E UTF8 --locale=C.UTF-8 -D data >messages 2>&1 || { cat messages; exit 1; }
+        # Below the first line that fits nothing else is looked at.
+        { echo "local all $3 scram-sha-256"; echo "local all $4 md5"; cat data/pg_hba.conf; } >hba
+        mv hba data/pg_hba.conf
+        cat >>data/postgresql.conf <<END
+        unix_socket_directories = '$2'
+        listen_addresses = ''
+        fsync = off
+        full_page_writes = off
+        synchronous_commit = off
+        autovacuum_naptime = 1h
+        max_connections = 200
+        max_prepared_transactions = 10
+        shared_buffers = 128MB
+        END
+        # Each command is a line. This needs no client.
+        "$1/postgres" --single -D data template1 >>messages 2>&1 <<END
+        ALTER DATABASE postgres RENAME TO app
+        CREATE ROLE $3 LOGIN PASSWORD '$5'
+        SET password_encryption = md5
+        CREATE ROLE $4 LOGIN PASSWORD '$5'
+        END
+        "$1/pg_ctl" start -D data -w -t 60 -s -l messages || { cat messages; exit 1; }
+        echo started
+        """#
+
+    /// Ends the server and removes its folder when the reading of its input ends, which is when this process does.
+    private static let watch = #"""
+        trap '' HUP INT TERM
+        read -r nothing
+        cd /
+        "$1/pg_ctl" stop -D "$2/data" -m immediate -s
+        rm -rf "$2"
+        """#
+
+    private static func startWatchdog(_ command: [String], _ programs: String, _ folder: String) throws -> Pipe {
+        let watchdog = Process()
+        let lifeline = Pipe()
+        // Programs that this one starts must not hold it.
+        _ = fcntl(lifeline.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        watchdog.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        watchdog.arguments = command + [watch, "watch", programs, folder]
+        watchdog.standardInput = lifeline
+        watchdog.standardOutput = FileHandle.nullDevice
+        watchdog.standardError = FileHandle.nullDevice
+        try watchdog.run()
+        return lifeline
+    }
+
+    /// The folder of the newest server: where Debian has them, or on the path.
+    private static func findPrograms() throws -> String {
+        func isComplete(_ folder: String) -> Bool {
+            ["initdb", "pg_ctl", "postgres"].allSatisfy { FileManager.default.isExecutableFile(atPath: "\(folder)/\($0)") }
+        }
+        let versions = "/usr/lib/postgresql"
+        let numbers = ((try? FileManager.default.contentsOfDirectory(atPath: versions)) ?? []).compactMap(Int.init).sorted(by: >)
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let folders = numbers.map { "\(versions)/\($0)/bin" } + path.split(separator: ":").map(String.init)
+        guard let found = folders.first(where: isComplete) else {
+            throw Reason(description: "its programs initdb, pg_ctl and postgres are neither in \(versions)/*/bin nor on the path")
+        }
+        return found
+    }
+}
