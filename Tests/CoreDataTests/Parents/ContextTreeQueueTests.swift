@@ -11,12 +11,17 @@ import Testing
         // Sendable: each counter is used in blocks of its context only.
         let library: Library
         let contexts: [NSManagedObjectContext]
-        var counters: [Int]
+        let counters: [Count]
         let expected: Mutex<[Int]>
         /// Whether a thread uses a context.
         private let users: [Flag]
-        private var usage: [Int]
+        private let usage: [Count]
         let collisions = Mutex(0)
+
+        /// A number that nothing but its context's queue guards. An array of numbers would be one value for all queues.
+        final class Count {
+            var value = 0
+        }
 
         final class Flag: Sendable {
             private let value = Atomic(false)
@@ -35,8 +40,8 @@ import Testing
                 contexts.append(context)
             }
             self.contexts = contexts
-            counters = parents.map { _ in 0 }
-            usage = counters
+            counters = parents.map { _ in Count() }
+            usage = parents.map { _ in Count() }
             users = parents.map { _ in Flag() }
             expected = Mutex(parents.map { _ in 0 })
         }
@@ -54,7 +59,7 @@ import Testing
             context.performAndWait {
                 let own = outer.union([index])
                 useAlone(own)
-                counters[index] += 1
+                counters[index].value += 1
                 switch kind {
                 case 0: _ = try? context.names()
                 case 1: context.author("Ada")
@@ -74,7 +79,7 @@ import Testing
         /// Notices whether another thread, too, is in blocks of contexts without waiting.
         private func useAlone(_ indices: Set<Int>) {
             for index in indices where users[index].exchange(true) { collisions.withLock { $0 += 1 } }
-            for _ in 0..<20 { for index in indices { usage[index] &+= 1 } }
+            for _ in 0..<20 { for index in indices { usage[index].value &+= 1 } }
             for index in indices { _ = users[index].exchange(false) }
         }
 
@@ -86,7 +91,7 @@ import Testing
             expected.withLock { $0[index] += 1 }
             group.enter()
             context.perform { [self] in
-                counters[index] += 1
+                counters[index].value += 1
                 var random = SeededGenerator(seed: seed)
                 work(&random, depth: 1)
                 group.leave()
@@ -118,7 +123,7 @@ import Testing
         guard hasEnded else { return }
         #expect(tree.collisions.withLock { $0 } == 0)
         for (index, context) in tree.contexts.enumerated() {
-            context.performAndWait { #expect(tree.counters[index] == tree.expected.withLock { $0[index] }) }
+            context.performAndWait { #expect(tree.counters[index].value == tree.expected.withLock { $0[index] }) }
         }
     }
 
