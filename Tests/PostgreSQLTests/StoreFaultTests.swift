@@ -37,6 +37,29 @@ struct StoreFaultTests {
         }
     }
 
+    @Test func aSaveSucceedsAlthoughAllConnectionsWereLost() throws {
+        let warehouse = try Warehouse()
+        let pool = try #require(warehouse.store as? PostgreSQLStore).backend().pool
+        try warehouse.context.performAndWait {
+            for round in 1...3 {
+                let processes = try processesOfConnections(5, of: pool)
+                #expect(Set(processes).count == 5)
+                for process in processes { _ = try warehouse.texts("SELECT pg_terminate_backend(\(process), 10000)") }
+                _ = warehouse.context.insert("Item", ["name": "\(round)"])
+                try warehouse.context.save()
+            }
+        }
+        #expect(try warehouse.texts("SELECT name FROM item ORDER BY name") == ["1", "2", "3"])
+    }
+
+    /// The server's processes of so many connections, all of which are then free.
+    private func processesOfConnections(_ count: Int, of pool: PostgreSQLPool) throws -> [Int32] {
+        if count == 0 { return [] }
+        return try pool.withConnection { connection in
+            [Int32(connection.wire.facts.backendProcessID)] + (try processesOfConnections(count - 1, of: pool))
+        }
+    }
+
     /// Whatever moment the connection is lost at: what was reported as saved is there, once, and what was reported as failed is not.
     @Test(arguments: 0..<(LongTests.areEnabled ? 200 : 12)) func aSaveIsDoneOnceOrNotAtAll(seed: Int) throws {
         let warehouse = try Warehouse()

@@ -58,9 +58,10 @@ final class PostgreSQLPool: @unchecked Sendable {
                 return result
             } catch {
                 giveBack(connection)
-                guard mayRepeat, wasIdle, let error = error as? WireError, error.isConnectionLost else { throw error }
-                // Whatever ended it ended the others too.
+                guard let error = error as? WireError, error.isConnectionLost else { throw error }
+                // Whatever ended it is likely to have ended the others too: whoever tries again is not to meet one after another.
                 dropIdle()
+                guard mayRepeat, wasIdle else { throw error }
                 mayRepeat = false
             }
         }
