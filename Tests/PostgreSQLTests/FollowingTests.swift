@@ -92,6 +92,52 @@ struct FollowingTests {
         }
     }
 
+    /// Many saves in a row are read again a few times, and the last of them is what is shown.
+    @Test func theLastOfManySavesIsShown() throws {
+        let warehouse = try Warehouse(options: Self.following)
+        let context = warehouse.context
+        context.automaticallyMergesChangesFromParent = true
+        let items = try context.performAndWait {
+            let items = (0..<300).map { context.insert("Item", ["name": "\($0)"]) }
+            try context.save()
+            return items
+        }
+        let other = try warehouse.otherProgram()
+        try other.performAndWait {
+            let theirs = try other.all("Item")
+            for round in 1...100 {
+                for item in theirs.shuffled().prefix(20) { item.setValue(round, forKey: "stockCount") }
+                theirs[0].setValue(round, forKey: "stockCount")
+                try other.save()
+            }
+        }
+        let expected = try other.performAndWait { try other.all("Item").map { $0.value(forKey: "stockCount") as? Int } }
+        let follows = wait { context.performAndWait { items.map { $0.value(forKey: "stockCount") as? Int } == expected } }
+        #expect(follows)
+    }
+
+    @Test func whatCannotBeReadAtPresentIsReadLater() throws {
+        let warehouse = try Warehouse(options: Self.following)
+        let context = warehouse.context
+        context.automaticallyMergesChangesFromParent = true
+        let item = try context.performAndWait {
+            let item = context.insert("Item", ["name": "before"])
+            try context.save()
+            return item
+        }
+        // The table is away just when it is told that it was changed.
+        try warehouse.run(
+            """
+            UPDATE item SET name = 'after', version = version + 1; ALTER TABLE item RENAME TO gone; \
+            WITH n AS (UPDATE ocd_store SET last_transaction = last_transaction + 1 RETURNING last_transaction) \
+            SELECT pg_notify(\(PostgreSQLTransactions.channel), last_transaction || ' somebody') FROM n
+            """)
+        #expect(wait { Warnings.all.contains { $0.contains("cannot be read at present") } })
+        #expect(context.performAndWait { item.value(forKey: "name") as? String } == "before")
+        try warehouse.run("ALTER TABLE gone RENAME TO item")
+        #expect(wait { context.performAndWait { item.value(forKey: "name") as? String == "after" } })
+    }
+
     @Test func transactionsAreNumberedWithoutGaps() throws {
         let warehouse = try Warehouse()
         let contexts = try (0..<4).map { _ in try warehouse.otherProgram() }

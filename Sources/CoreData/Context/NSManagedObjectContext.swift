@@ -48,6 +48,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     let children = ClientList()
     /// Those of them that take over what others save.
     let mergingChildren = ClientList()
+    /// Whether it is reading what others have saved.
+    let rereading = RereadingTurn()
     /// What follows the context's events.
     @exclusivity(unchecked) var listeners = ContextListeners()
 

@@ -156,24 +156,6 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Reads again what the context holds, on no queue of its own, and takes over what is different.
-    func storeWasChangedByOthers() {
-        guard automaticallyMergesChangesFromParent else { return }
-        perform {
-            let held = self.heldRows
-            DispatchQueue.global(qos: .utility).async {
-                do {
-                    let differences = try held.differences()
-                    self.perform { self.takeOver(differences) }
-                } catch {
-                    Warnings.sayOnce(about: "following \(ObjectIdentifier(self))") {
-                        "What others have saved could not be read, and a context shows what it had: \(error.localizedDescription)"
-                    }
-                }
-            }
-        }
-    }
-
     /// Has those contexts take over what this one saved that are to: its children, and those that work on the same stores or parent.
     ///
     /// - Parameter changes: called only if there are any.
