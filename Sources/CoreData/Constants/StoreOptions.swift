@@ -11,8 +11,8 @@
 /// ```
 public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
 
-/// How many seconds to wait for a store that others have locked: a number, 0 or more; 60 for SQLite stores unless set. After that
-/// requests throw.
+/// How many seconds to wait for a store that others have locked: a number, 0 or more; 60 for SQLite stores unless set, 30 for
+/// PostgreSQL stores. After that requests throw.
 ///
 /// ```swift
 /// try coordinator.addPersistentStore(type: .sqlite, at: url, options: [NSPersistentStoreTimeoutOption: 5])
@@ -44,11 +44,12 @@ public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
     "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 
 /// A `Bool` or number, or a dictionary, which stands for true. True: changes are recorded as persistent history. Without it a store in
-/// which changes were recorded is read-only, so that its history gets no gap.
+/// which changes were recorded is read-only, so that its history gets no gap. SQLite stores alone record it: a message says so once where
+/// another is given the option.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
 
-/// A `Bool` or number. True: `NSPersistentStoreRemoteChange` is posted when the store was changed by a save of this process. False unless
-/// set.
+/// A `Bool` or number. True: `NSPersistentStoreRemoteChange` is posted when the store was changed by a save of this process, and for a
+/// PostgreSQL store also when others have changed it, which takes a connection of its own. False unless set.
 ///
 /// ```swift
 /// description.setOption(true as NSNumber, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)

@@ -8,14 +8,40 @@ enum UnsupportedOptions {
         NSBinaryStoreInsecureDecodingCompatibilityOption: "there are no binary stores",
     ]
 
+    /// The same for a type of stores alone.
+    private static let harmlessByType = [
+        NSInMemoryStoreType: [NSPersistentHistoryTrackingKey: "a store in memory records no history of changes"],
+        PostgreSQLStoreType.name: [
+            NSPersistentHistoryTrackingKey: "a PostgreSQL store numbers its transactions, and records no history of changes",
+            NSSQLitePragmasOption: "a PostgreSQL store takes settings of its server from its URL",
+            NSSQLiteAnalyzeOption: "a PostgreSQL server renews statistics by itself",
+            NSSQLiteManualVacuumOption: "a PostgreSQL server compacts tables by itself",
+        ],
+    ]
+
     /// - Throws: `CocoaError.migration` (134110) for an option without which the store would not be what the program expects.
     static func check(_ options: [AnyHashable: Any]?, type: String, url: URL?) throws {
         guard let options, !options.isEmpty else { return }
         if options[NSPersistentStoreStagedMigrationManagerOptionKey] != nil {
             throw CoreDataErrors.stagedMigration(type: type, url: url)
         }
-        for (option, reason) in harmless where NSPersistentStore.flag(options, option) || options[option] is [Any] {
-            Warnings.sayOnce(about: "option \(option)") { "The option \(option) has no effect: \(reason)." }
+        say(harmless, options) { "option \($0)" }
+        if let ofType = harmlessByType[type] { say(ofType, options) { "option \($0) of \(type)" } }
+    }
+
+    private static func say(_ harmless: [String: String], _ options: [AnyHashable: Any], subject: (String) -> String) {
+        for (option, reason) in harmless where isSet(options[option]) {
+            Warnings.sayOnce(about: subject(option)) { "The option \(option) has no effect: \(reason)." }
+        }
+    }
+
+    private static func isSet(_ value: Any?) -> Bool {
+        switch value {
+        case nil: false
+        case let number as NSNumber: number.boolValue
+        case let bool as Bool: bool
+        case let text as String: (text as NSString).boolValue
+        default: true
         }
     }
 }

@@ -1,0 +1,59 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CoreData
+@testable import CoreDataPostgreSQL
+
+/// Options of a store in a database.
+@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+struct StoreOptionTests {
+    @Test(arguments: [NSPersistentHistoryTrackingKey, NSSQLitePragmasOption, NSSQLiteAnalyzeOption, NSSQLiteManualVacuumOption])
+    func anOptionWithoutEffectIsSaid(option: String) throws {
+        _ = try Warehouse(options: [option: option == NSSQLitePragmasOption ? ["synchronous": "FULL"] as Any : true])
+        #expect(Warnings.all.contains { $0.contains(option) && $0.contains("PostgreSQL") })
+    }
+
+    @Test(arguments: [0, -1, 0.5, "many"] as [any Sendable]) func aSizeOfThePoolThatIsNoneIsRefused(size: any Sendable) throws {
+        let error = try #require(throws: NSError.self) { try Warehouse(options: [NSPersistentStoreConnectionPoolMaxSizeKey: size]) }
+        #expect(error.localizedDescription.contains("NSPersistentStoreConnectionPoolMaxSizeKey"))
+    }
+
+    /// What was read of a store is not written through a coordinator that opened it for reading.
+    @Test func aStoreOpenedForReadingIsReadAndNotWritten() throws {
+        let warehouse = try Warehouse()
+        try warehouse.context.performAndWait {
+            _ = warehouse.context.insert("Item", ["name": "kept"])
+            try warehouse.context.save()
+        }
+        let other = try warehouse.otherProgram(options: [NSReadOnlyPersistentStoreOption: true])
+        try other.performAndWait {
+            #expect(try other.all("Item").map { $0.value(forKey: "name") as? String } == ["kept"])
+            try other.all("Item")[0].setValue("changed", forKey: "name")
+            let refused = try #require(throws: NSError.self) { try other.save() }
+            #expect(refused.code == CocoaError.Code.persistentStoreSave.rawValue)
+            other.rollback()
+            _ = other.insert("Item", ["name": "new"])
+            #expect(throws: NSError.self) { try other.save() }
+            #expect(throws: NSError.self) { try other.execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Item"))) }
+            let update = NSBatchUpdateRequest(entityName: "Item")
+            update.propertiesToUpdate = ["name": "updated"]
+            #expect(throws: NSError.self) { try other.execute(update) }
+            let insertion = NSBatchInsertRequest(entityName: "Item", objects: [["name": "inserted"]])
+            #expect(throws: NSError.self) { try other.execute(insertion) }
+        }
+        #expect(try warehouse.texts("SELECT name FROM item") == ["kept"])
+        #expect(try warehouse.texts("SELECT last_transaction FROM ocd_store") == ["1"])
+    }
+
+    @Test func aStoreOpenedForReadingIsNotMade() throws {
+        let server = try WireConnection.server()
+        let url = server.url(schema: server.newSchemaName())
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
+        let error = try #require(throws: NSError.self) {
+            try coordinator.addPersistentStore(
+                ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: [NSReadOnlyPersistentStoreOption: true])
+        }
+        #expect(error.localizedDescription.contains("There is no store"))
+    }
+}
