@@ -334,8 +334,7 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases) func aNewObjectIsThereWhenItsDraftIsApplied(kind: StoreKind) async throws {
-        let place = kind == .sqlite ? StoreLocation.file(folder.file("new.sqlite")) : .inMemory
-        let stack = DataStack(entities: Article.self, Vendor.self, Shelf.self, store: place)
+        let stack = DataStack(entities: Article.self, Vendor.self, Shelf.self, store: kind.location(folder.file("new.sqlite")))
         let draft = try await stack.draft { context in Article(context: context, name: "New", unitPrice: 1) }
         try await draft.perform { $0.name = "Bolt" }
         #expect(try await stack.read { try $0.count(Article.self) } == 0)

@@ -19,7 +19,7 @@ import Testing
     }
 
     private func stack(_ kind: StoreKind) -> DataStack {
-        DataStack(entities: Article.self, Vendor.self, Shelf.self, store: kind == .sqlite ? .file(url) : .inMemory)
+        DataStack(entities: Article.self, Vendor.self, Shelf.self, store: kind.location(url))
     }
 
     /// The names and numbers of all articles, as the main context sees them.
