@@ -53,16 +53,6 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The name that Core Data gives to the configuration of all entities.
     static var defaultConfigurationName: String { NSManagedObjectModel.defaultConfigurationName }
 
-    /// Whether an option holds a true boolean or number.
-    static func flag(_ options: [AnyHashable: Any]?, _ key: String) -> Bool {
-        switch options?[key] {
-        case let number as NSNumber: number.boolValue
-        case let bool as Bool: bool
-        case let string as String: (string as NSString).boolValue
-        default: false
-        }
-    }
-
     /// The coordinator the store belongs to; nil once it was removed.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? { state.withLock { $0.coordinator } }
 

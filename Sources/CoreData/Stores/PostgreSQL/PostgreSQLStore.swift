@@ -279,19 +279,8 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         _ address: PostgreSQLAddress, _ options: [AnyHashable: Any]?, isReadOnly: Bool
     ) throws -> PostgreSQLPool.Configuration {
         var configuration = PostgreSQLPool.Configuration(address: address, isReadOnly: isReadOnly, timeout: 30)
-        switch options?[NSPersistentStoreTimeoutOption] {
-        case let number as NSNumber: configuration.timeout = max(0.001, number.doubleValue)
-        case let seconds as Double: configuration.timeout = max(0.001, seconds)
-        case let seconds as Int: configuration.timeout = max(0.001, Double(seconds))
-        default: break
-        }
-        if let size = options?[NSPersistentStoreConnectionPoolMaxSizeKey] {
-            guard let size = (size as? NSNumber)?.intValue ?? (size as? Int), size > 0 else {
-                throw CoreDataErrors.make(
-                    .persistentStoreOpen, "NSPersistentStoreConnectionPoolMaxSizeKey must be a number of at least 1, not \(size).")
-            }
-            configuration.maximumConnections = size
-        }
+        if let seconds = timeout(options) { configuration.timeout = max(0.001, seconds) }
+        if let size = try mostConnections(options) { configuration.maximumConnections = size }
         return configuration
     }
 }

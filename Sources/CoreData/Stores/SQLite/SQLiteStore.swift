@@ -364,20 +364,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         configuration.isReadOnly = isReadOnly
         configuration.isImmutable = isReadOnly && flag(options, StoreInspection.immutableFileOption)
         configuration.isInMemory = isInMemory(url)
-        switch options?[NSPersistentStoreTimeoutOption] {
-        case let number as NSNumber: configuration.timeout = max(0, number.doubleValue)
-        case let seconds as Double: configuration.timeout = max(0, seconds)
-        case let seconds as Int: configuration.timeout = max(0, Double(seconds))
-        default: break
-        }
-        if let size = options?[NSPersistentStoreConnectionPoolMaxSizeKey] {
-            guard let size = (size as? NSNumber)?.intValue ?? (size as? Int), size > 0 else {
-                throw CoreDataErrors.make(
-                    .persistentStoreOpen,
-                    "NSPersistentStoreConnectionPoolMaxSizeKey must be a number of at least 1, not \(size).")
-            }
-            configuration.maximumConnections = size
-        }
+        if let seconds = timeout(options) { configuration.timeout = seconds }
+        if let size = try mostConnections(options) { configuration.maximumConnections = size }
         if let pragmas = options?[NSSQLitePragmasOption] {
             guard let pragmas = pragmas as? [String: String] else {
                 throw CoreDataErrors.make(
