@@ -198,7 +198,23 @@ struct SQLLimits {
 
 enum SQLTextChange { case uppercase, lowercase, canonical }
 
-enum SQLArithmetic: Sendable { case add, subtract, multiply, divide, modulus, and, or, shiftLeft, shiftRight }
+enum SQLArithmetic: Sendable {
+    case add, subtract, multiply, divide, modulus, and, or, shiftLeft, shiftRight
+
+    var symbol: String {
+        switch self {
+        case .add: "+"
+        case .subtract: "-"
+        case .multiply: "*"
+        case .divide: "/"
+        case .modulus: "%"
+        case .and: "&"
+        case .or: "|"
+        case .shiftLeft: "<<"
+        case .shiftRight: ">>"
+        }
+    }
+}
 
 enum SQLAggregate: Sendable { case sum, minimum, maximum, average }
 

@@ -374,19 +374,3 @@ extension PostgreSQLDialect.Form {
 extension SQLTerm {
     fileprivate var isNotANumber: Bool { !isNull && constant?.value.isNull == true }
 }
-
-extension SQLArithmetic {
-    fileprivate var symbol: String {
-        switch self {
-        case .add: "+"
-        case .subtract: "-"
-        case .multiply: "*"
-        case .divide: "/"
-        case .modulus: "%"
-        case .and: "&"
-        case .or: "|"
-        case .shiftLeft: "<<"
-        case .shiftRight: ">>"
-        }
-    }
-}

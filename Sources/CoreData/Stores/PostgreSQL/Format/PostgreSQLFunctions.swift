@@ -3,9 +3,6 @@
 ///
 /// They are made with the store's schema as the search path, where they find each other later on too.
 enum PostgreSQLFunctions {
-    /// The version of the functions; a store that was made with another one gets them again.
-    static let version = 1
-
     /// The statements that make them, and make them anew where they are there already.
     ///
     /// - Parameter hasICU: whether the server has ICU's collations: without them there are no functions that fold texts.

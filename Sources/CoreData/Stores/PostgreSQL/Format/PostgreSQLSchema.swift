@@ -22,8 +22,10 @@ struct PostgreSQLSchema {
         // Who may use a schema need not be allowed to make one.
         if !exists { try connection.wire.run("CREATE SCHEMA \(mapping.dialect.identifier(schema))") }
         try connection.wire.run(functions().joined(separator: ";\n"))
-        for statement in SQLSchema(mapping: mapping).tableStatements() + mapping.dialect.housekeeping { try connection.wire.run(statement) }
+        for statement in tables() { try connection.wire.run(statement) }
     }
+
+    func tables() -> [String] { SQLSchema(mapping: mapping).tableStatements() + mapping.dialect.housekeeping }
 
     /// What is made when the rows are there: indexes, foreign keys, functions and triggers.
     func afterRows() throws -> [String] {
@@ -52,11 +54,6 @@ struct PostgreSQLSchema {
     /// What the statements of requests call.
     func functions() -> [String] {
         PostgreSQLFunctions.statements(hasICU: (mapping.dialect as? PostgreSQLDialect)?.hasICU ?? true)
-    }
-
-    /// Tables, indexes, foreign keys, functions of triggers and triggers.
-    func statements() throws -> [String] {
-        try SQLSchema(mapping: mapping).tableStatements() + mapping.dialect.housekeeping + afterRows()
     }
 
     // MARK: Foreign keys

@@ -117,19 +117,7 @@ struct SQLiteDialect: SQLDialect {
     func computed(_ text: SQLText) -> SQLText { text }
 
     func arithmetic(_ left: SQLTerm, _ operation: SQLArithmetic, _ right: SQLTerm, _ kind: ValueKind) -> SQLTerm? {
-        let symbol =
-            switch operation {
-            case .add: "+"
-            case .subtract: "-"
-            case .multiply: "*"
-            case .divide: "/"
-            case .modulus: "%"
-            case .and: "&"
-            case .or: "|"
-            case .shiftLeft: "<<"
-            case .shiftRight: ">>"
-            }
-        return SQLTerm(text: "(" + left.text + " \(symbol) " + right.text + ")", kind: kind)
+        SQLTerm(text: "(" + left.text + " \(operation.symbol) " + right.text + ")", kind: kind)
     }
 
     func complement(_ integer: SQLTerm) -> SQLText { "(~" + integer.text + ")" }
