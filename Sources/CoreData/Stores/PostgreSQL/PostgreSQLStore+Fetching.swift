@@ -82,7 +82,7 @@ extension PostgreSQLStore {
 
     /// Runs statements for whole rows, each of them once, and publishes them.
     private func readRows(
-        _ select: PostgreSQLSelectPlan, _ backend: PostgreSQLBackend, _ statements: [WireStatement], expected: Int
+        _ select: SelectPlan<PostgreSQLDecoder>, _ backend: PostgreSQLBackend, _ statements: [WireStatement], expected: Int
     ) throws -> FetchedRows {
         let cache = backend.rowCache(of: select.columns.entity.layout)
         return try backend.pool.withConnection(repeats: true) { connection in

@@ -3,8 +3,8 @@ struct RelatedRowsStatement {
     let sql: String
     /// Whether the rows are found by their own foreign key, so that none belongs to two owners.
     let isInverse: Bool
-    /// The slot of each row that holds its owner's key; nil when that is the last column of the result.
-    var ownerSlot: Int?
+    /// Where the key of each row's owner stands.
+    var owner = OwnerKey.lastColumn
     /// The table of the rows and the column of their own foreign key, where the rows may come in any order.
     var foreignKey: (table: String, column: String)?
 }
@@ -46,7 +46,7 @@ extension SQLMapping {
             let ownerSlot = select.isSingle ? slot.inverseSlot(in: select.entity.layout) : -1
             if ownerSlot >= 0 {
                 return RelatedRowsStatement(
-                    sql: "SELECT \(select.sql) \(rows)", isInverse: true, ownerSlot: ownerSlot, foreignKey: foreignKey)
+                    sql: "SELECT \(select.sql) \(rows)", isInverse: true, owner: .slot(ownerSlot), foreignKey: foreignKey)
             }
             return RelatedRowsStatement(sql: "SELECT \(select.sql), \(key) \(rows)", isInverse: true, foreignKey: foreignKey)
         case .join(let join, let isFirst)?:
@@ -71,4 +71,12 @@ extension SQLMapping {
         }
         return destination
     }
+}
+
+/// Where the key of a row's owner stands, for rows that are read through a relationship.
+enum OwnerKey: Sendable {
+    /// In a slot of the row.
+    case slot(Int)
+    /// Behind everything else in the result.
+    case lastColumn
 }

@@ -3,26 +3,24 @@ import Synchronization
 /// How the rows related to one row, or to many, through one relationship are read.
 final class RelatedRowsPlan: Sendable {
     let sql: String
-    let select: SelectPlan
+    let select: SelectPlan<RowDecoder>
     /// Whether the rows are found by their own foreign key, so that none belongs to two owners.
     let isInverse: Bool
-    private let ownerSlot: Int?
+    /// Where the key of each row's owner stands.
+    let owner: OwnerKey
     /// What tells whether reading the whole table is faster; nil where it is not to be asked.
     private let share: ShareOfTable?
     /// How many rows the last owner had.
     private let lastCount = Atomic<Int>(16)
 
     /// - Parameter share: for a plan that reads rows by an index of their foreign key.
-    init(_ statement: RelatedRowsStatement, _ select: SelectPlan, _ share: ShareOfTable?) {
+    init(_ statement: RelatedRowsStatement, _ select: SelectPlan<RowDecoder>, _ share: ShareOfTable?) {
         sql = statement.sql
         self.select = select
         self.share = share
         isInverse = statement.isInverse
-        ownerSlot = statement.ownerSlot
+        owner = statement.owner
     }
-
-    /// Where the key of each row's owner stands.
-    var owner: RowCollector.OwnerKey { ownerSlot.map { .slot($0) } ?? .lastColumn }
 
     /// How many rows one owner is likely to have.
     var expectedRows: Int { lastCount.load(ordering: .relaxed) }

@@ -10,7 +10,7 @@ final class SQLiteBackend: Sendable {
     /// Whether saves write history.
     let tracksHistory: Bool
     /// By layout index, then by whether subentities are included. The lock guards the table of plans.
-    private let plans: Mutex<[[SelectPlan?]]>
+    private let plans: Mutex<[[SelectPlan<RowDecoder>?]]>
     /// Guards the table of plans for relationships.
     let relatedRowsPlans = Mutex<[RelatedRowsPlanKey: RelatedRowsPlan]>([:])
     /// Statements of fetches that were made before.
@@ -44,13 +44,15 @@ final class SQLiteBackend: Sendable {
     var externalFiles: ExternalFiles? { pool.supersededFiles?.files }
 
     /// The result columns for whole rows of an entity.
-    func selectPlan(_ entity: SQLEntity, includesSubentities: Bool) -> SelectPlan {
+    func selectPlan(_ entity: SQLEntity, includesSubentities: Bool) -> SelectPlan<RowDecoder> {
         let index = entity.layout.index
         let column = includesSubentities ? 1 : 0
         if let known = plans.withLock({ $0[index][column] }) { return known }
         let selected = SelectColumns(
             entity, includesSubentities: includesSubentities, in: mapping, present: columns[entity.table.name].map(Set.init))
-        let plan = SelectPlan(selected, mapping: mapping, externalFiles: externalFiles)
+        let plan = SelectPlan(selected, mapping: mapping) { entity in
+            RowDecoder(entity: entity, mapping: mapping, externalFiles: externalFiles, columnIndex: selected.positions)
+        }
         plans.withLock { $0[index][column] = plan }
         return plan
     }

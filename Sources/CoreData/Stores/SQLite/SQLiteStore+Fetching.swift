@@ -68,7 +68,7 @@ extension SQLiteStore {
 
     /// Runs a statement for whole rows, each of them once, and publishes them.
     private func readRows(
-        _ select: SelectPlan, _ backend: SQLiteBackend, expected: Int,
+        _ select: SelectPlan<RowDecoder>, _ backend: SQLiteBackend, expected: Int,
         running statement: (SQLiteConnection, (SQLiteStatement) throws -> Void) throws -> Void
     ) throws -> FetchedRows {
         let cache = backend.rowCache(of: select.columns.entity.layout)

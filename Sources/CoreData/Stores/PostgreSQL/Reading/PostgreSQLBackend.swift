@@ -7,7 +7,7 @@ final class PostgreSQLBackend: Sendable {
     /// The types of the tables' columns.
     let schema: PostgreSQLCatalog
     /// By layout index, then by whether subentities are included. The lock guards the table of plans.
-    private let plans: Mutex<[[PostgreSQLSelectPlan?]]>
+    private let plans: Mutex<[[SelectPlan<PostgreSQLDecoder>?]]>
     /// Guards the table of plans for relationships.
     private let relatedRowsPlans = Mutex<[RelatedPlanKey: PostgreSQLRelatedRowsPlan]>([:])
     /// Statements of fetches that were made before.
@@ -32,12 +32,14 @@ final class PostgreSQLBackend: Sendable {
     }
 
     /// The result columns for whole rows of an entity.
-    func selectPlan(_ entity: SQLEntity, includesSubentities: Bool) -> PostgreSQLSelectPlan {
+    func selectPlan(_ entity: SQLEntity, includesSubentities: Bool) -> SelectPlan<PostgreSQLDecoder> {
         let index = entity.layout.index
         let column = includesSubentities ? 1 : 0
         if let known = plans.withLock({ $0[index][column] }) { return known }
-        let plan = PostgreSQLSelectPlan(
-            SelectColumns(entity, includesSubentities: includesSubentities, in: mapping), mapping: mapping)
+        let selected = SelectColumns(entity, includesSubentities: includesSubentities, in: mapping)
+        let plan = SelectPlan(selected, mapping: mapping) { entity in
+            PostgreSQLDecoder(entity: entity, mapping: mapping, columnIndex: selected.positions)
+        }
         plans.withLock { $0[index][column] = plan }
         return plan
     }
@@ -72,18 +74,16 @@ final class PostgreSQLBackend: Sendable {
 /// How the rows related to one row, or to many, through one relationship are read.
 final class PostgreSQLRelatedRowsPlan: Sendable {
     let sql: String
-    let select: PostgreSQLSelectPlan
+    let select: SelectPlan<PostgreSQLDecoder>
     /// Whether the rows are found by their own foreign key, so that none belongs to two owners.
     let isInverse: Bool
-    private let ownerSlot: Int?
+    /// Where the key of each row's owner stands.
+    let owner: OwnerKey
 
-    init(_ statement: RelatedRowsStatement, _ select: PostgreSQLSelectPlan) {
+    init(_ statement: RelatedRowsStatement, _ select: SelectPlan<PostgreSQLDecoder>) {
         sql = statement.sql
         self.select = select
         isInverse = statement.isInverse
-        ownerSlot = statement.ownerSlot
+        owner = statement.owner
     }
-
-    /// Where the key of each row's owner stands.
-    var owner: PostgreSQLRowCollector.OwnerKey { ownerSlot.map { .slot($0) } ?? .lastColumn }
 }

@@ -1,44 +1,6 @@
-import Synchronization
-
-/// How the results of a statement that reads whole rows of an entity and, perhaps, its subentities become rows.
-final class PostgreSQLSelectPlan: @unchecked Sendable {
-    // Sendable: never changed after `init`, but for a number that is atomic; decoders are read-only.
-
-    let columns: SelectColumns
-    /// Set when all rows are of one entity.
-    let only: PostgreSQLDecoder?
-    /// By layout index.
-    private let decoders: [PostgreSQLDecoder?]
-    private let mapping: SQLMapping
-    /// How many bytes the texts and blobs of a row took in the last result, so that the next one's pages fit.
-    private let lastHeapBytes = Atomic<Int>(0)
-
-    init(_ columns: SelectColumns, mapping: SQLMapping) {
-        self.columns = columns
-        self.mapping = mapping
-        var table: [PostgreSQLDecoder?] = Array(repeating: nil, count: mapping.layouts.layouts.count)
-        for member in columns.family {
-            table[member.layout.index] = PostgreSQLDecoder(entity: member, mapping: mapping, columnIndex: columns.positions)
-        }
-        decoders = table
-        only = columns.isSingle ? table[columns.entity.layout.index] : nil
-    }
-
-    var heapBytesPerRow: Int { lastHeapBytes.load(ordering: .relaxed) }
-
-    func noteHeap(bytes: Int, rows: Int) {
-        // An eighth more, for rows differ.
-        lastHeapBytes.store(bytes / rows + bytes / rows / 8 + 1, ordering: .relaxed)
-    }
-
-    func decoder(forEntityNumber number: Int64) -> PostgreSQLDecoder? {
-        mapping.layoutIndex(forNumber: number).flatMap { decoders[$0] }
-    }
-}
-
 /// Collects rows of one hierarchy, each in pages of its own entity.
 struct PostgreSQLRowCollector {
-    private let plan: PostgreSQLSelectPlan
+    private let plan: SelectPlan<PostgreSQLDecoder>
     private let expectedRows: Int
     /// For a plan of one entity: the rows of its pages are the result.
     private var only: RowPageBuilder?
@@ -49,7 +11,7 @@ struct PostgreSQLRowCollector {
     /// What stands in the owner column, by row.
     private(set) var ownerKeys: ContiguousArray<Int64> = []
 
-    init(_ plan: PostgreSQLSelectPlan, expectedRows: Int) {
+    init(_ plan: SelectPlan<PostgreSQLDecoder>, expectedRows: Int) {
         self.plan = plan
         self.expectedRows = expectedRows
         if let decoder = plan.only { only = makeBuilder(decoder.layout) }
@@ -57,12 +19,6 @@ struct PostgreSQLRowCollector {
 
     private func makeBuilder(_ layout: EntityLayout) -> RowPageBuilder {
         RowPageBuilder(layout: layout, expectedRows: expectedRows, heapBytesPerRow: plan.heapBytesPerRow)
-    }
-
-    /// Where the key of a row's owner stands, for rows that are read through a relationship.
-    enum OwnerKey {
-        case slot(Int)
-        case lastColumn
     }
 
     /// Reads a row; one of an entity that the model does not know is passed over.

@@ -1,47 +1,8 @@
 import CSQLite
-import Foundation
-import Synchronization
-
-/// How the results of a statement that reads whole rows of an entity and, perhaps, its subentities become rows.
-final class SelectPlan: @unchecked Sendable {
-    // Sendable: never changed after `init`, but for a number that is atomic; decoders are read-only.
-
-    let columns: SelectColumns
-    /// Set when all rows are of one entity.
-    let only: RowDecoder?
-    /// By layout index.
-    private let decoders: [RowDecoder?]
-    private let mapping: SQLMapping
-    /// How many bytes the texts and blobs of a row took in the last result, so that the next one's pages fit.
-    private let lastHeapBytes = Atomic<Int>(0)
-
-    var heapBytesPerRow: Int { lastHeapBytes.load(ordering: .relaxed) }
-
-    func noteHeap(bytes: Int, rows: Int) {
-        // An eighth more, for rows differ.
-        lastHeapBytes.store(bytes / rows + bytes / rows / 8 + 1, ordering: .relaxed)
-    }
-
-    init(_ columns: SelectColumns, mapping: SQLMapping, externalFiles: ExternalFiles?) {
-        self.columns = columns
-        self.mapping = mapping
-        var table: [RowDecoder?] = Array(repeating: nil, count: mapping.layouts.layouts.count)
-        for member in columns.family {
-            table[member.layout.index] = RowDecoder(
-                entity: member, mapping: mapping, externalFiles: externalFiles, columnIndex: columns.positions)
-        }
-        decoders = table
-        only = columns.isSingle ? table[columns.entity.layout.index] : nil
-    }
-
-    func decoder(forEntityNumber number: Int64) -> RowDecoder? {
-        mapping.layoutIndex(forNumber: number).flatMap { decoders[$0] }
-    }
-}
 
 /// Collects rows of one hierarchy, each in pages of its own entity.
 struct RowCollector {
-    private let plan: SelectPlan
+    private let plan: SelectPlan<RowDecoder>
     private let expectedRows: Int
     /// For a plan of one entity: the rows of its pages are the result.
     private var only: RowPageBuilder?
@@ -52,19 +13,13 @@ struct RowCollector {
     /// What stands in the owner column, by row.
     private(set) var ownerKeys: ContiguousArray<Int64> = []
 
-    init(_ plan: SelectPlan, expectedRows: Int) {
+    init(_ plan: SelectPlan<RowDecoder>, expectedRows: Int) {
         self.plan = plan
         self.expectedRows = expectedRows
     }
 
     private func makeBuilder(_ layout: EntityLayout) -> RowPageBuilder {
         RowPageBuilder(layout: layout, expectedRows: expectedRows, heapBytesPerRow: plan.heapBytesPerRow)
-    }
-
-    /// Where the key of a row's owner stands, for rows that are read through a relationship.
-    enum OwnerKey {
-        case slot(Int)
-        case lastColumn
     }
 
     /// Reads all rows of a bound statement.
