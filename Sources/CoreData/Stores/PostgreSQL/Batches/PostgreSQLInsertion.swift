@@ -220,17 +220,13 @@ final class PostgreSQLInsertion {
             }
             if let failure { throw failure }
         }
-        let types = unique.targets.enumerated().map { "$\($0 + 2)::\(PostgreSQLRowWriter.arrayName($1.type))" }.joined(separator: ", ")
-        let names = unique.targets.indices.map { "c\($0)" }.joined(separator: ", ")
-        let conditions = unique.targets.enumerated().map { "t.\(dialect.identifier($1.name)) = d.c\($0)" }.joined(separator: " AND ")
+        let join = PostgreSQLRowWriter.joinOwners(of: unique.targets.map(\.name), unique.targets.map(\.type), first: 1, dialect)
         let naming = backend.mapping.naming
         let columns = ["t.\(dialect.identifier(naming.key))", "t.\(dialect.identifier(naming.version))"]
         let number = entity.table.entityColumn.map { "t." + dialect.identifier($0) } ?? String(entity.number)
         return WireStatement(
-            "SELECT d.n, \(columns.joined(separator: ", ")), \(number) FROM \(dialect.identifier(entity.table.name)) t "
-                + "JOIN unnest($1::int8[], \(types)) AS d(n, \(names)) ON \(conditions) ORDER BY 2"
-                + (locks ? " FOR NO KEY UPDATE OF t" : ""),
-            arguments, isKept: true)
+            "SELECT d.n, \(columns.joined(separator: ", ")), \(number) FROM \(dialect.identifier(entity.table.name)) t \(join) ORDER BY 2"
+                + (locks ? " FOR NO KEY UPDATE OF t" : ""), arguments, isKept: true)
     }
 
     /// What it means that the server has found two rows with the same unique values.

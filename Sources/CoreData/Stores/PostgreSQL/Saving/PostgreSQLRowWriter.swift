@@ -73,11 +73,7 @@ final class PostgreSQLRowWriter {
             if slot.entityWord >= 0 { row[slot.entityWord] = base.row[slot.entityWord] }
         }
         if let values = change.values {
-            let bitmap = entity.layout.wordCount
-            for target in targets where values.has(target.slot) {
-                row[bitmap + target.slot >> 6] &= ~(1 << UInt64(target.slot & 63))
-                set(values[target.slot], target, row, page)
-            }
+            for target in targets where values.has(target.slot) { set(values[target.slot], target, row, page) }
         }
         return row
     }
@@ -99,7 +95,7 @@ final class PostgreSQLRowWriter {
 
     /// Appends a row's value for a column, its length before it.
     ///
-    /// - Throws: code 1620 and its kind for a value that the column cannot hold.
+    /// - Throws: code 134070 for a value that the column cannot hold.
     func appendField(_ row: RowPointer, _ target: Target, to bytes: inout WireBytes) throws {
         let page = row.rowPage
         try page._withUnsafeGuaranteedRef { page in
@@ -140,6 +136,17 @@ final class PostgreSQLRowWriter {
 
     // MARK: Statements
 
+    /// Joins rows `t` with lists of unique values, which are the table `d`: the places of the values as `d.n`, and the lists in the order of
+    /// the columns.
+    ///
+    /// - Parameter first: the number of the parameter with the places, behind which those with the lists stand.
+    static func joinOwners(of columns: [String], _ types: [UInt32], first: Int, _ dialect: any SQLDialect) -> String {
+        let lists = types.enumerated().map { "$\(first + 1 + $0)::\(arrayName($1))" }.joined(separator: ", ")
+        let names = columns.indices.map { "c\($0)" }.joined(separator: ", ")
+        let conditions = columns.enumerated().map { "t.\(dialect.identifier($1)) = d.c\($0)" }.joined(separator: " AND ")
+        return "JOIN unnest($\(first)::int8[], \(lists)) AS d(n, \(names)) ON \(conditions)"
+    }
+
     /// The columns of new rows, in order.
     private var insertColumns: [String] {
         entity.table.systemColumns + targets.flatMap { [$0.name, $0.entityColumn].compactMap { $0 } }
@@ -160,35 +167,26 @@ final class PostgreSQLRowWriter {
 
     /// Sends all new rows, or some of them, as `COPY` takes them.
     func copyRows(_ rows: ContiguousArray<RowPointer>? = nil, to send: (UnsafeRawBufferPointer) throws -> Void) throws {
-        var bytes = WireBytes()
-        bytes.bytes.reserveCapacity(1 << 17)
-        // The format's signature, no flags, no extension.
-        bytes.bytes += [0x50, 0x47, 0x43, 0x4f, 0x50, 0x59, 0x0a, 0xff, 0x0d, 0x0a, 0x00]
-        bytes.append(Int32(0))
-        bytes.append(Int32(0))
+        var copied = CopiedRows()
         let count = Int16(insertColumns.count)
         let hasEntity = entity.table.entityColumn != nil
         for row in rows ?? inserted {
-            bytes.append(count)
-            bytes.append(Int32(8))
-            bytes.append(row.rowKey)
+            copied.beginRow(columns: count)
+            copied.bytes.append(Int32(8))
+            copied.bytes.append(row.rowKey)
             if hasEntity {
-                bytes.append(Int32(2))
-                bytes.append(Int16(truncatingIfNeeded: entity.number))
+                copied.bytes.append(Int32(2))
+                copied.bytes.append(Int16(truncatingIfNeeded: entity.number))
             }
-            bytes.append(Int32(4))
-            bytes.append(Int32(truncatingIfNeeded: row.rowVersion))
+            copied.bytes.append(Int32(4))
+            copied.bytes.append(Int32(truncatingIfNeeded: row.rowVersion))
             for target in targets {
-                try appendField(row, target, to: &bytes)
-                if target.entityColumn != nil { appendEntityNumber(row, target, to: &bytes) }
+                try appendField(row, target, to: &copied.bytes)
+                if target.entityColumn != nil { appendEntityNumber(row, target, to: &copied.bytes) }
             }
-            if bytes.bytes.count >= 1 << 16 {
-                try bytes.bytes.withUnsafeBytes(send)
-                bytes.bytes.removeAll(keepingCapacity: true)
-            }
+            try copied.send(to: send)
         }
-        bytes.append(Int16(-1))
-        try bytes.bytes.withUnsafeBytes(send)
+        try copied.finish(to: send)
     }
 
     /// Inserts all new rows, or some of them, an array for each column.

@@ -123,13 +123,10 @@ extension PostgreSQLSave {
                 return
             }
         }
-        let types = claims.types.enumerated().map { "$\($0 + 3)::\(PostgreSQLRowWriter.arrayName($1))" }.joined(separator: ", ")
-        let names = claims.types.indices.map { "c\($0)" }.joined(separator: ", ")
-        let conditions = constraint.columns.enumerated().map { "t.\(dialect.identifier($1)) = d.c\($0)" }.joined(separator: " AND ")
+        let join = PostgreSQLRowWriter.joinOwners(of: constraint.columns, claims.types, first: 2, dialect)
         let key = "t.\(statements.key)"
         let query = WireStatement(
-            "SELECT d.n, \(key) FROM \(statements.table(entity)) t JOIN unnest($2::int8[], \(types)) AS d(n, \(names)) ON \(conditions) "
-                + "WHERE \(key) <> ALL($1) ORDER BY 1", arguments)
+            "SELECT d.n, \(key) FROM \(statements.table(entity)) t \(join) WHERE \(key) <> ALL($1) ORDER BY 1", arguments)
         var found: [(claim: Claim, owner: Int64)] = []
         try send([query]) { _, row in
             let row = PostgreSQLRow(row: row)
