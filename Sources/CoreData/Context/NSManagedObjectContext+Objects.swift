@@ -3,6 +3,17 @@ import Foundation
 // New objects, and objects by identity.
 
 extension NSManagedObjectContext {
+    /// The registered object with an ID; nil if there is none.
+    func knownObject(with objectID: NSManagedObjectID) -> NSManagedObject? {
+        if parentContext != nil { adoptPermanentKeys() }
+        guard let key = objectID.key else {
+            if let object = temporaryObjects[objectID.identity]?.object { return object }
+            return objectID.serial(in: registry.identities).flatMap { registry.object(withSerial: $0, root: objectID.layout.rootIndex) }
+        }
+        guard let number = objectID.anyStore?.number else { return nil }
+        return registry.object(store: number, root: objectID.layout.rootIndex, key: key)
+    }
+
     /// Which of the initial values that its class declares an object takes when it is inserted.
     enum InitialValues {
         /// None: an object that was made without a context keeps what it has been given since.

@@ -271,15 +271,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // MARK: - Finding objects
 
     /// The registered object with an ID, without any input or output; nil if the context has none.
-    open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
-        if parentContext != nil { adoptPermanentKeys() }
-        guard let key = objectID.key else {
-            if let object = temporaryObjects[objectID.identity]?.object { return object }
-            return objectID.serial(in: registry.identities).flatMap { registry.object(withSerial: $0, root: objectID.layout.rootIndex) }
-        }
-        guard let number = objectID.anyStore?.number else { return nil }
-        return registry.object(store: number, root: objectID.layout.rootIndex, key: key)
-    }
+    open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? { knownObject(with: objectID) }
 
     /// The object with an ID: a registered one, or a fault. Does no input or output and does not check that it exists.
     open func object(with objectID: NSManagedObjectID) -> NSManagedObject { objectOrFault(with: objectID) }

@@ -7,7 +7,7 @@ import Testing
 
 /// Options of a store in a database.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
-struct StoreOptionTests {
+struct PostgreSQLOptionTests {
     @Test(arguments: [NSPersistentHistoryTrackingKey, NSSQLitePragmasOption, NSSQLiteAnalyzeOption, NSSQLiteManualVacuumOption])
     func anOptionWithoutEffectIsSaid(option: String) throws {
         _ = try Warehouse(options: [option: option == NSSQLitePragmasOption ? ["synchronous": "FULL"] as Any : true])
