@@ -22,6 +22,8 @@ final class PostgreSQLPool: @unchecked Sendable {
     private var idle: [PostgreSQLConnection] = []
     private var count = 0
     private var isClosed = false
+    /// Whether there was a connection at any time: only then the address is right, and the server may come back.
+    private var wasConnected = false
 
     init(_ configuration: Configuration) throws {
         self.configuration = configuration
@@ -89,7 +91,7 @@ final class PostgreSQLPool: @unchecked Sendable {
             if count < configuration.maximumConnections {
                 count += 1
                 condition.unlock()
-                do { return (try connect(), false) } catch {
+                do { return (try connect(until: deadline), false) } catch {
                     condition.lock()
                     count -= 1
                     condition.signal()
@@ -141,8 +143,25 @@ final class PostgreSQLPool: @unchecked Sendable {
 
     // MARK: Connecting
 
-    /// Opens a connection that is set to the store's schema.
-    private func connect() throws -> PostgreSQLConnection { try PostgreSQLConnection(connectWire(), settings) }
+    /// Opens a connection that is set to the store's schema. Waits for a server that was there before and is not.
+    private func connect(until deadline: Date) throws -> PostgreSQLConnection {
+        var pause = 0.05
+        while true {
+            do {
+                let connection = try PostgreSQLConnection(connectWire(), settings)
+                condition.withLock { wasConnected = true }
+                return connection
+            } catch let error as WireError {
+                let isWorthWaiting = condition.withLock { wasConnected && !isClosed }
+                guard isWorthWaiting, error.isUnreachable, Date(timeIntervalSinceNow: pause) < deadline else { throw error }
+                Thread.sleep(forTimeInterval: pause)
+                pause = min(pause * 2, Self.longestPause)
+            }
+        }
+    }
+
+    /// Seconds between attempts to connect.
+    private static let longestPause = 1.0
 
     var settings: PostgreSQLSettings {
         PostgreSQLSettings(
