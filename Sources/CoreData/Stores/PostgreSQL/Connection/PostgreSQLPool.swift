@@ -185,8 +185,7 @@ final class PostgreSQLPool: @unchecked Sendable {
             "keepalives_count": "3",
         ]
         if !configuration.isReadOnly { target.standard["target_session_attrs"] = "read-write" }
-        // Unless the address says otherwise.
-        if PostgreSQLAddress.leavesMachine(target.connection) { target.standard["sslmode"] = "require" }
+        target.isEncryptedOffMachine = true
         return try driver.connect(target)
     }
 }

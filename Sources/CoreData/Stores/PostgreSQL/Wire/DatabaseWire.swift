@@ -68,6 +68,9 @@ package struct WireTarget: Sendable {
     package var overriding: [String: String]
     /// Parameters that go behind them: used where `connection` says nothing.
     package var standard: [String: String]
+    /// Whether a connection that leaves the machine has to be encrypted where nobody says otherwise: not `connection`, nor the environment,
+    /// nor a service file.
+    package var isEncryptedOffMachine = false
     /// Asked for each connection, for passwords that expire; nil where the client library knows the password, or none is needed.
     package var password: (@Sendable () throws -> String)?
 
