@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// Options: `NSReadOnlyPersistentStoreOption`, `NSPersistentStoreTimeoutOption` (seconds that a statement may take, and to wait for locks
 /// and connections; 30 unless set), `NSPersistentStoreConnectionPoolMaxSizeKey` (8 unless set),
-/// `NSPersistentStoreRemoteChangeNotificationPostOptionKey` (one more connection, on which the store hears of what others commit), and a
-/// connection string for what a URL cannot say.
+/// `NSPersistentStoreRemoteChangeNotificationPostOptionKey` (one more connection, on which the store hears of what others commit), a
+/// connection string for what a URL cannot say, and who gives the password.
 final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     // Sendable: what changes lies behind a mutex.
 
@@ -281,6 +281,14 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         var configuration = PostgreSQLPool.Configuration(address: address, isReadOnly: isReadOnly, timeout: 30)
         if let seconds = timeout(options) { configuration.timeout = max(0.001, seconds) }
         if let size = try mostConnections(options) { configuration.maximumConnections = size }
+        if let provider = options?[PasswordClosure.option] {
+            guard let provider = provider as? any PasswordProvider else {
+                throw CoreDataErrors.make(
+                    .persistentStoreOpen,
+                    "The option \(PasswordClosure.option) must be an NSPostgreSQLPasswordProvider, not \(Swift.type(of: provider)).")
+            }
+            configuration.password = { try provider.password() }
+        }
         return configuration
     }
 }
