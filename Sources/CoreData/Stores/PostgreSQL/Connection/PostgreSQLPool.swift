@@ -132,6 +132,9 @@ final class PostgreSQLPool: @unchecked Sendable {
         idle.removeAll()
     }
 
+    /// How many connections there are.
+    var openConnections: Int { condition.withLock { count } }
+
     /// Closes the connections that lie idle, and those in use when they are given back.
     func close() {
         condition.lock()

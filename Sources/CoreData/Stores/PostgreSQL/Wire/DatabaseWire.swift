@@ -48,6 +48,10 @@ package protocol DatabaseWire: AnyObject {
     /// Asks the server to end the statement that is running; it then fails with SQLSTATE 57014. May be called from any thread.
     func cancel()
 
+    /// What asks the server to end the statement that is running, and does nothing while none is: for any thread, also when the connection
+    /// is closed.
+    var statementEnding: @Sendable () -> Void { get }
+
     /// Ends the connection. Nothing may be asked of it afterwards.
     func close()
 }
