@@ -30,9 +30,7 @@ final class PostgreSQLBench {
 
 extension Harness {
     func postgreSQL() throws {
-        guard wants("P1") || wants("P2") || wants("P3") || wants("P4") || wants("P5") || wants("P6") || wants("P7") || wants("P8") else {
-            return
-        }
+        guard (1...8).contains(where: { wants("PG\($0)") }) else { return }
         guard let server = PostgreSQLServer.shared else { return print("PostgreSQL: no server is installed, its cases were left out") }
         try fetchFromPostgreSQL(server)
         try insertIntoPostgreSQL(server)
@@ -61,10 +59,10 @@ extension Harness {
     }
 
     private func fetchFromPostgreSQL(_ server: PostgreSQLServer) throws {
-        guard wants("P1") else { return }
+        guard wants("PG1") else { return }
         let bench = try wideDatabase(server, 200_000)
         try bench.raw.prepare("all", "SELECT \(Self.columns) FROM wide")
-        try compare("P1 PostgreSQL: fetch 200,000 x 10 integers, read all", bound: 1.8) {
+        try compare("PG1 fetch 200,000 x 10 integers, read all", bound: 1.8) {
             let context = bench.context()
             var objects: [Wide] = []
             defer { withExtendedLifetime(objects) {} }
@@ -81,10 +79,10 @@ extension Harness {
     }
 
     private func insertIntoPostgreSQL(_ server: PostgreSQLServer) throws {
-        guard wants("P2") else { return }
+        guard wants("PG2") else { return }
         let bench = try PostgreSQLBench(server, model)
         let factors: [Int64] = [1, 3, 5, 7, 11, 13, 17, 19, 23, 29]
-        try compare("P2 PostgreSQL: insert 50,000 x 10 integers, one save", bound: 3) {
+        try compare("PG2 insert 50,000 x 10 integers, one save", bound: 3) {
             try bench.raw.run("TRUNCATE wide")
             let context = bench.context()
             return try Self.time { try insertWide(50_000, context) }
@@ -111,14 +109,14 @@ extension Harness {
     }
 
     private func updateInPostgreSQL(_ server: PostgreSQLServer) throws {
-        guard wants("P3") else { return }
+        guard wants("PG3") else { return }
         let bench = try wideDatabase(server, 50_000)
         try bench.raw.prepare("all", "SELECT id, version, a FROM wide")
         try bench.raw.prepare(
             "update",
             "UPDATE wide t SET version = t.version + 1, a = d.a FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS d(id, version, a) "
                 + "WHERE t.id = d.id AND t.version = d.version")
-        try compare("P3 PostgreSQL: change one property of 50,000, save", bound: 1.5) {
+        try compare("PG3 change one property of 50,000, save", bound: 1.5) {
             try bench.raw.run("VACUUM wide")
             let context = bench.context()
             let objects = try context.fetch(NSFetchRequest<Wide>(entityName: "Wide"))
@@ -144,7 +142,7 @@ extension Harness {
     }
 
     private func lookUpInPostgreSQL(_ server: PostgreSQLServer) throws {
-        guard wants("P4") || wants("P5") else { return }
+        guard wants("PG4") || wants("PG5") else { return }
         let bench = try wideDatabase(server, 100_000)
         let request = NSFetchRequest<NSManagedObjectID>(entityName: "Wide")
         request.resultType = .managedObjectIDResultType
@@ -154,7 +152,7 @@ extension Harness {
         try bench.raw.prepare("one", "SELECT \(Self.columns) FROM wide WHERE id = $1")
         try bench.raw.prepare("many", "SELECT \(Self.columns) FROM wide WHERE id = ANY($1::int8[])")
         let count = 5_000
-        try compare("P4 PostgreSQL: 5,000 look-ups by object ID, fresh context", bound: 1.6) {
+        try compare("PG4 5,000 look-ups by object ID, fresh context", bound: 1.6) {
             let context = bench.context()
             return try Self.time {
                 for identifier in identifiers.prefix(count) {
@@ -170,7 +168,7 @@ extension Harness {
             }
         }
         let groups = stride(from: 0, to: 50_000, by: 1000).map { $0..<($0 + 1000) }
-        try compare("P5 PostgreSQL: 1,000 objects by ID at once, 50 times", bound: 2) {
+        try compare("PG5 1,000 objects by ID at once, 50 times", bound: 2) {
             let context = bench.context()
             return try Self.time {
                 for group in groups {
@@ -190,15 +188,15 @@ extension Harness {
     }
 
     private func findPrefixesInPostgreSQL(_ server: PostgreSQLServer) throws {
-        guard wants("P6") else { return }
+        guard wants("PG6") else { return }
         let bench = try PostgreSQLBench(server, model)
         try insertMixed(200_000, bench.context())
         try bench.raw.run("VACUUM ANALYZE mixed")
         let prefixes = (0..<1000).map { String(format: "name %03d", $0 % 200) }
         try bench.raw.prepare(
             "prefix",
-            "SELECT count, price, date, name, note, city FROM mixed WHERE name >= $1::text AND name < $2::text ORDER BY name LIMIT 100")
-        try compare("P6 PostgreSQL: indexed prefix, sort, limit 100, 1,000 times", bound: 1.3) {
+            "SELECT count, price, date, name, note, city FROM mixed WHERE name >= $1::text AND name < $2::text ORDER BY name NULLS FIRST LIMIT 100")
+        try compare("PG6 indexed prefix, sort, limit 100, 1,000 times", bound: 1.3) {
             let context = bench.context()
             return try Self.time {
                 for prefix in prefixes {
@@ -229,13 +227,13 @@ extension Harness {
     }
 
     private func walkRelatedInPostgreSQL(_ server: PostgreSQLServer) throws {
-        guard wants("P7") else { return }
+        guard wants("PG7") else { return }
         let bench = try PostgreSQLBench(server, model)
         try createDepartments(bench.context())
         try bench.raw.run("VACUUM ANALYZE employee; ")
         try bench.raw.prepare("departments", "SELECT id, name FROM department")
         try bench.raw.prepare("employees", "SELECT department_id, salary, name FROM employee ORDER BY department_id")
-        try compare("P7 PostgreSQL: walk 1,000 x 100 with prefetching", bound: 2.5) {
+        try compare("PG7 walk 1,000 x 100 with prefetching", bound: 2.5) {
             let context = bench.context()
             var departments: [Department] = []
             defer { withExtendedLifetime(departments) {} }
@@ -262,13 +260,15 @@ extension Harness {
     }
 
     private func saveSingleObjectsInPostgreSQL(_ server: PostgreSQLServer) throws {
-        guard wants("P8") else { return }
+        guard wants("PG8") else { return }
         let bench = try PostgreSQLBench(server, model)
+        // Keys that the engine does not give are looked for behind those of all rows.
+        try bench.raw.run("CREATE TABLE raw_employee (LIKE employee INCLUDING ALL)")
         try bench.raw.prepare("begin", "BEGIN")
-        try bench.raw.prepare("insert", "INSERT INTO employee (id, version, name, salary) VALUES ($1::int8, 1, $2::text, $3::int8)")
+        try bench.raw.prepare("insert", "INSERT INTO raw_employee (id, version, name, salary) VALUES ($1::int8, 1, $2::text, $3::int8)")
         try bench.raw.prepare("commit", "COMMIT")
-        var last: Int64 = 1_000_000_000
-        try compare("P8 PostgreSQL: 1,000 saves of one object", bound: 1.5) {
+        var last: Int64 = 0
+        try compare("PG8 1,000 saves of one object", bound: 1.5) {
             let context = bench.context()
             return try Self.time {
                 for index in 0..<1000 {

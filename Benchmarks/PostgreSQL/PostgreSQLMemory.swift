@@ -25,13 +25,13 @@ private final class RawRow {
 extension Harness {
     /// Compares how much a process grows by holding 200,000 objects, each side in a process of its own.
     func postgreSQLMemory(_ server: PostgreSQLServer) throws {
-        guard wants("P1") else { return }
+        guard wants("PG1") else { return }
         let bench = try PostgreSQLBench(server, model)
         try insertWide(200_000, bench.context())
         let engine = try Self.childGrowth("engine", bench.url.absoluteString)
         let raw = try Self.childGrowth("raw", bench.url.absoluteString)
         record(
-            "P1 PostgreSQL: growth of the resident set", ratio: engine / raw, bound: 2.5,
+            "PG1 growth of the resident set", ratio: engine / raw, bound: 2.5,
             detail: String(format: "%.1f MB / %.1f MB", engine / 1e6, raw / 1e6))
     }
 
