@@ -57,6 +57,24 @@ struct PostgreSQLOptionTests {
         #expect(error.localizedDescription.contains("There is no store"))
     }
 
+    // MARK: Servers
+
+    /// A store that was made by a server without ICU has no functions that fold texts; everything else works in it.
+    @Test func whatNeedsFunctionsThatTheSchemaLacksIsRefused() throws {
+        let warehouse = try Warehouse()
+        try warehouse.context.performAndWait {
+            _ = warehouse.context.insert("Item", ["name": "Äsop"])
+            try warehouse.context.save()
+        }
+        try warehouse.run("DROP FUNCTION ocd_fold CASCADE")
+        let other = try warehouse.otherProgram()
+        try other.performAndWait {
+            #expect(try other.all("Item", "name == 'Äsop' AND name BEGINSWITH 'Ä'").count == 1)
+            let error = try #require(throws: NSError.self) { try other.all("Item", "name ==[c] 'ÄSOP'") }
+            #expect(error.localizedDescription.contains("ICU"), "\(error)")
+        }
+    }
+
     // MARK: Passwords
 
     private func description(_ provider: NSObject, user: String) throws -> (NSPersistentStoreDescription, schema: String) {

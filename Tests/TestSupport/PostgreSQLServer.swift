@@ -196,6 +196,9 @@ public final class PostgreSQLServer: Sendable {
         return lifeline
     }
 
+    /// Names a folder of a server's programs that is used before all others.
+    private static let variable = "OPENCOREDATA_POSTGRESQL"
+
     /// The folder of the newest server: where Debian has them, or on the path.
     private static func findPrograms() throws -> String {
         func isComplete(_ folder: String) -> Bool {
@@ -204,7 +207,8 @@ public final class PostgreSQLServer: Sendable {
         let versions = "/usr/lib/postgresql"
         let numbers = ((try? FileManager.default.contentsOfDirectory(atPath: versions)) ?? []).compactMap(Int.init).sorted(by: >)
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        let folders = numbers.map { "\(versions)/\($0)/bin" } + path.split(separator: ":").map(String.init)
+        let wanted = ProcessInfo.processInfo.environment[variable]
+        let folders = (wanted.map { [$0] } ?? []) + numbers.map { "\(versions)/\($0)/bin" } + path.split(separator: ":").map(String.init)
         guard let found = folders.first(where: isComplete) else {
             throw Reason(description: "its programs initdb, pg_ctl and postgres are neither in \(versions)/*/bin nor on the path")
         }
