@@ -34,10 +34,12 @@ public final class Library {
     public let coordinator: NSPersistentStoreCoordinator
     public let store: NSPersistentStore
     public let context: NSManagedObjectContext
-    /// The file, which a store in memory does not have.
+    public let kind: StoreKind
+    /// The file, which only a store of SQLite has.
     public let url: URL
 
     public init(_ kind: StoreKind = .sqlite, options: [AnyHashable: Any]? = nil) throws {
+        self.kind = kind
         folder = try TemporaryFolder()
         url = folder.file("library.sqlite")
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
@@ -49,6 +51,9 @@ public final class Library {
 
     /// The file as the sqlite3 library sees it.
     public var file: SQLiteFile { SQLiteFile(url) }
+
+    /// The store as its database sees it, which a store in memory does not have.
+    public var tables: StoreTables { StoreTables(kind, url) }
 
     /// The contexts made, which live as long as the library: objects are of no use without their context.
     private var contexts: [NSManagedObjectContext] = []
