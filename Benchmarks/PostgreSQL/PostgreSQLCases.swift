@@ -195,7 +195,8 @@ extension Harness {
         let prefixes = (0..<1000).map { String(format: "name %03d", $0 % 200) }
         try bench.raw.prepare(
             "prefix",
-            "SELECT count, price, date, name, note, city FROM mixed WHERE name >= $1::text AND name < $2::text ORDER BY name NULLS FIRST LIMIT 100")
+            "SELECT count, price, date, name, note, city FROM mixed WHERE name >= $1::text AND name < $2::text ORDER BY name NULLS FIRST LIMIT 100"
+        )
         try compare("PG6 indexed prefix, sort, limit 100, 1,000 times", bound: 1.3) {
             let context = bench.context()
             return try Self.time {
