@@ -7,8 +7,8 @@ import Testing
     /// Name and year of all authors.
     private func rows(_ library: Library) -> [[String?]] { library.tables.rows("SELECT {name}, {born} FROM {author} ORDER BY {name}") }
 
-    @Test(arguments: StoreKind.persistent)
-    func aDuplicateOfARowIsRefusedWithTheConflict(kind: StoreKind) throws {  // 219, 221, 222
+    @Test(arguments: StoreKind.persistent)  // 219, 221, 222
+    func aDuplicateOfARowIsRefusedWithTheConflict(kind: StoreKind) throws {
         let library = try Library(kind, uniqueNames: true)
         let context = library.context
         let old = context.author("Ada", born: 1)
@@ -32,8 +32,8 @@ import Testing
         #expect(rows(library) == [["Ada", "1"], ["Ida", "2"]])
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func theMessageNamesEntityConstraintAndValue(kind: StoreKind) throws {  // 221
+    @Test(arguments: StoreKind.persistent)  // 221
+    func theMessageNamesEntityConstraintAndValue(kind: StoreKind) throws {
         let library = try Library(kind, uniqueNames: true)
         let context = library.context
         context.author("Ada")
@@ -44,8 +44,8 @@ import Testing
         for word in ["Author", "name", "Ada"] { #expect(message.contains(word), "\(message)") }
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func aConflictInsideOneContextHasNoDatabaseObject(kind: StoreKind) throws {  // 219
+    @Test(arguments: StoreKind.persistent)  // 219
+    func aConflictInsideOneContextHasNoDatabaseObject(kind: StoreKind) throws {
         let library = try Library(kind, uniqueNames: true)
         let context = library.context
         let first = context.author("Ada", born: 1)
@@ -58,8 +58,8 @@ import Testing
         #expect(rows(library).isEmpty)
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func objectTrumpUpdatesTheExistingRow(kind: StoreKind) throws {  // 220
+    @Test(arguments: StoreKind.persistent)  // 220
+    func objectTrumpUpdatesTheExistingRow(kind: StoreKind) throws {
         let library = try Library(kind, uniqueNames: true)
         let context = library.context
         context.author("Ada", born: 1)
@@ -73,8 +73,8 @@ import Testing
         #expect(try other.authors().map(\.born) == [2])
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func objectTrumpKeepsTheRelationshipsOfTheNewObject(kind: StoreKind) throws {  // 220
+    @Test(arguments: StoreKind.persistent)  // 220
+    func objectTrumpKeepsTheRelationshipsOfTheNewObject(kind: StoreKind) throws {
         let library = try Library(kind, uniqueNames: true)
         let context = library.context
         context.author("Ada", born: 1)
@@ -90,8 +90,8 @@ import Testing
         #expect(authors.first?.books.map(\.title) == ["Notes"])
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func storeTrumpKeepsTheExistingRow(kind: StoreKind) throws {  // 212, 219
+    @Test(arguments: StoreKind.persistent)  // 212, 219
+    func storeTrumpKeepsTheExistingRow(kind: StoreKind) throws {
         let library = try Library(kind, uniqueNames: true)
         let context = library.context
         context.author("Ada", born: 1)
@@ -104,8 +104,8 @@ import Testing
         #expect(!other.hasChanges)
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func storeTrumpGivesTheExistingObjectTheRelationshipsOfTheNewOne(kind: StoreKind) throws {  // 219
+    @Test(arguments: StoreKind.persistent)  // 219
+    func storeTrumpGivesTheExistingObjectTheRelationshipsOfTheNewOne(kind: StoreKind) throws {
         let library = try Library(kind, uniqueNames: true)
         let context = library.context
         let old = context.author("Ada", born: 1)
@@ -121,8 +121,8 @@ import Testing
         #expect(books == ["New", "Old"])
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func ofDuplicatesInOneContextTheOneThatStaysGetsTheRelationships(kind: StoreKind) throws {  // 219
+    @Test(arguments: StoreKind.persistent)  // 219
+    func ofDuplicatesInOneContextTheOneThatStaysGetsTheRelationships(kind: StoreKind) throws {
         let library = try Library(kind, uniqueNames: true)
         let context = library.context
         context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
@@ -133,8 +133,8 @@ import Testing
         #expect(books[0].author === books[1].author)
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func aChangeIntoADuplicateIsRefused(kind: StoreKind) throws {  // 219
+    @Test(arguments: StoreKind.persistent)  // 219
+    func aChangeIntoADuplicateIsRefused(kind: StoreKind) throws {
         let library = try Library(kind, uniqueNames: true)
         let context = library.context
         let ada = context.author("Ada")
@@ -146,8 +146,8 @@ import Testing
         #expect(rows(library).map { $0[0] } == ["Ada", "Bob"])
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func missingValuesAreNoDuplicates(kind: StoreKind) throws {  // 219
+    @Test(arguments: StoreKind.persistent)  // 219
+    func missingValuesAreNoDuplicates(kind: StoreKind) throws {
         let library = try Library(kind, uniqueNames: true)
         let context = library.context
         context.author(nil)
@@ -156,8 +156,8 @@ import Testing
         #expect(rows(library).count == 2)
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func namesMayBeExchangedOrTakenFromADeletedObject(kind: StoreKind) throws {  // 219
+    @Test(arguments: StoreKind.persistent)  // 219
+    func namesMayBeExchangedOrTakenFromADeletedObject(kind: StoreKind) throws {
         let library = try Library(kind, uniqueNames: true)
         let context = library.context
         let ada = context.author("Ada", born: 1)
@@ -173,8 +173,8 @@ import Testing
         #expect(rows(library) == [["Ada", "2"], ["Bob", "3"]])
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func severalViolationsGiveOneConflictEach(kind: StoreKind) throws {  // 219
+    @Test(arguments: StoreKind.persistent)  // 219
+    func severalViolationsGiveOneConflictEach(kind: StoreKind) throws {
         let library = try Library(kind, uniqueNames: true)
         let context = library.context
         context.author("Ada")
@@ -188,8 +188,8 @@ import Testing
         #expect(Set(conflicts?.compactMap { $0.constraintValues["name"] as? String } ?? []) == ["Ada", "Bob"])
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func subentitiesInheritConstraints(kind: StoreKind) throws {  // 223
+    @Test(arguments: StoreKind.persistent)  // 223
+    func subentitiesInheritConstraints(kind: StoreKind) throws {
         let plant = NSEntityDescription(
             "Plant", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         plant.uniquenessConstraints = [["name"]]

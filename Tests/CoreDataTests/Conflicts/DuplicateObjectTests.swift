@@ -46,8 +46,8 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func valuesThatANewObjectDoesNotHaveStayWithTheObjectInUse(kind: StoreKind) throws {  // 220
+    @Test(arguments: StoreKind.persistent)  // 220
+    func valuesThatANewObjectDoesNotHaveStayWithTheObjectInUse(kind: StoreKind) throws {
         let stock = try Stock(kind)
         let old = stock.insert("Item", ["name": "Bolt", "size": 7])
         try stock.context.save()
@@ -73,8 +73,8 @@ import Testing
         #expect(old.value(forKeyPath: "owner.name") as? String == expected)
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func whatGaveWayIsNotFoundByItsPermanentID(kind: StoreKind) throws {  // 219
+    @Test(arguments: StoreKind.persistent)  // 219
+    func whatGaveWayIsNotFoundByItsPermanentID(kind: StoreKind) throws {
         let stock = try Stock(kind)
         stock.insert("Item", ["name": "Bolt"])
         try stock.context.save()

@@ -31,8 +31,8 @@ import Testing
         func changeTitle() { #expect(tables.execute("UPDATE {book} SET {title} = 'Theirs', {version} = {version} + 1")) }
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func eachSaveRaisesTheRowsVersion(kind: StoreKind) throws {  // 208
+    @Test(arguments: StoreKind.persistent)  // 208
+    func eachSaveRaisesTheRowsVersion(kind: StoreKind) throws {
         let shared = try SharedBook(kind)
         #expect(shared.tables.value("SELECT {version} FROM {book}") == "1")
         shared.book.pages = 2
@@ -42,8 +42,8 @@ import Testing
         #expect(shared.tables.value("SELECT {version} FROM {book}") == "2")
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func aSaveOverANewerVersionIsRefusedWithTheConflicts(kind: StoreKind) throws {  // 208, 210
+    @Test(arguments: StoreKind.persistent)  // 208, 210
+    func aSaveOverANewerVersionIsRefusedWithTheConflicts(kind: StoreKind) throws {
         let shared = try SharedBook(kind)
         shared.same.title = "Theirs"
         try shared.theirs.save()
@@ -58,8 +58,8 @@ import Testing
         #expect(shared.book.isUpdated)
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func theMessageOfAConflictNamesEntityAndProperty(kind: StoreKind) throws {  // 210
+    @Test(arguments: StoreKind.persistent)  // 210
+    func theMessageOfAConflictNamesEntityAndProperty(kind: StoreKind) throws {
         let shared = try SharedBook(kind)
         shared.same.title = "Theirs"
         try shared.theirs.save()
@@ -69,8 +69,8 @@ import Testing
         #expect(message.contains("Book"), "\(message)")
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func afterARefreshWithMergeTheSaveSucceeds(kind: StoreKind) throws {  // 211
+    @Test(arguments: StoreKind.persistent)  // 211
+    func afterARefreshWithMergeTheSaveSucceeds(kind: StoreKind) throws {
         let shared = try SharedBook(kind)
         shared.same.pages = 5
         try shared.theirs.save()
@@ -81,8 +81,8 @@ import Testing
         #expect(shared.row == ["Mine", "5", "1"])
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func anUnchangedObjectCanBeIncludedInTheDetection(kind: StoreKind) throws {  // 209
+    @Test(arguments: StoreKind.persistent)  // 209
+    func anUnchangedObjectCanBeIncludedInTheDetection(kind: StoreKind) throws {
         let shared = try SharedBook(kind)
         shared.same.pages = 5
         try shared.theirs.save()
@@ -96,8 +96,8 @@ import Testing
         #expect(shared.tables.value("SELECT count(*) FROM {author}") == "1")
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func detectionEndsWithTheSave(kind: StoreKind) throws {  // 209
+    @Test(arguments: StoreKind.persistent)  // 209
+    func detectionEndsWithTheSave(kind: StoreKind) throws {
         let shared = try SharedBook(kind)
         shared.mine.author("Other")
         shared.mine.detectConflicts(for: shared.book)
@@ -109,8 +109,8 @@ import Testing
         #expect(shared.tables.value("SELECT count(*) FROM {author}") == "2")
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func afterAConflictAFaultReadsTheNewerRow(kind: StoreKind) throws {  // 210
+    @Test(arguments: StoreKind.persistent)  // 210
+    func afterAConflictAFaultReadsTheNewerRow(kind: StoreKind) throws {
         let shared = try SharedBook(kind)
         shared.changeTitle()
         shared.book.title = "Mine"
@@ -119,8 +119,8 @@ import Testing
         #expect(shared.book.title == "Theirs")
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func aDeletionThatLostCanBeMadeAgainWithItsConsequences(kind: StoreKind) throws {  // 213
+    @Test(arguments: StoreKind.persistent)  // 213
+    func aDeletionThatLostCanBeMadeAgainWithItsConsequences(kind: StoreKind) throws {
         let shared = try SharedBook(kind)
         let author = shared.mine.author("Ada")
         try shared.mine.save()
@@ -140,8 +140,8 @@ import Testing
         #expect(shared.tables.value("SELECT count({author_id}) FROM {book}") == "0")
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func detectionWithoutAConflictWritesNothing(kind: StoreKind) throws {  // 209
+    @Test(arguments: StoreKind.persistent)  // 209
+    func detectionWithoutAConflictWritesNothing(kind: StoreKind) throws {
         let shared = try SharedBook(kind)
         shared.mine.author("Other")
         shared.mine.detectConflicts(for: shared.book)
@@ -155,8 +155,8 @@ import Testing
         (.overwrite, ["Mine", "1", "9"]), (.rollback, ["Theirs", "5", "1"]),
     ]
 
-    @Test(arguments: StoreKind.persistent, outcomes)
-    func policiesSettleConflicts(kind: StoreKind, outcome: (NSMergePolicy, [String])) throws {  // 212, 213, 214
+    @Test(arguments: StoreKind.persistent, outcomes)  // 212, 213, 214
+    func policiesSettleConflicts(kind: StoreKind, outcome: (NSMergePolicy, [String])) throws {
         let shared = try SharedBook(kind)
         let (policy, expected) = outcome
         shared.same.title = "Theirs"
@@ -174,8 +174,8 @@ import Testing
         #expect(shared.row?[1] == "77")
     }
 
-    @Test(arguments: StoreKind.persistent, outcomes)
-    func policiesSettleConflictsWithOtherProcesses(kind: StoreKind, outcome: (NSMergePolicy, [String])) throws {  // 212, 213, 214
+    @Test(arguments: StoreKind.persistent, outcomes)  // 212, 213, 214
+    func policiesSettleConflictsWithOtherProcesses(kind: StoreKind, outcome: (NSMergePolicy, [String])) throws {
         let shared = try SharedBook(kind)
         let (policy, expected) = outcome
         shared.tables.execute("UPDATE {book} SET {title} = 'Theirs', {pages} = 5, {version} = {version} + 1")
@@ -188,8 +188,8 @@ import Testing
         #expect(!shared.mine.hasChanges)
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func aConflictWithTheCacheHasNoPersistedSnapshot(kind: StoreKind) throws {  // 215, 216
+    @Test(arguments: StoreKind.persistent)  // 215, 216
+    func aConflictWithTheCacheHasNoPersistedSnapshot(kind: StoreKind) throws {
         let shared = try SharedBook(kind)
         shared.same.title = "Theirs"
         try shared.theirs.save()
@@ -203,8 +203,8 @@ import Testing
         #expect(conflict.newVersionNumber == 2)
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func aConflictWithTheStoreHasBothSnapshots(kind: StoreKind) throws {  // 215
+    @Test(arguments: StoreKind.persistent)  // 215
+    func aConflictWithTheStoreHasBothSnapshots(kind: StoreKind) throws {
         let shared = try SharedBook(kind)
         shared.changeTitle()
         shared.book.title = "Mine"
@@ -214,8 +214,8 @@ import Testing
         #expect(conflict.persistedSnapshot?["title"] as? String == "Theirs")
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func snapshotsHoldAttributesAndToOneIDsOnly(kind: StoreKind) throws {  // 216
+    @Test(arguments: StoreKind.persistent)  // 216
+    func snapshotsHoldAttributesAndToOneIDsOnly(kind: StoreKind) throws {
         let shared = try SharedBook(kind)
         let ada = shared.mine.author("Ada")
         shared.book.author = ada
@@ -232,8 +232,8 @@ import Testing
         #expect((snapshot["pages"] as? NSNumber)?.intValue == 1)
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func aConflictWithADeletionHasVersionZeroAndNoSnapshot(kind: StoreKind) throws {  // 216
+    @Test(arguments: StoreKind.persistent)  // 216
+    func aConflictWithADeletionHasVersionZeroAndNoSnapshot(kind: StoreKind) throws {
         let shared = try SharedBook(kind)
         shared.theirs.delete(shared.same)
         try shared.theirs.save()
@@ -246,8 +246,8 @@ import Testing
         #expect(shared.book.title == "Mine")
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func aDeletionOfAChangedRowIsAConflict(kind: StoreKind) throws {  // 216
+    @Test(arguments: StoreKind.persistent)  // 216
+    func aDeletionOfAChangedRowIsAConflict(kind: StoreKind) throws {
         let shared = try SharedBook(kind)
         shared.same.title = "Theirs"
         try shared.theirs.save()
@@ -261,8 +261,8 @@ import Testing
         #expect(shared.row == nil)
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func policiesAreTakenFromTheClassAndFromTheConstants(kind: StoreKind) throws {  // 225
+    @Test(arguments: StoreKind.persistent)  // 225
+    func policiesAreTakenFromTheClassAndFromTheConstants(kind: StoreKind) throws {
         let shared = try SharedBook(kind)
         #expect((shared.mine.mergePolicy as? NSMergePolicy)?.mergeType == .errorMergePolicyType)
         let constants: [(AnyObject, NSMergePolicy)] = [
@@ -279,8 +279,8 @@ import Testing
         #expect(NSMergePolicy(merge: .overwriteMergePolicyType).mergeType == .overwriteMergePolicyType)
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func aPolicyMadeFromATypeSettlesConflictsToo(kind: StoreKind) throws {  // 225
+    @Test(arguments: StoreKind.persistent)  // 225
+    func aPolicyMadeFromATypeSettlesConflictsToo(kind: StoreKind) throws {
         let shared = try SharedBook(kind)
         shared.same.title = "Theirs"
         try shared.theirs.save()
@@ -290,8 +290,8 @@ import Testing
         #expect(shared.row?[0] == "Mine")
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func manyConflictsAreReportedTogether(kind: StoreKind) throws {  // 210
+    @Test(arguments: StoreKind.persistent)  // 210
+    func manyConflictsAreReportedTogether(kind: StoreKind) throws {
         let shared = try SharedBook(kind)
         let authors = (0..<5).map { shared.mine.author("\($0)") }
         try shared.mine.save()
@@ -305,8 +305,8 @@ import Testing
         #expect(shared.tables.column("SELECT DISTINCT {born} FROM {author}") == ["2"])
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func anErrorMayOutliveItsContextAndItsStores(kind: StoreKind) throws {  // 210
+    @Test(arguments: StoreKind.persistent)  // 210
+    func anErrorMayOutliveItsContextAndItsStores(kind: StoreKind) throws {
         func conflict() throws -> NSError? {
             let library = try Library(kind)
             let (mine, theirs) = (library.context, library.newContext())

@@ -61,8 +61,8 @@ private final class IdlePolicy: NSMergePolicy, @unchecked Sendable {
         #expect(author.name == outcome.1)
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func afterItsParentASubclassSeesTheMergedObjectAndMayChangeIt(kind: StoreKind) throws {  // 217
+    @Test(arguments: StoreKind.persistent)  // 217
+    func afterItsParentASubclassSeesTheMergedObjectAndMayChangeIt(kind: StoreKind) throws {
         let library = try Library(kind)
         let author = library.context.author("Ada", born: 1)
         try library.context.save()
@@ -79,8 +79,8 @@ private final class IdlePolicy: NSMergePolicy, @unchecked Sendable {
         #expect(author.name == "Theirs and 1 books")
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func aSubclassIsAskedAndItsParentSettles(kind: StoreKind) throws {  // 217, 218
+    @Test(arguments: StoreKind.persistent)  // 217, 218
+    func aSubclassIsAskedAndItsParentSettles(kind: StoreKind) throws {
         let library = try Library(kind)
         let author = library.context.author("Ada")
         try library.context.save()
@@ -93,8 +93,8 @@ private final class IdlePolicy: NSMergePolicy, @unchecked Sendable {
         #expect(library.tables.column("SELECT {name} FROM {author}") == ["Mine"])
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func aSubclassMayRefuse(kind: StoreKind) throws {  // 218
+    @Test(arguments: StoreKind.persistent)  // 218
+    func aSubclassMayRefuse(kind: StoreKind) throws {
         let library = try Library(kind)
         let author = library.context.author("Ada")
         try library.context.save()
@@ -109,8 +109,8 @@ private final class IdlePolicy: NSMergePolicy, @unchecked Sendable {
         #expect(author.isUpdated)
     }
 
-    @Test(arguments: StoreKind.persistent)
-    func resolvingAllConflictsAsksForBothKinds(kind: StoreKind) throws {  // 217
+    @Test(arguments: StoreKind.persistent)  // 217
+    func resolvingAllConflictsAsksForBothKinds(kind: StoreKind) throws {
         let policy = RecordingPolicy(merge: .overwriteMergePolicyType)
         let library = try Library(kind)
         let author = library.context.author("Ada")
