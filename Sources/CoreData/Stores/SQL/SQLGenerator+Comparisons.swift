@@ -252,6 +252,7 @@ extension SQLGenerator {
             let rows = try subqueryRows(right, in: environment)
             return left.text + " IN (SELECT \(key(rows.alias))" + rows.text + ")"
         }
+        if let isMember = try isOneOfObjects(left, right, options, in: environment, context) { return isMember }
         guard let members = elements(right) else {
             // `"a" IN name`: a part of a text.
             let container = try term(right, in: environment, like: nil, context)
@@ -285,6 +286,29 @@ extension SQLGenerator {
         case 1: return parts[0]
         default: return combined(parts, by: " OR ")
         }
+    }
+
+    /// The same for many objects or their IDs, which are all alike: what holds for the first one holds for the others.
+    private func isOneOfObjects(
+        _ left: SQLTerm, _ right: NSExpression, _ options: NSComparisonPredicate.Options, in environment: SQLEnvironment,
+        _ context: RequestPart
+    ) throws -> SQLText? {
+        guard right.expressionType == .constantValue, let root = left.rootIndex, let values = SQLList.elements(of: right.constantValue),
+            values.count > dialect.limits.listedElements
+        else { return nil }
+        let identities = values.compactMap { $0 as? any RowIdentity }
+        guard identities.count == values.count else { return nil }
+        let first = try term(NSExpression(forConstantValue: values[0]), in: environment, like: left, context)
+        guard let constant = first.constant, left.valueClass == first.valueClass, dialect.compare(left, .equalTo, first) == nil,
+            isSame(try meeting(of: left, first, context))
+        else { return nil }
+        let keys = identities.map { identity -> SQLArgument in
+            let reference = identity.rowReference(in: store)
+            // One of another kind, or of another store, equals no row.
+            let isOfKind = reference.map { mapping.layouts.layouts[$0.layoutIndex].rootIndex == root } ?? false
+            return SQLArgument(.integer(isOfKind ? reference?.key ?? -1 : -1), kind: constant.kind, role: .once)
+        }
+        return dialect.isMember(left.text, of: keys, isDecimal: false)
     }
 
     private func isSame(_ meeting: Meeting) -> Bool {
