@@ -42,7 +42,7 @@ test-deep: setup-tests example
 	OPENCOREDATA_DEEP_TESTS=1 $(SWIFT) test --parallel -c release -Xswiftc -enable-testing
 	SWIFT=$(SWIFT) Scripts/thread-sanitizer.sh 300
 
-bench: setup
+bench: setup-tests
 	$(SWIFT) run -c release Benchmarks
 
 docs: setup

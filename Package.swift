@@ -132,7 +132,9 @@ let package = Package(
         .testTarget(
             name: "CoreDataToolTests",
             dependencies: ["CoreDataToolKit", "CoreData", "SafeCoreData", "CSQLite", "TestSupport"]),
-        .executableTarget(name: "Benchmarks", dependencies: ["CoreData", "SafeCoreData", "CSQLite"], path: "Benchmarks"),
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: ["CoreData", "CoreDataPostgreSQL", "CPostgreSQL", "SafeCoreData", "CSQLite", "TestSupport"], path: "Benchmarks"),
         .target(
             name: "TestSupport", dependencies: ["CoreData", "CoreDataPostgreSQL", "CPostgreSQL", "CSQLite", "CZlib"],
             path: "Tests/TestSupport",

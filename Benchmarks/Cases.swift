@@ -16,7 +16,7 @@ extension Harness {
         return (url, coordinator)
     }
 
-    private func insertWide(_ count: Int, _ context: NSManagedObjectContext) throws {
+    func insertWide(_ count: Int, _ context: NSManagedObjectContext) throws {
         for index in 0..<count {
             let object = Wide(context: context)
             let value = Int64(index)
@@ -34,7 +34,7 @@ extension Harness {
         try context.save()
     }
 
-    private static func sum(_ object: Wide) -> Int64 {
+    static func sum(_ object: Wide) -> Int64 {
         object.a &+ object.b &+ object.c &+ object.d &+ object.e &+ object.f &+ object.g &+ object.h &+ object.i &+ object.j
     }
 
@@ -104,7 +104,11 @@ extension Harness {
     private func mixedStore(_ count: Int) throws -> (url: URL, coordinator: NSPersistentStoreCoordinator) {
         let url = newURL()
         let coordinator = try coordinator(url)
-        let context = context(coordinator)
+        try insertMixed(count, context(coordinator))
+        return (url, coordinator)
+    }
+
+    func insertMixed(_ count: Int, _ context: NSManagedObjectContext) throws {
         for index in 0..<count {
             let object = Mixed(context: context)
             object.name = "name \(String(format: "%06d", (index &* 7919) % count))"
@@ -115,12 +119,11 @@ extension Harness {
             object.date = Date(timeIntervalSinceReferenceDate: Double(index))
         }
         try context.save()
-        return (url, coordinator)
     }
 
     private static let mixedColumns = "ZCOUNT, ZPRICE, ZDATE, ZNAME, ZNOTE, ZCITY"
 
-    private static func read(_ object: Mixed) -> Int64 {
+    static func read(_ object: Mixed) -> Int64 {
         object.count &+ Int64(object.price) &+ Int64(object.date?.timeIntervalSinceReferenceDate ?? 0)
             &+ Int64(object.name?.utf8.count ?? 0) &+ Int64(object.note?.utf8.count ?? 0) &+ Int64(object.city?.utf8.count ?? 0)
     }
@@ -186,7 +189,7 @@ extension Harness {
 
     // MARK: - Relationships
 
-    private func createDepartments(_ context: NSManagedObjectContext) throws {
+    func createDepartments(_ context: NSManagedObjectContext) throws {
         for number in 0..<1000 {
             let department = Department(context: context)
             department.name = "Department \(number)"

@@ -25,21 +25,22 @@ extension Harness {
     func memory() throws {
         guard wants("memory") else { return }
         let (url, _) = try wideStore(200_000)
-        let engine = try Self.childGrowth("engine", url)
-        let raw = try Self.childGrowth("raw", url)
+        let engine = try Self.childGrowth("engine", url.path)
+        let raw = try Self.childGrowth("raw", url.path)
         record(
             "Memory of W1, growth of the resident set", ratio: engine / raw, bound: 2.5,
             detail: String(format: "%.1f MB / %.1f MB", engine / 1e6, raw / 1e6))
-        let batched = try Self.childGrowth("batched", url)
+        let batched = try Self.childGrowth("batched", url.path)
         record(
             "Memory of W1 in batches of 100, against all at once", ratio: batched / engine, bound: 0.75,
             detail: String(format: "%.1f MB / %.1f MB", batched / 1e6, engine / 1e6))
     }
 
-    private static func childGrowth(_ side: String, _ url: URL) throws -> Double {
+    /// - Parameter place: where the child finds the rows: a path, or a URL.
+    static func childGrowth(_ side: String, _ place: String) throws -> Double {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["--memory", side, url.path]
+        process.arguments = ["--memory", side, place]
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.run()
@@ -53,6 +54,7 @@ extension Harness {
 
     /// The child's side: holds everything, then prints the growth of its peak resident set in bytes.
     func runMemoryChild(_ side: String, _ path: String) throws {
+        if path.hasPrefix("postgresql:") { return try runPostgreSQLMemoryChild(side, path) }
         let url = URL(fileURLWithPath: path)
         if side == "engine" || side == "batched" {
             let context = context(try coordinator(url))
@@ -74,7 +76,7 @@ extension Harness {
         }
     }
 
-    private static func peakResidentBytes() -> Int {
+    static func peakResidentBytes() -> Int {
         guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return 0 }
         for line in status.split(separator: "\n") where line.hasPrefix("VmHWM:") {
             return (Int(line.split(separator: " ").dropLast().last ?? "0") ?? 0) * 1024

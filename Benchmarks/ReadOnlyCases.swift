@@ -6,10 +6,6 @@ import SafeCoreData
 extension Harness {
     private static let rounds = 20
 
-    private static func sum(_ object: Wide) -> Int64 {
-        object.a &+ object.b &+ object.c &+ object.d &+ object.e &+ object.f &+ object.g &+ object.h &+ object.i &+ object.j
-    }
-
     private static func sum(_ view: ReadOnly<Wide>) -> Int64 {
         view.a &+ view.b &+ view.c &+ view.d &+ view.e &+ view.f &+ view.g &+ view.h &+ view.i &+ view.j
     }

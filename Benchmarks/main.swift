@@ -1,6 +1,6 @@
 import Foundation
 
-// Compares the engine with the SQLite C API on the same files.
+// Compares the engine with the SQLite C API on the same files, and with libpq on the same tables.
 //
 //     Benchmarks [CASE] [--runs N]     CASE is a part of a case's name, such as W3
 //
@@ -37,6 +37,7 @@ try harness.followResults()
 try harness.contextTrees()
 try await harness.readBesideWrites()
 try harness.memory()
+try harness.postgreSQL()
 harness.cleanUp()
 let encoder = JSONEncoder()
 encoder.outputFormatting = [.prettyPrinted, .sortedKeys]

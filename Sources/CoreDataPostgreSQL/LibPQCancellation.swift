@@ -43,6 +43,13 @@ final class LibPQCancellation: Sendable {
         }
     }
 
+    /// Ends the statement that runs, if one does.
+    @Sendable func cancelRunningStatement() {
+        state.withLock { state in
+            if state.isRunning, let key = state.key { Self.request(key) }
+        }
+    }
+
     /// Ends the statement that runs; for the thread that runs it.
     func cancelStatement() {
         state.withLock { state in

@@ -40,6 +40,8 @@ final class LibPQConnection: DatabaseWire {
 
     func cancel() { cancellation.cancel() }
 
+    var statementEnding: @Sendable () -> Void { cancellation.cancelRunningStatement }
+
     func close() {
         guard let connection else { return }
         // First, so that no request of another thread is on its way any more.

@@ -63,6 +63,76 @@ struct ConnectionStringTests {
         #expect(error.isConnectionLost)
     }
 
+    // MARK: Encryption
+
+    private func encryption(_ connection: String, _ environment: [String: String] = [:]) throws -> [String] {
+        var target = WireTarget(connection: connection)
+        target.isEncryptedOffMachine = true
+        return try ConnectionParameters(target, environment: environment).list.filter { $0.keyword == "sslmode" }.map(\.value)
+    }
+
+    @Test(arguments: [
+        "postgresql://db.example.org/shop", "postgresql://10.0.0.1:5433/shop?connect_timeout=3", "host=db.example.org",
+        "host = 'db.example.org' dbname=shop", "host=localhost,db.example.org", "host=/tmp,db.example.org", "hostaddr=10.0.0.1",
+        "host=localhost hostaddr=10.0.0.1", "postgresql://[2001:db8::1]/shop", "postgresql:///shop?host=db.example.org",
+        "host=127.0.0.1.example.org",
+    ])
+    func aConnectionToAnotherMachineIsEncrypted(connection: String) throws {
+        #expect(try encryption(connection) == ["require"])
+        #expect(try encryption(connection, ["PGSSLMODE": "disable"]) == [])
+        let separator = connection.hasPrefix("postgresql:") ? connection.contains("?") ? "&" : "?" : " "
+        #expect(try encryption("\(connection)\(separator)sslmode=prefer") == [])
+    }
+
+    @Test(arguments: [
+        "postgresql:///shop", "shop", "host=/run/postgresql dbname=shop", "postgresql://localhost/shop", "host=127.0.0.1", "host=::1",
+        "postgresql://[::1]/shop", "host=@abstract", "postgresql://%2Frun%2Fpostgresql/shop", "host=db hostaddr=127.0.0.1",
+    ])
+    func aConnectionWithinTheMachineNeedsNoEncryption(connection: String) throws {
+        #expect(try encryption(connection) == [])
+    }
+
+    @Test func theEnvironmentMayNameAnotherMachine() throws {
+        #expect(try encryption("postgresql:///shop", ["PGHOST": "db.example.org"]) == ["require"])
+        #expect(try encryption("dbname=shop", ["PGHOSTADDR": "10.0.0.1"]) == ["require"])
+        #expect(try encryption("postgresql://localhost/shop", ["PGHOST": "db.example.org"]) == [])
+        #expect(try encryption("dbname=shop", ["PGHOST": "db.example.org", "PGSSLMODE": "verify-full"]) == [])
+        #expect(try encryption("dbname=shop", ["PGHOST": "/run/postgresql"]) == [])
+    }
+
+    /// The library reads its service files from where its own environment says.
+    @Test func aServiceFileMayNameAnotherMachine() async throws {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let file = folder.file("services")
+            // Addresses that nobody has.
+            try Data(
+                """
+                [far]
+                hostaddr=192.0.2.1
+                [near]
+                host=/tmp/nobody
+                [said]
+                hostaddr=192.0.2.1
+                sslmode=allow
+
+                """.utf8
+            ).write(to: file)
+            setenv("PGSERVICEFILE", file.path, 1)
+            func encryption(_ connection: String) throws -> [String] {
+                var target = WireTarget(connection: connection)
+                target.isEncryptedOffMachine = true
+                return try ConnectionParameters(target).list.filter { $0.keyword == "sslmode" }.map(\.value)
+            }
+            #expect(try encryption("service=far dbname=shop") == ["require"])
+            #expect(try encryption("service=near dbname=shop") == [])
+            #expect(try encryption("service=said dbname=shop") == [])
+            #expect(try encryption("service=said sslmode=disable dbname=shop") == [])
+            setenv("PGSERVICE", "far", 1)
+            #expect(try encryption("dbname=shop") == ["require"])
+        }
+    }
+
     // MARK: Passwords
 
     @Test(arguments: [false, true])

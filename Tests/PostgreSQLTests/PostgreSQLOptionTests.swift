@@ -56,4 +56,74 @@ struct PostgreSQLOptionTests {
         }
         #expect(error.localizedDescription.contains("There is no store"))
     }
+
+    // MARK: Servers
+
+    /// A store that was made by a server without ICU has no functions that fold texts; everything else works in it.
+    @Test func whatNeedsFunctionsThatTheSchemaLacksIsRefused() throws {
+        let warehouse = try Warehouse()
+        try warehouse.context.performAndWait {
+            _ = warehouse.context.insert("Item", ["name": "Äsop"])
+            try warehouse.context.save()
+        }
+        try warehouse.run("DROP FUNCTION ocd_fold CASCADE")
+        let other = try warehouse.otherProgram()
+        try other.performAndWait {
+            #expect(try other.all("Item", "name == 'Äsop' AND name BEGINSWITH 'Ä'").count == 1)
+            let error = try #require(throws: NSError.self) { try other.all("Item", "name ==[c] 'ÄSOP'") }
+            #expect(error.localizedDescription.contains("ICU"), "\(error)")
+        }
+    }
+
+    // MARK: Passwords
+
+    private func description(_ provider: NSObject, user: String) throws -> (NSPersistentStoreDescription, schema: String) {
+        let server = try WireConnection.server()
+        let schema = server.newSchemaName()
+        let description = NSPersistentStoreDescription(
+            url: try #require(
+                URL(string: server.url(schema: schema).absoluteString.replacingOccurrences(of: "user=app", with: "user=\(user)"))))
+        description.type = NSPostgreSQLStoreType
+        description.setOption(provider, forKey: NSPostgreSQLPasswordProviderKey)
+        return (description, schema)
+    }
+
+    @Test func aProviderIsAskedForThePasswordOfEachConnection() throws {
+        let server = try WireConnection.server()
+        let asked = Counter()
+        let password = server.password
+        let provider = NSPostgreSQLPasswordProvider {
+            asked.increase()
+            return password
+        }
+        let (description, schema) = try description(provider, user: server.scramUser)
+        let connection = try WireConnection.open()
+        defer { connection.close() }
+        try connection.run("CREATE SCHEMA \(schema) AUTHORIZATION \(server.scramUser)")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
+        let store = try coordinator.addPersistentStore(
+            ofType: description.type, configurationName: nil, at: description.url, options: description.options)
+        #expect(asked.value == 1)
+        let pool = try #require(store as? PostgreSQLStore).backend().pool
+        try pool.withConnection { _ in try pool.withConnection { _ in } }
+        #expect(asked.value == 2)
+    }
+
+    @Test func whatAProviderThrowsIsTheReason() throws {
+        struct Expired: Error {}
+        let (description, _) = try description(
+            NSPostgreSQLPasswordProvider { throw Expired() }, user: try WireConnection.server().scramUser)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
+        let error = try #require(throws: NSError.self) {
+            try coordinator.addPersistentStore(
+                ofType: description.type, configurationName: nil, at: description.url, options: description.options)
+        }
+        #expect(error.localizedDescription.contains("Expired"))
+        let (wrong, _) = try self.description("hunter2" as NSString, user: "app")
+        let refusal = try #require(throws: NSError.self) {
+            try coordinator.addPersistentStore(ofType: wrong.type, configurationName: nil, at: wrong.url, options: wrong.options)
+        }
+        #expect(refusal.localizedDescription.contains("NSPostgreSQLPasswordProvider"))
+        #expect(!"\(refusal)".contains("hunter2"))
+    }
 }

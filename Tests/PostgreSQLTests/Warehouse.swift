@@ -12,13 +12,20 @@ final class Warehouse {
     let coordinator: NSPersistentStoreCoordinator
     let store: NSPersistentStore
     let context: NSManagedObjectContext
+    private let server: PostgreSQLServer
     private let model: NSManagedObjectModel
     private var kept: [AnyObject] = []
 
-    init(_ model: NSManagedObjectModel = Warehouse.model(), options: [AnyHashable: Any]? = nil) throws {
-        let server = try WireConnection.server()
-        schema = server.newSchemaName()
-        url = server.url(schema: schema)
+    /// - Parameters:
+    ///   - proxy: what the store reaches the server by, unless it does so directly.
+    ///   - server: unless it is that of all tests.
+    init(
+        _ model: NSManagedObjectModel = Warehouse.model(), options: [AnyHashable: Any]? = nil, through proxy: PostgreSQLProxy? = nil,
+        on server: PostgreSQLServer? = nil
+    ) throws {
+        self.server = try server ?? WireConnection.server()
+        schema = self.server.newSchemaName()
+        url = proxy?.url(schema: schema) ?? self.server.url(schema: schema)
         self.model = model
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         store = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
@@ -38,7 +45,7 @@ final class Warehouse {
 
     /// The first column of each row, as the server writes it, of a query in the store's schema.
     func texts(_ sql: String) throws -> [String?] {
-        let connection = try WireConnection.open()
+        let connection = try WireConnection.open(server.connectionString())
         defer { connection.close() }
         try connection.run("SET search_path TO \(schema)")
         return try connection.texts("SELECT v::text FROM (\(sql)) q(v)")
@@ -46,7 +53,7 @@ final class Warehouse {
 
     /// Runs SQL in the store's schema, as another program would.
     func run(_ sql: String) throws {
-        let connection = try WireConnection.open()
+        let connection = try WireConnection.open(server.connectionString())
         defer { connection.close() }
         try connection.run("SET search_path TO \(schema); \(sql)")
     }

@@ -9,8 +9,9 @@ import Testing
 enum WireConnection {
     static func server() throws -> PostgreSQLServer { try #require(PostgreSQLServer.shared) }
 
-    static func open() throws -> LibPQConnection {
-        let target = WireTarget(connection: try server().url().absoluteString)
+    /// - Parameter place: a connection string, unless it is the database of all tests.
+    static func open(_ place: String? = nil) throws -> LibPQConnection {
+        let target = WireTarget(connection: try place ?? server().url().absoluteString)
         return try #require(try LibPQDriver.connect(target) as? LibPQConnection)
     }
 

@@ -34,13 +34,18 @@ public final class Library {
     public let coordinator: NSPersistentStoreCoordinator
     public let store: NSPersistentStore
     public let context: NSManagedObjectContext
-    /// The file, which a store in memory does not have.
+    public let kind: StoreKind
+    /// Whether no two authors have one name.
+    public let uniqueNames: Bool
+    /// The file, which only a store of SQLite has.
     public let url: URL
 
-    public init(_ kind: StoreKind = .sqlite, options: [AnyHashable: Any]? = nil) throws {
+    public init(_ kind: StoreKind = .sqlite, uniqueNames: Bool = false, options: [AnyHashable: Any]? = nil) throws {
+        self.kind = kind
+        self.uniqueNames = uniqueNames
         folder = try TemporaryFolder()
         url = folder.file("library.sqlite")
-        coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model(uniqueNames: uniqueNames))
         store = try coordinator.addPersistentStore(
             ofType: kind.type, configurationName: nil,
             at: kind.url(url), options: options)
@@ -50,6 +55,9 @@ public final class Library {
     /// The file as the sqlite3 library sees it.
     public var file: SQLiteFile { SQLiteFile(url) }
 
+    /// The store as its database sees it, which a store in memory does not have.
+    public var tables: StoreTables { StoreTables(kind, url) }
+
     /// The contexts made, which live as long as the library: objects are of no use without their context.
     private var contexts: [NSManagedObjectContext] = []
 
@@ -58,7 +66,7 @@ public final class Library {
 
     /// A context on a coordinator of its own, as another process has it.
     public func newStackContext() throws -> NSManagedObjectContext {
-        let other = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
+        let other = NSPersistentStoreCoordinator(managedObjectModel: Self.model(uniqueNames: uniqueNames))
         _ = try other.addPersistentStore(ofType: store.type, configurationName: nil, at: store.url)
         return kept(other.newContext())
     }

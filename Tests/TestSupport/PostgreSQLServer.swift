@@ -64,7 +64,14 @@ public final class PostgreSQLServer: Sendable {
         let description: String
     }
 
-    init() throws {
+    /// The folder for a table space that is soon full, where the server was made with one.
+    public var smallSpace: String { "\(socketFolder)/\(Self.smallFolder)/space" }
+    private static let smallFolder = "small"
+
+    /// A server beside the shared one, for tests that stop or fill it.
+    ///
+    /// - Parameter smallSpace: the size of a file system for a table space, in KiB; nil for none.
+    public init(smallSpace: Int? = nil) throws {
         programs = try Self.findPrograms()
         var template = Array("/tmp/ocd-pg-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Reason(description: "no folder can be made in /tmp") }
@@ -79,8 +86,29 @@ public final class PostgreSQLServer: Sendable {
             command = ["runuser", "-u", "postgres", "--"] + command
         }
         lifeline = try Self.startWatchdog(command, programs, socketFolder)
-        let output = try Self.output(of: command + [Self.start, "start", programs, socketFolder, scramUser, md5User, password])
+        command += [Self.start, "start", programs, socketFolder, scramUser, md5User, password]
+        if let smallSpace {
+            let folder = URL(fileURLWithPath: socketFolder).appendingPathComponent(Self.smallFolder)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            command = SmallFileSystem.command(kibibytes: smallSpace, over: folder, URL(fileURLWithPath: "/usr/bin/env"), command)
+        }
+        let output = try Self.output(of: command)
         if output != Self.started { throw Reason(description: "its start failed: \(output)") }
+    }
+
+    /// Stops the server as a crash would, or starts it again.
+    public func control(_ command: Command) throws {
+        let account = geteuid() == 0 ? ["runuser", "-u", "postgres", "--"] : []
+        let arguments = [
+            "\(programs)/pg_ctl", command.rawValue, "-D", "\(socketFolder)/data", "-w", "-s", "-l", "\(socketFolder)/messages",
+        ]
+        let output = try Self.output(of: account + arguments + (command == .stop ? ["-m", "immediate"] : []))
+        if !output.isEmpty { throw Reason(description: "it cannot \(command.rawValue): \(output)") }
+    }
+
+    public enum Command: String, Sendable {
+        case start
+        case stop
     }
 
     /// What a command prints that leaves a server behind.
@@ -140,6 +168,7 @@ public final class PostgreSQLServer: Sendable {
         SET password_encryption = md5
         CREATE ROLE $4 LOGIN PASSWORD '$5'
         END
+        if [ -d small ]; then mkdir small/space; fi
         "$1/pg_ctl" start -D data -w -t 60 -s -l messages || { cat messages; exit 1; }
         echo started
         """#
@@ -167,6 +196,9 @@ public final class PostgreSQLServer: Sendable {
         return lifeline
     }
 
+    /// Names a folder of a server's programs that is used before all others.
+    private static let variable = "OPENCOREDATA_POSTGRESQL"
+
     /// The folder of the newest server: where Debian has them, or on the path.
     private static func findPrograms() throws -> String {
         func isComplete(_ folder: String) -> Bool {
@@ -175,7 +207,8 @@ public final class PostgreSQLServer: Sendable {
         let versions = "/usr/lib/postgresql"
         let numbers = ((try? FileManager.default.contentsOfDirectory(atPath: versions)) ?? []).compactMap(Int.init).sorted(by: >)
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        let folders = numbers.map { "\(versions)/\($0)/bin" } + path.split(separator: ":").map(String.init)
+        let wanted = ProcessInfo.processInfo.environment[variable]
+        let folders = (wanted.map { [$0] } ?? []) + numbers.map { "\(versions)/\($0)/bin" } + path.split(separator: ":").map(String.init)
         guard let found = folders.first(where: isComplete) else {
             throw Reason(description: "its programs initdb, pg_ctl and postgres are neither in \(versions)/*/bin nor on the path")
         }

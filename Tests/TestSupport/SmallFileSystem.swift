@@ -6,7 +6,8 @@ public enum SmallFileSystem {
     /// Mounts memory over a folder in a namespace of its own, where the user may do so, and becomes the program.
     private static let script = #"mount -t tmpfs -o size="$0"k none "$1" && shift && exec "$@""#
 
-    private static func command(_ kibibytes: Int, _ folder: URL, _ program: URL, _ arguments: [String]) -> [String] {
+    /// The command that runs a program for which a folder is an empty file system of that size.
+    public static func command(kibibytes: Int, over folder: URL, _ program: URL, _ arguments: [String]) -> [String] {
         let unshare = geteuid() == 0 ? ["unshare", "-m"] : ["unshare", "-rm"]
         return unshare + [shell.path, "-c", script, String(kibibytes), folder.path, program.path] + arguments
     }
@@ -20,8 +21,8 @@ public enum SmallFileSystem {
         return run.output == "ready\n" ? nil : "file systems may not be mounted here: \(run.output)"
     }()
 
-    /// Runs a program for which a folder is an empty file system of that size.
+    /// Runs such a program.
     public static func run(kibibytes: Int, over folder: URL, _ program: URL, _ arguments: [String]) throws -> ProgramRun {
-        try ProgramRun(URL(fileURLWithPath: "/usr/bin/env"), command(kibibytes, folder, program, arguments))
+        try ProgramRun(URL(fileURLWithPath: "/usr/bin/env"), command(kibibytes: kibibytes, over: folder, program, arguments))
     }
 }

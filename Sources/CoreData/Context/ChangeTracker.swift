@@ -12,7 +12,7 @@ final class ChangeTracker {
     /// Objects to be deleted by the next save.
     @exclusivity(unchecked) private(set) var deleted = ChangeList()
     /// Objects deleted since the delete rules were last applied.
-    @exclusivity(unchecked) private var unpropagated: [NSManagedObject] = []
+    @exclusivity(unchecked) private(set) var unpropagated: [NSManagedObject] = []
     @exclusivity(unchecked) private var event = ContextEvent()
     private var lastSets = LastEventSets()
     /// Called before the first object joins an event.

@@ -24,52 +24,6 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Applies the delete rules of deleted objects, and of those that they delete, until there are no more.
-    func propagateDeletes() {
-        while let object = changes.nextToPropagate() {
-            object.fireFaultIfNeeded()
-            for slot in object.layout.relationshipSlots { applyDeleteRule(of: object, slot: object.layout.slots[slot]) }
-        }
-    }
-
-    private func applyDeleteRule(of object: NSManagedObject, slot: PropertySlot) {
-        switch slot.deleteRule {
-        case .noActionDeleteRule, .denyDeleteRule: return
-        case .cascadeDeleteRule:
-            // A destination that was never saved may have left the context already.
-            for destination in destinations(of: object, slot) where destination.registry === registry {
-                delete(destination)
-                if slot.inverseSlot >= 0, !destination.isDeleted {
-                    destination.removeFromInverse(of: slot, object)
-                }
-            }
-        case .nullifyDeleteRule:
-            guard slot.inverseSlot >= 0 else { return }
-            for destination in destinations(of: object, slot) where !destination.isDeleted {
-                if !slot.inverseIsToMany { readAgain(destination, ifOthersLedItTo: object, slot) }
-                destination.removeFromInverse(of: slot, object)
-            }
-        }
-    }
-
-    /// Reads the row of a destination again that the store has in a relationship, but that has been read before it came there:
-    /// what leads to a deleted object must be changed, and written.
-    ///
-    /// A destination with changes is left: its save meets a conflict, after which the delete rule is applied again.
-    private func readAgain(_ destination: NSManagedObject, ifOthersLedItTo object: NSManagedObject, _ slot: PropertySlot) {
-        destination.fireFaultIfNeeded()
-        let inverse = slot.inverseSlot(in: destination.layout)
-        guard destination.toOne(inverse) !== object, destination.committedRow != nil, !destination.flags.contains(.inserted),
-            !destination.hasPersistentChanges, destination.extras?.allToMany.contains(where: { $0.state.hasChanges }) != true
-        else { return }
-        reload(destination)
-    }
-
-    private func destinations(of object: NSManagedObject, _ slot: PropertySlot) -> ContiguousArray<NSManagedObject> {
-        if slot.kind == .toOne { return object.toOne(slot.index).map { [$0] } ?? [] }
-        return object.toManyMembers(slot.index).objects
-    }
-
     static func set(of objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {
         // Half as much again: a set does not keep hash values, so that every collision is a comparison of objects.
         var set = Set<NSManagedObject>(minimumCapacity: objects.count + objects.count / 2)

@@ -81,6 +81,9 @@ extension NSManagedObjectContext {
 
     /// Runs a block on the context's queue and gives its value or error; pending changes are processed at its end.
     ///
+    /// When the task is cancelled, fetches of the block from a PostgreSQL store end with `CancellationError`; everything else goes on, a
+    /// save too.
+    ///
     /// ```swift
     /// let id = try await context.perform {
     ///     let item = Item(context: context)
@@ -96,20 +99,22 @@ extension NSManagedObjectContext {
         }
         // The block runs once, on the context's queue; the result is handed over and not used there again.
         let block = Unchecked(block)
-        let result: Unchecked<Result<Value, Failure>> = await withCheckedContinuation { continuation in
-            gate.async {
-                let result = CurrentContext.run(in: self) {
-                    let result: Result<Value, Failure>
-                    do throws(Failure) {
-                        result = .success(try block.value())
-                    } catch {
-                        result = .failure(error)
+        let cancellation = RequestCancellation()
+        let result: Unchecked<Result<Value, Failure>> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                gate.async {
+                    let result = CurrentContext.run(in: self) {
+                        let result: Result<Value, Failure> = cancellation.whileRunning {
+                            do throws(Failure) { return .success(try block.value()) } catch { return .failure(error) }
+                        }
+                        self.endEvent()
+                        return Unchecked(result)
                     }
-                    self.endEvent()
-                    return Unchecked(result)
+                    continuation.resume(returning: result)
                 }
-                continuation.resume(returning: result)
             }
+        } onCancel: {
+            cancellation.cancel()
         }
         return try result.value.get()
     }

@@ -94,8 +94,16 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     }
 
     private var escapedEntityName: String {
-        layout.name.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "_")))
-            ?? layout.name
+        let name = layout.name
+        // Most names have nothing to escape.
+        let isPlain = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            default: byte == UInt8(ascii: "_")
+            }
+        }
+        if isPlain { return name }
+        return name.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "_"))) ?? name
     }
 
     public override func isEqual(_ object: Any?) -> Bool {

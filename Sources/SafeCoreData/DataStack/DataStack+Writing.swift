@@ -147,7 +147,7 @@ extension DataStack {
         try context.performAndWait {
             // Whatever the block kept of the context is of no use any more.
             defer { context.reset() }
-            let output = try body(context)
+            let output = try cancellation.requests.whileRunning { try body(context) }
             try cancellation.check()
             if context.hasChanges { try context.save() }
             return output

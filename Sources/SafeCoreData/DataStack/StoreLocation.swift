@@ -54,6 +54,14 @@ public struct DataStackOptions: Sendable {
     /// ```
     public var mergePolicy: NSMergePolicy = .error
 
+    /// Gives the password of each connection to a PostgreSQL database, where the URL, a password file or the environment do not; nil for
+    /// none. Called on any thread.
+    ///
+    /// ```swift
+    /// options.password = { try vault.token(for: "shop") }     // one that expires, for instance
+    /// ```
+    public var password: (@Sendable () throws -> String)?
+
     /// Options that migrate, record no history and throw on conflicts.
     public init() {}
 
@@ -66,6 +74,7 @@ public struct DataStackOptions: Sendable {
         case .postgreSQL:
             description.type = PostgreSQLStoreType.name
             description.setOption(NSNumber(value: true), forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
+            if let password { description.setOption(PasswordClosure(password), forKey: PasswordClosure.option) }
         }
         description.configuration = configuration
         description.shouldMigrateStoreAutomatically = migratesAutomatically

@@ -1,4 +1,4 @@
-import Synchronization
+import CoreData
 
 /// The context of one write block of a ``DataStack``: a background context that is saved when the block returns. Or the context of a
 /// ``Draft``, which is saved when that is applied.
@@ -111,11 +111,12 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
 
 /// Tells a write that nobody waits for it any more.
 final class WriteCancellation: Sendable {
-    private let flag = Atomic(false)
+    /// Ends what the write fetches.
+    let requests = RequestCancellation()
 
-    var isCancelled: Bool { flag.load(ordering: .acquiring) }
+    var isCancelled: Bool { requests.isCancelled }
 
-    func cancel() { flag.store(true, ordering: .releasing) }
+    func cancel() { requests.cancel() }
 
     func check() throws { if isCancelled { throw CancellationError() } }
 

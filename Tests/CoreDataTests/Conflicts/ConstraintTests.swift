@@ -4,25 +4,16 @@ import Testing
 
 /// Uniqueness constraints.
 @Suite struct ConstraintTests {
-    let folder: TemporaryFolder
-    let url: URL
-    let coordinator: NSPersistentStoreCoordinator
-    let context: NSManagedObjectContext
+    /// Name and year of all authors.
+    private func rows(_ library: Library) -> [[String?]] { library.tables.rows("SELECT {name}, {born} FROM {author} ORDER BY {name}") }
 
-    init() throws {
-        folder = try TemporaryFolder()
-        url = folder.file("store.sqlite")
-        coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model(uniqueNames: true))
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
-        context = coordinator.newContext()
-    }
-
-    private var rows: [[String?]] { SQLiteFile(url).rows("SELECT ZNAME, ZBORN FROM ZAUTHOR ORDER BY ZNAME") }
-
-    @Test func aDuplicateOfARowIsRefusedWithTheConflict() throws {  // 219, 221, 222
+    @Test(arguments: StoreKind.persistent)  // 219, 221, 222
+    func aDuplicateOfARowIsRefusedWithTheConflict(kind: StoreKind) throws {
+        let library = try Library(kind, uniqueNames: true)
+        let context = library.context
         let old = context.author("Ada", born: 1)
         try context.save()
-        let other = coordinator.newContext()
+        let other = library.newContext()
         let new = other.author("Ada", born: 2)
         let error = #expect(throws: CocoaError.self) { try other.save() }
         #expect(error?.code == .managedObjectConstraintMerge)
@@ -34,14 +25,17 @@ import Testing
         #expect(conflict.conflictingObjects == [new])
         #expect(conflict.databaseObject?.objectID == old.objectID)
         #expect((conflict.databaseSnapshot?["born"] as? NSNumber)?.intValue == 1)
-        #expect(rows == [["Ada", "1"]])
+        #expect(rows(library) == [["Ada", "1"]])
         #expect(new.isInserted)
         new.name = "Ida"
         try other.save()
-        #expect(rows == [["Ada", "1"], ["Ida", "2"]])
+        #expect(rows(library) == [["Ada", "1"], ["Ida", "2"]])
     }
 
-    @Test func theMessageNamesEntityConstraintAndValue() throws {  // 221
+    @Test(arguments: StoreKind.persistent)  // 221
+    func theMessageNamesEntityConstraintAndValue(kind: StoreKind) throws {
+        let library = try Library(kind, uniqueNames: true)
+        let context = library.context
         context.author("Ada")
         try context.save()
         context.author("Ada")
@@ -50,7 +44,10 @@ import Testing
         for word in ["Author", "name", "Ada"] { #expect(message.contains(word), "\(message)") }
     }
 
-    @Test func aConflictInsideOneContextHasNoDatabaseObject() throws {  // 219
+    @Test(arguments: StoreKind.persistent)  // 219
+    func aConflictInsideOneContextHasNoDatabaseObject(kind: StoreKind) throws {
+        let library = try Library(kind, uniqueNames: true)
+        let context = library.context
         let first = context.author("Ada", born: 1)
         let second = context.author("Ada", born: 2)
         let error = #expect(throws: CocoaError.self) { try context.save() }
@@ -58,105 +55,132 @@ import Testing
         #expect(conflicts?.count == 1)
         #expect(conflicts?.first?.databaseObject == nil)
         #expect(Set(conflicts?.first?.conflictingObjects ?? []) == [first, second])
-        #expect(rows.isEmpty)
+        #expect(rows(library).isEmpty)
     }
 
-    @Test func objectTrumpUpdatesTheExistingRow() throws {  // 220
+    @Test(arguments: StoreKind.persistent)  // 220
+    func objectTrumpUpdatesTheExistingRow(kind: StoreKind) throws {
+        let library = try Library(kind, uniqueNames: true)
+        let context = library.context
         context.author("Ada", born: 1)
         try context.save()
-        let other = coordinator.newContext()
+        let other = library.newContext()
         other.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         other.author("Ada", born: 2)
         try other.save()
-        #expect(rows == [["Ada", "2"]])
+        #expect(rows(library) == [["Ada", "2"]])
         #expect(!other.hasChanges)
         #expect(try other.authors().map(\.born) == [2])
     }
 
-    @Test func objectTrumpKeepsTheRelationshipsOfTheNewObject() throws {  // 220
+    @Test(arguments: StoreKind.persistent)  // 220
+    func objectTrumpKeepsTheRelationshipsOfTheNewObject(kind: StoreKind) throws {
+        let library = try Library(kind, uniqueNames: true)
+        let context = library.context
         context.author("Ada", born: 1)
         try context.save()
-        let other = coordinator.newContext()
+        let other = library.newContext()
         other.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         let ada = other.author("Ada", born: 2)
         other.book("Notes", by: ada)
         try other.save()
-        let fresh = coordinator.newContext()
+        let fresh = library.newContext()
         let authors = try fresh.authors()
         #expect(authors.count == 1)
         #expect(authors.first?.books.map(\.title) == ["Notes"])
     }
 
-    @Test func storeTrumpKeepsTheExistingRow() throws {  // 212, 219
+    @Test(arguments: StoreKind.persistent)  // 212, 219
+    func storeTrumpKeepsTheExistingRow(kind: StoreKind) throws {
+        let library = try Library(kind, uniqueNames: true)
+        let context = library.context
         context.author("Ada", born: 1)
         try context.save()
-        let other = coordinator.newContext()
+        let other = library.newContext()
         other.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
         other.author("Ada", born: 2)
         try other.save()
-        #expect(rows == [["Ada", "1"]])
+        #expect(rows(library) == [["Ada", "1"]])
         #expect(!other.hasChanges)
     }
 
-    @Test func storeTrumpGivesTheExistingObjectTheRelationshipsOfTheNewOne() throws {  // 219
+    @Test(arguments: StoreKind.persistent)  // 219
+    func storeTrumpGivesTheExistingObjectTheRelationshipsOfTheNewOne(kind: StoreKind) throws {
+        let library = try Library(kind, uniqueNames: true)
+        let context = library.context
         let old = context.author("Ada", born: 1)
         context.book("Old", by: old)
         try context.save()
-        let other = coordinator.newContext()
+        let other = library.newContext()
         other.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
         let book = other.book("New", by: other.author("Ada", born: 2))
         try other.save()
         #expect(book.author?.objectID == old.objectID)
-        #expect(rows == [["Ada", "1"]])
-        let books = SQLiteFile(url).column("SELECT ZTITLE FROM ZBOOK WHERE ZAUTHOR IS NOT NULL ORDER BY ZTITLE")
+        #expect(rows(library) == [["Ada", "1"]])
+        let books = library.tables.column("SELECT {title} FROM {book} WHERE {author_id} IS NOT NULL ORDER BY {title}")
         #expect(books == ["New", "Old"])
     }
 
-    @Test func ofDuplicatesInOneContextTheOneThatStaysGetsTheRelationships() throws {  // 219
+    @Test(arguments: StoreKind.persistent)  // 219
+    func ofDuplicatesInOneContextTheOneThatStaysGetsTheRelationships(kind: StoreKind) throws {
+        let library = try Library(kind, uniqueNames: true)
+        let context = library.context
         context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         let books = ["A", "B"].map { context.book($0, by: context.author("Ada")) }
         try context.save()
-        #expect(rows.count == 1)
+        #expect(rows(library).count == 1)
         #expect(books[0].author != nil)
         #expect(books[0].author === books[1].author)
     }
 
-    @Test func aChangeIntoADuplicateIsRefused() throws {  // 219
+    @Test(arguments: StoreKind.persistent)  // 219
+    func aChangeIntoADuplicateIsRefused(kind: StoreKind) throws {
+        let library = try Library(kind, uniqueNames: true)
+        let context = library.context
         let ada = context.author("Ada")
         context.author("Bob")
         try context.save()
         ada.name = "Bob"
         let error = #expect(throws: CocoaError.self) { try context.save() }
         #expect(error?.code == .managedObjectConstraintMerge)
-        #expect(rows.map { $0[0] } == ["Ada", "Bob"])
+        #expect(rows(library).map { $0[0] } == ["Ada", "Bob"])
     }
 
-    @Test func missingValuesAreNoDuplicates() throws {  // 219
+    @Test(arguments: StoreKind.persistent)  // 219
+    func missingValuesAreNoDuplicates(kind: StoreKind) throws {
+        let library = try Library(kind, uniqueNames: true)
+        let context = library.context
         context.author(nil)
         context.author(nil)
         try context.save()
-        #expect(rows.count == 2)
+        #expect(rows(library).count == 2)
     }
 
-    @Test func namesMayBeExchangedOrTakenFromADeletedObject() throws {  // 219
+    @Test(arguments: StoreKind.persistent)  // 219
+    func namesMayBeExchangedOrTakenFromADeletedObject(kind: StoreKind) throws {
+        let library = try Library(kind, uniqueNames: true)
+        let context = library.context
         let ada = context.author("Ada", born: 1)
         let bob = context.author("Bob", born: 2)
         try context.save()
         ada.name = "Bob"
         bob.name = "Ada"
         try context.save()
-        #expect(rows == [["Ada", "2"], ["Bob", "1"]])
+        #expect(rows(library) == [["Ada", "2"], ["Bob", "1"]])
         context.delete(ada)
         context.author("Bob", born: 3)
         try context.save()
-        #expect(rows == [["Ada", "2"], ["Bob", "3"]])
+        #expect(rows(library) == [["Ada", "2"], ["Bob", "3"]])
     }
 
-    @Test func severalViolationsGiveOneConflictEach() throws {  // 219
+    @Test(arguments: StoreKind.persistent)  // 219
+    func severalViolationsGiveOneConflictEach(kind: StoreKind) throws {
+        let library = try Library(kind, uniqueNames: true)
+        let context = library.context
         context.author("Ada")
         context.author("Bob")
         try context.save()
-        let other = coordinator.newContext()
+        let other = library.newContext()
         other.author("Ada")
         other.author("Bob")
         let error = #expect(throws: CocoaError.self) { try other.save() }
@@ -164,7 +188,8 @@ import Testing
         #expect(Set(conflicts?.compactMap { $0.constraintValues["name"] as? String } ?? []) == ["Ada", "Bob"])
     }
 
-    @Test func subentitiesInheritConstraints() throws {  // 223
+    @Test(arguments: StoreKind.persistent)  // 223
+    func subentitiesInheritConstraints(kind: StoreKind) throws {
         let plant = NSEntityDescription(
             "Plant", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         plant.uniquenessConstraints = [["name"]]
@@ -173,16 +198,18 @@ import Testing
         plant.subentities = [tree]
         let model = NSManagedObjectModel()
         model.entities = [plant, tree]
+        let folder = try TemporaryFolder()
         let file = folder.file("plants.sqlite")
-        let stack = try TestStack(model, url: file)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(file))
+        let context = coordinator.newContext()
         for entity in ["Plant", "Tree"] {
-            NSEntityDescription.insertNewObject(forEntityName: entity, into: stack.context).setValue(
-                "Oak", forKey: "name")
+            NSEntityDescription.insertNewObject(forEntityName: entity, into: context).setValue("Oak", forKey: "name")
         }
-        let error = #expect(throws: CocoaError.self) { try stack.context.save() }
+        let error = #expect(throws: CocoaError.self) { try context.save() }
         let conflicts = error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict]
         #expect(conflicts?.count == 1)
-        #expect(SQLiteFile(file).value("SELECT count(*) FROM ZPLANT") == "0")
+        #expect(StoreTables(kind, file).value("SELECT count(*) FROM {plant}") == "0")
     }
 
     /// A store that keeps its rows as nodes, which know no constraints.
@@ -197,6 +224,7 @@ import Testing
 
     @Test func aStoreWithoutConstraintsRefusesTheModel() throws {  // 224
         NSPersistentStoreCoordinator.registerStoreClass(NodeStore.self, forStoreType: "ConstraintTests.NodeStore")
+        let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model(uniqueNames: true))
         let error = #expect(throws: (any Error).self) {
             try coordinator.addPersistentStore(

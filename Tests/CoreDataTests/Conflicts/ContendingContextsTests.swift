@@ -26,6 +26,19 @@ final class Contest {
         /// Two of the contexts have a coordinator of their own on the file, as another process has.
         case sqlite
         case sqliteWithHistory
+        /// As do two on the schema.
+        case postgreSQL
+
+        static let allCases: [Arena] =
+            [.inMemory, .sqlite, .sqliteWithHistory] + (StoreKind.allCases.contains(.postgreSQL) ? [.postgreSQL] : [])
+
+        var kind: StoreKind {
+            switch self {
+            case .inMemory: .inMemory
+            case .sqlite, .sqliteWithHistory: .sqlite
+            case .postgreSQL: .postgreSQL
+            }
+        }
     }
 
     /// A merge policy that lets other contexts save between the resolution of conflicts and the next attempt.
@@ -62,7 +75,7 @@ final class Contest {
     init(_ arena: Arena, seed: UInt64) throws {
         generator = SeededGenerator(seed: seed)
         let options: [AnyHashable: Any]? = arena == .sqliteWithHistory ? [NSPersistentHistoryTrackingKey: true] : nil
-        library = try Library(arena == .inMemory ? .inMemory : .sqlite, options: options)
+        library = try Library(arena.kind, options: options)
         rows = ContestRows(library)
         let author = library.context.author("A", born: 1)
         for number in 0..<3 { library.context.book("B\(number)", pages: 1, by: number == 0 ? author : nil) }
@@ -70,7 +83,8 @@ final class Contest {
         try library.context.save()
         let other = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
         if arena != .inMemory {
-            try other.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: library.url, options: options)
+            try other.addPersistentStore(
+                ofType: arena.kind.type, configurationName: nil, at: arena.kind.url(library.url), options: options)
         }
         let types: [NSMergePolicyType] = [
             .errorMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,

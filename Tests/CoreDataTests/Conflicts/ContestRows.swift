@@ -6,28 +6,28 @@ struct ContestRows {
     typealias State = [String: [String: String]]
 
     private let library: Library
-    private let isFile: Bool
+    /// Nil for a store in memory.
+    private let tables: StoreTables?
 
     init(_ library: Library) {
         self.library = library
-        isFile = FileManager.default.fileExists(atPath: library.url.path)
+        tables = library.kind == .inMemory ? nil : library.tables
     }
 
-    /// What the store has now: as the sqlite3 library reads the file, or a fresh context a store in memory.
-    func state() -> State { isFile ? fileState() : contextState() }
+    /// What the store has now: as its database's own library reads it, or a fresh context a store in memory.
+    func state() -> State { tables.map(state) ?? contextState() }
 
-    private func fileState() -> State {
-        let file = library.file
+    private func state(_ tables: StoreTables) -> State {
         var state: State = [:]
         func text(_ value: String?) -> String { value ?? "nil" }
-        for row in file.rows("SELECT Z_PK, ZNAME, ZBORN FROM ZAUTHOR") {
+        for row in tables.rows("SELECT {id}, {name}, {born} FROM {author}") {
             state["Author/p\(text(row[0]))"] = ["name": text(row[1]), "born": text(row[2])]
         }
-        for row in file.rows("SELECT Z_PK, ZLABEL FROM ZTAG") { state["Tag/p\(text(row[0]))"] = ["label": text(row[1])] }
-        for row in file.rows("SELECT Z_PK, ZTITLE, ZPAGES, ZRATING, ZPUBLISHED, ZAUTHOR FROM ZBOOK") {
+        for row in tables.rows("SELECT {id}, {label} FROM {tag}") { state["Tag/p\(text(row[0]))"] = ["label": text(row[1])] }
+        for row in tables.rows("SELECT {id}, {title}, {pages}, {rating}, {published}, {author_id} FROM {book}") {
             state["Book/p\(text(row[0]))"] = [
-                "title": text(row[1]), "pages": text(row[2]), "rating": text(row[3]), "published": text(row[4]),
-                "author": row[5].map { "→Author/p\($0)" } ?? "nil",
+                "title": text(row[1]), "pages": text(row[2]), "rating": row[3].flatMap(Double.init).map { "\($0)" } ?? "nil",
+                "published": text(row[4]), "author": row[5].map { "→Author/p\($0)" } ?? "nil",
             ]
         }
         return state
@@ -47,9 +47,25 @@ struct ContestRows {
         }
     }
 
-    /// What no save may leave in a file: pairs that lead nowhere, a history that does not end with what is there.
+    /// What no save may leave in a store: keys and pairs that lead nowhere, a history that does not end with what is there.
     var problem: String? {
-        guard isFile else { return nil }
+        switch library.kind {
+        case .sqlite: problemOfFile
+        case .postgreSQL: problemOfSchema
+        case .inMemory: nil
+        }
+    }
+
+    private var problemOfSchema: String? {
+        let lost = tables?.column(
+            """
+            SELECT 'pair ' || j::text FROM book_tags j WHERE book_id NOT IN (SELECT id FROM book) OR tag_id NOT IN (SELECT id FROM tag) \
+            UNION ALL SELECT 'book ' || id FROM book WHERE author_id IS NOT NULL AND author_id NOT IN (SELECT id FROM author)
+            """)
+        return lost == [] ? nil : "keys lead nowhere: \(lost ?? [])"
+    }
+
+    private var problemOfFile: String? {
         let file = library.file
         if let join = file.value("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_[0-9]*'") {
             let columns = file.column("SELECT name FROM pragma_table_info('\(join)')").compactMap { $0 }

@@ -222,4 +222,35 @@ import Testing
         }
         if kind == .sqlite { #expect(SQLiteFile(url).value("SELECT count(DISTINCT Z_FOK_LIST) FROM ZENTRY") == "3") }
     }
+
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func aDestinationIsSavedAgainThoughItWasReadWithTheSameChangeOfOthers(kind: StoreKind, isReadBefore: Bool) throws {
+        let library = try Library(kind)
+        let (mine, theirs) = (library.context, library.newContext())
+        mine.author("Author")
+        mine.book("Book")
+        try mine.save()
+        mine.reset()
+        let author = try #require(try mine.authors().first)
+        let book = try #require(try mine.books().first)
+        #expect(book.title == "Book")
+        book.author = author
+        let same = try #require(try theirs.books().first)
+        same.author = try theirs.authors().first
+        same.title = "Theirs"
+        try theirs.save()
+        if isReadBefore { #expect(author.books == [book]) }
+        let policy = InterruptedPolicy(merge: .overwriteMergePolicyType)
+        policy.interruption = {
+            #expect(author.books == [book])
+            try deleteAuthor(library)
+        }
+        mine.mergePolicy = policy
+        try mine.save()
+        #expect(book.author === author)
+        #expect(author.books == [book])
+        #expect(!mine.hasChanges)
+        #expect(try authors(library, kind) == ["Author"])
+        #expect(try library.newContext().titles() == ["Book"])
+    }
 }

@@ -43,24 +43,27 @@ private final class IdlePolicy: NSMergePolicy, @unchecked Sendable {
 }
 
 @Suite struct PolicySubclassTests {
-    @Test(arguments: [
-        (NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, "Mine"), (.mergeByPropertyStoreTrumpMergePolicyType, "Theirs"),
-        (.rollbackMergePolicyType, "Theirs"),
-    ])
-    func whatASubclassLeavesIsSettledAsItsTypeSays(type: NSMergePolicyType, expected: String) throws {  // 217
-        let library = try Library()
+    @Test(
+        arguments: StoreKind.persistent,
+        [
+            (NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, "Mine"), (.mergeByPropertyStoreTrumpMergePolicyType, "Theirs"),
+            (.rollbackMergePolicyType, "Theirs"),
+        ])
+    func whatASubclassLeavesIsSettledAsItsTypeSays(kind: StoreKind, outcome: (NSMergePolicyType, String)) throws {  // 217
+        let library = try Library(kind)
         let author = library.context.author("Ada")
         try library.context.save()
-        #expect(library.file.execute("UPDATE ZAUTHOR SET ZNAME = 'Theirs', Z_OPT = Z_OPT + 1"))
+        #expect(library.tables.execute("UPDATE {author} SET {name} = 'Theirs', {version} = {version} + 1"))
         author.name = "Mine"
-        library.context.mergePolicy = IdlePolicy(merge: type)
+        library.context.mergePolicy = IdlePolicy(merge: outcome.0)
         try library.context.save()
-        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR") == [expected])
-        #expect(author.name == expected)
+        #expect(library.tables.column("SELECT {name} FROM {author}") == [outcome.1])
+        #expect(author.name == outcome.1)
     }
 
-    @Test func afterItsParentASubclassSeesTheMergedObjectAndMayChangeIt() throws {  // 217
-        let library = try Library()
+    @Test(arguments: StoreKind.persistent)  // 217
+    func afterItsParentASubclassSeesTheMergedObjectAndMayChangeIt(kind: StoreKind) throws {
+        let library = try Library(kind)
         let author = library.context.author("Ada", born: 1)
         try library.context.save()
         let other = library.newContext()
@@ -72,41 +75,44 @@ private final class IdlePolicy: NSMergePolicy, @unchecked Sendable {
         author.name = "Mine"
         author.born = 2
         try library.context.save()
-        #expect(library.file.rows("SELECT ZNAME, ZBORN FROM ZAUTHOR") == [["Theirs and 1 books", "2"]])
+        #expect(library.tables.rows("SELECT {name}, {born} FROM {author}") == [["Theirs and 1 books", "2"]])
         #expect(author.name == "Theirs and 1 books")
     }
 
-    @Test func aSubclassIsAskedAndItsParentSettles() throws {  // 217, 218
-        let library = try Library()
+    @Test(arguments: StoreKind.persistent)  // 217, 218
+    func aSubclassIsAskedAndItsParentSettles(kind: StoreKind) throws {
+        let library = try Library(kind)
         let author = library.context.author("Ada")
         try library.context.save()
-        library.file.execute("UPDATE ZAUTHOR SET ZNAME = 'Theirs', Z_OPT = Z_OPT + 1")
+        #expect(library.tables.execute("UPDATE {author} SET {name} = 'Theirs', {version} = {version} + 1"))
         author.name = "Mine"
         let policy = RecordingPolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
         library.context.mergePolicy = policy
         try library.context.save()
         #expect(policy.calls.contains("versions 1"))
-        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR") == ["Mine"])
+        #expect(library.tables.column("SELECT {name} FROM {author}") == ["Mine"])
     }
 
-    @Test func aSubclassMayRefuse() throws {  // 218
-        let library = try Library()
+    @Test(arguments: StoreKind.persistent)  // 218
+    func aSubclassMayRefuse(kind: StoreKind) throws {
+        let library = try Library(kind)
         let author = library.context.author("Ada")
         try library.context.save()
-        library.file.execute("UPDATE ZAUTHOR SET ZNAME = 'Theirs', Z_OPT = Z_OPT + 1")
+        #expect(library.tables.execute("UPDATE {author} SET {name} = 'Theirs', {version} = {version} + 1"))
         author.name = "Mine"
         let policy = RecordingPolicy(merge: .overwriteMergePolicyType)
         policy.refuses = true
         library.context.mergePolicy = policy
         #expect(throws: RecordingPolicy.Refusal.self) { try library.context.save() }
-        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR") == ["Theirs"])
+        #expect(library.tables.column("SELECT {name} FROM {author}") == ["Theirs"])
         #expect(author.name == "Mine")
         #expect(author.isUpdated)
     }
 
-    @Test func resolvingAllConflictsAsksForBothKinds() throws {  // 217
+    @Test(arguments: StoreKind.persistent)  // 217
+    func resolvingAllConflictsAsksForBothKinds(kind: StoreKind) throws {
         let policy = RecordingPolicy(merge: .overwriteMergePolicyType)
-        let library = try Library()
+        let library = try Library(kind)
         let author = library.context.author("Ada")
         try library.context.save()
         let version = NSMergeConflict(

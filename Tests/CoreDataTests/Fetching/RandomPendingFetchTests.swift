@@ -6,7 +6,7 @@ import Testing
 @Suite struct RandomPendingFetchTests {
     /// Who answers a fetch.
     enum FetchedStore {
-        case sqlite, inMemory
+        case sqlite, inMemory, postgreSQL
         /// Stores of a program's own classes.
         case incremental, atomic
 
@@ -14,16 +14,26 @@ import Testing
             switch self {
             case .sqlite: NSSQLiteStoreType
             case .inMemory: NSInMemoryStoreType
+            case .postgreSQL: StoreKind.postgreSQL.type
             case .incremental: ShelfService.storeType.rawValue
             case .atomic: NodeShelf.storeType.rawValue
             }
         }
+
+        func url(_ file: URL) -> URL? {
+            switch self {
+            case .inMemory: nil
+            case .postgreSQL: StoreKind.postgreSQL.url(file)
+            case .sqlite, .incremental, .atomic: file
+            }
+        }
     }
 
-    private static let kinds: [[FetchedStore]] = [
-        [.sqlite], [.inMemory], [.sqlite, .sqlite], [.inMemory, .sqlite], [.incremental], [.atomic], [.incremental, .sqlite],
-        [.atomic, .incremental],
-    ]
+    private static let kinds: [[FetchedStore]] =
+        [
+            [.sqlite], [.inMemory], [.sqlite, .sqlite], [.inMemory, .sqlite], [.incremental], [.atomic], [.incremental, .sqlite],
+            [.atomic, .incremental],
+        ] + (StoreKind.allCases.contains(.postgreSQL) ? [[.postgreSQL], [.sqlite, .postgreSQL], [.postgreSQL, .inMemory]] : [])
 
     @Test(arguments: kinds, 1...(LongTests.areEnabled ? 40 : 4))
     func fetchesDoWhatArraysDo(_ kinds: [FetchedStore], _ seed: Int) throws {
@@ -76,7 +86,7 @@ private struct RandomFetches {
         givesDictionaries = !kinds.contains(.incremental)
         for (number, kind) in kinds.enumerated() {
             let store = try coordinator.addPersistentStore(
-                ofType: kind.type, configurationName: nil, at: kind == .inMemory ? nil : folder.file("store\(number)"))
+                ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store\(number)")))
             stores.append(store)
             authors[store] = ["A", "B"].map { name in
                 let author = context.author(name)

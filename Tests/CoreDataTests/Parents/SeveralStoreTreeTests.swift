@@ -6,169 +6,26 @@ import Testing
 @Suite struct SeveralStoreTreeTests {
     /// Where accounts and notes are, and which store was added first.
     enum Place: CaseIterable {
-        case files, filesOfTheOtherOrder, fileAndMemory, memoryAndFile
+        case files, filesOfTheOtherOrder, fileAndMemory, memoryAndFile, fileAndSchema, schemaAndFile, schemas
 
-        var accounts: StoreKind { self == .memoryAndFile ? .inMemory : .sqlite }
-        var notes: StoreKind { self == .fileAndMemory ? .inMemory : .sqlite }
+        static let allCases: [Place] =
+            [.files, .filesOfTheOtherOrder, .fileAndMemory, .memoryAndFile] + (StoreKind.allCases.contains(.postgreSQL) ? withSchemas : [])
+        private static let withSchemas: [Place] = [.fileAndSchema, .schemaAndFile, .schemas]
+        static let persistent = allCases.filter { $0.accounts != .inMemory && $0.notes != .inMemory }
+
+        private var kinds: (accounts: StoreKind, notes: StoreKind) {
+            switch self {
+            case .files, .filesOfTheOtherOrder: (.sqlite, .sqlite)
+            case .fileAndMemory: (.sqlite, .inMemory)
+            case .memoryAndFile: (.inMemory, .sqlite)
+            case .fileAndSchema: (.sqlite, .postgreSQL)
+            case .schemaAndFile: (.postgreSQL, .sqlite)
+            case .schemas: (.postgreSQL, .postgreSQL)
+            }
+        }
+        var accounts: StoreKind { kinds.accounts }
+        var notes: StoreKind { kinds.notes }
         var configurations: [String] { self == .filesOfTheOtherOrder ? ["Notes", "Accounts"] : ["Accounts", "Notes"] }
-    }
-
-    /// A root, a child and a grandchild over a store of accounts and one of notes; someone else changes notes.
-    final class Office {
-        let folder: TemporaryFolder
-        let coordinator: NSPersistentStoreCoordinator
-        let root: NSManagedObjectContext
-        let child: NSManagedObjectContext
-        let grandchild: NSManagedObjectContext
-        /// Another coordinator's context where notes are in a file, another context otherwise.
-        let theirs: NSManagedObjectContext
-        let place: Place
-
-        static func model() -> NSManagedObjectModel {
-            let account = NSEntityDescription(
-                "Account", class: "NSManagedObject",
-                [NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("amount", .integer64AttributeType)])
-            let note = NSEntityDescription(
-                "Note", class: "NSManagedObject",
-                [
-                    NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("body", .stringAttributeType),
-                    NSAttributeDescription("number", .integer64AttributeType, optional: false, default: 1),
-                    NSAttributeDescription("mark", .integer64AttributeType),
-                ])
-            note.uniquenessConstraints = [["name"]]
-            let model = NSManagedObjectModel([account, note])
-            model.setEntities([account], forConfigurationName: "Accounts")
-            model.setEntities([note], forConfigurationName: "Notes")
-            return model
-        }
-
-        init(_ place: Place, options: [AnyHashable: Any]? = nil) throws {
-            let folder = try TemporaryFolder()
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
-            func add(_ configuration: String, to coordinator: NSPersistentStoreCoordinator) throws {
-                let kind = configuration == "Notes" ? place.notes : place.accounts
-                _ = try coordinator.addPersistentStore(
-                    ofType: kind.type, configurationName: configuration,
-                    at: kind.url(folder.file("\(configuration).sqlite")), options: options)
-            }
-            for configuration in place.configurations { try add(configuration, to: coordinator) }
-            (self.place, self.folder, self.coordinator) = (place, folder, coordinator)
-            root = coordinator.newContext()
-            child = Self.child(of: root)
-            grandchild = Self.child(of: child)
-            var other = coordinator
-            if place.notes == .sqlite {
-                other = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
-                try add("Notes", to: other)
-            }
-            theirs = other.newContext()
-            Self.new("Account", ["name": "A", "amount": 1], in: root)
-            Self.new("Note", ["name": "n", "body": "old", "number": 1, "mark": 1], in: root)
-            try root.save()
-        }
-
-        static func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
-            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            child.parent = parent
-            return child
-        }
-
-        @discardableResult
-        static func new(_ entity: String, _ values: [String: Any], in context: NSManagedObjectContext) -> NSManagedObject {
-            let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
-            object.setValuesForKeys(values)
-            return object
-        }
-
-        static func find(_ entity: String, _ name: String, in context: NSManagedObjectContext) throws -> NSManagedObject {
-            let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-            request.predicate = NSPredicate(format: "name == %@", name)
-            let found = try context.fetch(request)
-            #expect(found.count == 1)
-            return try #require(found.first)
-        }
-
-        /// What a context shows, a line for each object.
-        static func lines(_ context: NSManagedObjectContext) throws -> [String] {
-            func lines(_ entity: String, _ keys: [String]) throws -> [String] {
-                let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-                request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
-                return try context.fetch(request).map { object in
-                    keys.map { object.value(forKey: $0).map { "\($0)" } ?? "-" }.joined(separator: " ")
-                }
-            }
-            return try lines("Account", ["name", "amount"]) + lines("Note", ["name", "body", "number", "mark"])
-        }
-
-        /// What is stored, as a context that knows nothing reads it.
-        func stored() throws -> [String] {
-            let fresh = coordinator.newContext()
-            let lines = try Self.lines(fresh)
-            // The sqlite3 library reads the same.
-            if place.accounts == .sqlite {
-                #expect(
-                    rows("Accounts", "SELECT ZNAME || ' ' || ZAMOUNT FROM ZACCOUNT ORDER BY ZNAME")
-                        == lines.filter { $0.split(separator: " ").count == 2 })
-            }
-            if place.notes == .sqlite {
-                let sql = "SELECT ZNAME || ' ' || ZBODY || ' ' || ZNUMBER || ' ' || ZMARK FROM ZNOTE ORDER BY ZNAME"
-                #expect(rows("Notes", sql) == lines.filter { $0.split(separator: " ").count == 4 })
-            }
-            return lines
-        }
-
-        private func rows(_ configuration: String, _ sql: String) -> [String] {
-            SQLiteFile(folder.file("\(configuration).sqlite")).column(sql).compactMap { $0 }
-        }
-
-        /// The versions of all rows in files: a row that is written twice has a higher one.
-        var versions: [String] {
-            (place.accounts == .sqlite ? rows("Accounts", "SELECT ZNAME || ' ' || Z_OPT FROM ZACCOUNT ORDER BY ZNAME") : ["A 2", "B 1"])
-                + (place.notes == .sqlite ? rows("Notes", "SELECT ZNAME || ' ' || Z_OPT FROM ZNOTE ORDER BY ZNAME") : [])
-        }
-
-        /// Both stores change in the child and, unsaved, in the root.
-        func changeBelow() throws {
-            try Self.find("Account", "A", in: child).setValue(2, forKey: "amount")
-            let note = try Self.find("Note", "n", in: child)
-            note.setValue("mine", forKey: "body")
-            note.setValue(2, forKey: "mark")
-            Self.new("Account", ["name": "B", "amount": 7], in: child)
-            Self.new("Note", ["name": "m", "body": "new", "mark": 7], in: child)
-            try child.save()
-        }
-
-        /// Someone else changes what the root has changed.
-        func interfere() throws {
-            let note = try Self.find("Note", "n", in: theirs)
-            note.setValue("theirs", forKey: "body")
-            note.setValue(5, forKey: "number")
-            try theirs.save()
-        }
-
-        /// Another program changes an account.
-        func interfereWithAccounts() throws {
-            let updated = SQLiteFile(folder.file("Accounts.sqlite")).execute("UPDATE ZACCOUNT SET ZAMOUNT = 9, Z_OPT = Z_OPT + 1")
-            #expect(updated)
-        }
-
-        /// The number of recorded transactions in each file.
-        var transactions: [Int] {
-            ["Accounts", "Notes"].map { SQLiteFile(folder.file("\($0).sqlite")).integer("SELECT count(*) FROM ATRANSACTION") ?? -1 }
-        }
-
-        /// All levels show what is stored, have nothing to save, and write nothing when they are saved again.
-        func expectSettled(_ lines: [String]) throws {
-            #expect(try stored() == lines)
-            for context in [root, child, grandchild] {
-                #expect(!context.hasChanges)
-                context.refreshAllObjects()
-                #expect(try Self.lines(context) == lines)
-            }
-            let versions = versions
-            for context in [grandchild, child, root] { try context.save() }
-            #expect(self.versions == versions)
-        }
     }
 
     private static let changed = ["A 2", "B 7", "m new 1 7"]
@@ -193,7 +50,7 @@ import Testing
         try office.root.save()
         #expect(!office.root.hasChanges)
         #expect(try office.stored() == Self.changed + [outcome.1])
-        #expect(office.versions == ["A 2", "B 1"] + (place.notes == .sqlite ? ["m 1", "n \(outcome.2)"] : []))
+        #expect(office.versions == ["A 2", "B 1"] + (place.notes != .inMemory ? ["m 1", "n \(outcome.2)"] : []))
         #expect(office.grandchild.hasChanges)
         try office.grandchild.save()
         try office.child.save()
@@ -230,7 +87,7 @@ import Testing
         #expect(throws: CocoaError.self) { try office.root.save() }
         office.root.refresh(try Office.find("Note", "n", in: office.root), mergeChanges: true)
         try office.root.save()
-        #expect(office.versions == ["A 2", "B 1"] + (place.notes == .sqlite ? ["m 1", "n 3"] : []))
+        #expect(office.versions == ["A 2", "B 1"] + (place.notes != .inMemory ? ["m 1", "n 3"] : []))
         try office.expectSettled(Self.changed + ["n mine 5 2"])
         withExtendedLifetime(office) {}
     }
@@ -270,7 +127,7 @@ import Testing
         withExtendedLifetime(office) {}
     }
 
-    @Test("211, 213: Conflicts in both stores are settled one after the other", arguments: [Place.files, .filesOfTheOtherOrder])
+    @Test("211, 213: Conflicts in both stores are settled one after the other", arguments: Place.persistent)
     func conflictsInBothStoresAreSettled(place: Place) throws {
         for policy in [NSMergePolicy.error, .mergeByPropertyObjectTrump] {
             let office = try Office(place, options: [NSPersistentHistoryTrackingKey: true])
@@ -314,7 +171,7 @@ import Testing
         mine.setValue(4, forKey: "number")
         try office.child.save()
         try office.root.save()
-        #expect(office.versions == ["A 2", "B 1"] + (place.notes == .sqlite ? ["m 1", "n 2"] : []))
+        #expect(office.versions == ["A 2", "B 1"] + (place.notes != .inMemory ? ["m 1", "n 2"] : []))
         try office.expectSettled(["A 2", "B 7", "m new 4 7", "n mine 1 2"])
         withExtendedLifetime(office) {}
     }
@@ -339,7 +196,7 @@ import Testing
         try office.child.save()
         try office.root.save()
         #expect(
-            office.versions == ["A 2", "B 1"] + (place.notes == .sqlite ? ["l 1", "m 1", "n 2"] : []))
+            office.versions == ["A 2", "B 1"] + (place.notes != .inMemory ? ["l 1", "m 1", "n 2"] : []))
         try office.expectSettled(["A 2", "B 7", "l new 1 7", "m theirs 1 3", "n mine 1 2"])
         withExtendedLifetime(office) {}
     }

@@ -72,10 +72,16 @@ extension NSManagedObjectContext {
         // Not by firing the fault: that it has no row is no reason to delete it, or to stop the program.
         guard try load(destination) else { return false }
         let slot = property.inverseSlot(in: destination.layout)
-        if let state = destination.extras?.toMany(slot), state.isLoaded ? state.members.contains(object) : state.added.contains(object) {
+        let state = destination.extras?.toMany(slot)
+        if state?.added.contains(object) == true { return true }
+        if destination.flags.isDisjoint(with: .known) { changed.append(destination) }
+        if let state, state.isLoaded, state.members.contains(object) {
+            // Read after others had made the same change: it is saved with the object all the same, for others may delete it since.
+            destination.prepareForChange()
+            state.added.append(object)
+            destination.noteChange(slot)
             return true
         }
-        if destination.flags.isDisjoint(with: .known) { changed.append(destination) }
         destination.addToInverse(of: property, object)
         return true
     }

@@ -6,6 +6,8 @@ struct PostgreSQLCatalog: Sendable {
     private(set) var types: [String: [String: UInt32]] = [:]
     /// The entity numbers of the store, by the entities' names.
     private(set) var entityNumbers: [String: Int] = [:]
+    /// Whether the schema has the functions that fold texts.
+    private(set) var folds = false
 
     /// Reads tables, views and foreign tables; and the numbers, where the store has a table of them.
     static func read(_ connection: PostgreSQLConnection, schema: String) throws -> PostgreSQLCatalog {
@@ -24,6 +26,13 @@ struct PostgreSQLCatalog: Sendable {
             guard let table = row.string(0), let column = row.string(1) else { return }
             catalog.types[table, default: [:]][column] = UInt32(truncatingIfNeeded: row.int64(2))
         }
+        catalog.folds =
+            try connection.integer(
+                WireStatement(
+                    """
+                    SELECT count(*) FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace \
+                    WHERE n.nspname = $1 AND p.proname = '\(PostgreSQLFunctions.folding)'
+                    """, arguments)) ?? 0 > 0
         if catalog.types[PostgreSQLHousekeeping.entityTable] != nil {
             try connection.execute(
                 WireStatement("SELECT name, number FROM \(PostgreSQLHousekeeping.entityTable)")
@@ -39,6 +48,17 @@ struct PostgreSQLCatalog: Sendable {
     var columns: [String: [String]] { types.mapValues { Array($0.keys) } }
 
     func type(_ column: String, of table: String) -> UInt32? { types[table]?[column] }
+
+    /// What can be said to the server in the schema.
+    var dialect: PostgreSQLDialect { PostgreSQLDialect(hasICU: folds) }
+}
+
+extension PostgreSQLDialect {
+    /// What can be said to a server in a schema that is to be made.
+    init(for connection: PostgreSQLConnection) throws {
+        let collations = "SELECT count(*) FROM pg_catalog.pg_collation WHERE collname = 'und-x-icu'"
+        hasICU = try connection.integer(WireStatement(collations)) ?? 0 > 0
+    }
 }
 
 /// The tables that every store has beside those of its entities.

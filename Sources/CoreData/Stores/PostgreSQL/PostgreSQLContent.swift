@@ -48,8 +48,10 @@ struct PostgreSQLContent {
         // No objects are made: the classes may be those of another program.
         for entity in model.entities { entity.managedObjectClassName = nil }
         let names = StoreMetadataHashes.hashes(in: metadata).map { Set($0.keys) } ?? Set(model.entities.compactMap(\.name))
-        let numbers = try PostgreSQLCatalog.read(connection, schema: schema).entityNumbers
-        return try SQLMapping(layouts: model.layout(), PostgreSQLDialect(), SnakeCaseNaming(), numbers: numbers) { names.contains($0.name) }
+        let catalog = try PostgreSQLCatalog.read(connection, schema: schema)
+        return try SQLMapping(layouts: model.layout(), catalog.dialect, SnakeCaseNaming(), numbers: catalog.entityNumbers) {
+            names.contains($0.name)
+        }
     }
 
     private static func unreadable(_ address: PostgreSQLAddress, _ error: (any Error)?) -> any Error {

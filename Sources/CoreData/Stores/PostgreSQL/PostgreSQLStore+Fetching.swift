@@ -36,10 +36,11 @@ extension PostgreSQLStore {
         switch plan.shape {
         case .rows:
             let select = backend.selectPlan(entity, includesSubentities: plan.includesSubentities)
-            return .rows(try readRows(select, backend, [statement], expected: plan.limit > 0 ? plan.limit : 64))
+            return .rows(
+                try readRows(select, backend, [statement], expected: plan.limit > 0 ? plan.limit : 64, isCancellable: true))
         case .references:
             let isSingle = plan.isOfOneEntity
-            let references = try backend.pool.withConnection(repeats: true) { connection in
+            let references = try withCancellableConnection(backend) { connection in
                 var references: [RowReference] = []
                 try connection.execute(statement) { row in
                     let row = PostgreSQLRow(row: row)
@@ -58,9 +59,18 @@ extension PostgreSQLStore {
             }
             return .references(references)
         case .count:
-            return .count(Int(try backend.pool.withConnection(repeats: true) { try $0.integer(statement) } ?? 0))
+            return .count(Int(try withCancellableConnection(backend) { try $0.integer(statement) } ?? 0))
         case .dictionaries:
             return .dictionaries([])
+        }
+    }
+
+    /// Runs a block with a connection, whose statement ends when the task is cancelled that waits for it.
+    private func withCancellableConnection<Result>(
+        _ backend: PostgreSQLBackend, _ body: (PostgreSQLConnection) throws -> Result
+    ) throws -> Result {
+        try backend.pool.withConnection(repeats: true) { connection in
+            try RequestCancellation.run(ending: connection.wire.statementEnding) { try body(connection) }
         }
     }
 
@@ -68,7 +78,7 @@ extension PostgreSQLStore {
         let dictionaries = try DictionaryStatement(plan, SQLGenerator(mapping: backend.mapping, store: self))
         let query = dictionaries.text.statement(backend.mapping.dialect)
         let statement = try statement(query.sql, query.arguments)
-        return try backend.pool.withConnection(repeats: true) { connection in
+        return try withCancellableConnection(backend) { connection in
             var results: [[String: Any]] = []
             try connection.execute(statement) { row in
                 results.append(
@@ -82,10 +92,11 @@ extension PostgreSQLStore {
 
     /// Runs statements for whole rows, each of them once, and publishes them.
     private func readRows(
-        _ select: SelectPlan<PostgreSQLDecoder>, _ backend: PostgreSQLBackend, _ statements: [WireStatement], expected: Int
+        _ select: SelectPlan<PostgreSQLDecoder>, _ backend: PostgreSQLBackend, _ statements: [WireStatement], expected: Int,
+        isCancellable: Bool = false
     ) throws -> FetchedRows {
         let cache = backend.rowCache(of: select.columns.entity.layout)
-        return try backend.pool.withConnection(repeats: true) { connection in
+        func read(_ connection: PostgreSQLConnection) throws -> FetchedRows {
             let generation = cache.generation
             var collector = PostgreSQLRowCollector(select, expectedRows: expected)
             if statements.count == 1 {
@@ -97,6 +108,7 @@ extension PostgreSQLStore {
             rows.areDistinct = true
             return rows
         }
+        return isCancellable ? try withCancellableConnection(backend, read) : try backend.pool.withConnection(repeats: true, read)
     }
 
     func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows {

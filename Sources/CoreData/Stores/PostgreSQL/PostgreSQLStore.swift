@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// Options: `NSReadOnlyPersistentStoreOption`, `NSPersistentStoreTimeoutOption` (seconds that a statement may take, and to wait for locks
 /// and connections; 30 unless set), `NSPersistentStoreConnectionPoolMaxSizeKey` (8 unless set),
-/// `NSPersistentStoreRemoteChangeNotificationPostOptionKey` (one more connection, on which the store hears of what others commit), and a
-/// connection string for what a URL cannot say.
+/// `NSPersistentStoreRemoteChangeNotificationPostOptionKey` (one more connection, on which the store hears of what others commit), a
+/// connection string for what a URL cannot say, and who gives the password.
 final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     // Sendable: what changes lies behind a mutex.
 
@@ -118,7 +118,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
                 "There is no store at \(StoreName.path(url)), and NSReadOnlyPersistentStoreOption forbids making one.")
         }
         let (model, entities) = try configuredEntities()
-        let mapping = try makeMapping(entities: entities, numbers: [:])
+        let mapping = try makeMapping(entities: entities, numbers: [:], PostgreSQLDialect(for: connection))
         return try connection.transaction {
             try PostgreSQLSchemaLock.take(connection, schema: schema)
             // Another program may have been faster.
@@ -130,13 +130,13 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         }
     }
 
-    func makeMapping(entities: [NSEntityDescription], numbers: [String: Int]) throws -> SQLMapping {
+    func makeMapping(entities: [NSEntityDescription], numbers: [String: Int], _ dialect: PostgreSQLDialect) throws -> SQLMapping {
         guard let modelLayout else {
             throw CoreDataErrors.make(
                 .persistentStoreOpen, "The store \(StoreName.path(url)) was not given the layouts of its model.")
         }
         let names = Set(entities.compactMap(\.name))
-        return try SQLMapping(layouts: modelLayout, PostgreSQLDialect(), SnakeCaseNaming(), numbers: numbers) { names.contains($0.name) }
+        return try SQLMapping(layouts: modelLayout, dialect, SnakeCaseNaming(), numbers: numbers) { names.contains($0.name) }
     }
 
     /// Looks whether the tables are those of the model. Called when the metadata was found to fit it.
@@ -146,7 +146,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         let catalog = try pool.withConnection(repeats: true) {
             try PostgreSQLCatalog.read($0, schema: pool.configuration.address.schema)
         }
-        let mapping = try makeMapping(entities: entities, numbers: catalog.entityNumbers)
+        let mapping = try makeMapping(entities: entities, numbers: catalog.entityNumbers, catalog.dialect)
         let missing = mapping.missing(from: catalog.columns)
         guard missing.isEmpty else {
             throw CoreDataErrors.make(
@@ -281,6 +281,14 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         var configuration = PostgreSQLPool.Configuration(address: address, isReadOnly: isReadOnly, timeout: 30)
         if let seconds = timeout(options) { configuration.timeout = max(0.001, seconds) }
         if let size = try mostConnections(options) { configuration.maximumConnections = size }
+        if let provider = options?[PasswordClosure.option] {
+            guard let provider = provider as? any PasswordProvider else {
+                throw CoreDataErrors.make(
+                    .persistentStoreOpen,
+                    "The option \(PasswordClosure.option) must be an NSPostgreSQLPasswordProvider, not \(Swift.type(of: provider)).")
+            }
+            configuration.password = { try provider.password() }
+        }
         return configuration
     }
 }

@@ -108,7 +108,7 @@ struct DictionaryStatement {
         }
         if name == "objectID" || name == "self" || name == "SELF" { return objectColumn(name, generator, environment.scope) }
         let path = name.split(separator: ".").map(String.init)
-        let row = try generator.term(path: path, in: environment.scope, name)
+        let row = try generator.term(path: path, in: environment.scope, .words(name))
         if let composite = row.composite {
             return Column(
                 name: name, text: row.text, kind: nil, composite: composite.layout,

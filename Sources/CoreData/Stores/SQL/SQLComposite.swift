@@ -30,7 +30,7 @@ extension SQLGenerator {
     /// A term that is one value.
     ///
     /// - Throws: for a composite attribute.
-    func single(_ term: SQLTerm, _ context: String) throws -> SQLTerm {
+    func single(_ term: SQLTerm, _ context: RequestPart) throws -> SQLTerm {
         if term.composite == nil { return term }
         throw refuse(context, "a composite attribute stands where one value is needed; name one of its elements")
     }
@@ -38,7 +38,7 @@ extension SQLGenerator {
     /// Compares a composite attribute with nil, a dictionary, or another one of the same elements: element by element.
     func compare(
         _ left: SQLComposite, _ term: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: NSExpression,
-        in environment: SQLEnvironment, _ context: String
+        in environment: SQLEnvironment, _ context: RequestPart
     ) throws -> SQLText {
         guard type == .equalTo || type == .notEqualTo else {
             throw refuse(context, "a composite attribute can only be compared for equality; compare its elements")
@@ -63,7 +63,7 @@ extension SQLGenerator {
     }
 
     /// The values of a dictionary, as those of the elements' columns.
-    private func constants(_ value: Any, of composite: SQLComposite, _ context: String) throws -> [SQLTerm] {
+    private func constants(_ value: Any, of composite: SQLComposite, _ context: RequestPart) throws -> [SQLTerm] {
         let values: [(slot: Int, value: Any?)]
         do {
             values = try composite.layout.elements(of: value)

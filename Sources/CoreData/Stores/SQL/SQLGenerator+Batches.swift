@@ -115,7 +115,7 @@ extension SQLGenerator {
     private func value(
         of expression: NSExpression, for property: PropertySlot, _ column: SQLColumn, in environment: SQLEnvironment
     ) throws -> SQLText {
-        let context = "\(property.name) = \(expression)"
+        let context = RequestPart.words("\(property.name) = \(expression)")
         let target = SQLTerm(text: SQLText(""), kind: property.kind, slot: property, isColumn: true)
         let term = try single(self.term(expression, in: environment, like: target, context), context)
         if term.isNull { return SQLText("NULL") }

@@ -5,7 +5,7 @@ extension SQLGenerator {
     /// Compares a value with an expression.
     func compare(
         _ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: NSExpression,
-        _ options: NSComparisonPredicate.Options, in environment: SQLEnvironment, _ context: String
+        _ options: NSComparisonPredicate.Options, in environment: SQLEnvironment, _ context: RequestPart
     ) throws -> SQLText {
         if left.isEntity, right.expressionType == .constantValue, let wanted = right.constantValue as? any EntityCondition {
             let numbers = mapping.layouts.layouts.filter { wanted.includes($0.entity) }
@@ -48,7 +48,7 @@ extension SQLGenerator {
 
     private func compare(
         _ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: SQLTerm, _ options: NSComparisonPredicate.Options,
-        _ context: String
+        _ context: RequestPart
     ) throws -> SQLText {
         switch type {
         case .equalTo: return try equality(left, right, options, context)
@@ -67,7 +67,7 @@ extension SQLGenerator {
     // MARK: Equality and order
 
     private func equality(
-        _ left: SQLTerm, _ right: SQLTerm, _ options: NSComparisonPredicate.Options, _ context: String
+        _ left: SQLTerm, _ right: SQLTerm, _ options: NSComparisonPredicate.Options, _ context: RequestPart
     ) throws -> SQLText {
         if right.isNull { return presence(of: left) + " IS NULL" }
         if left.isNull { return presence(of: right) + " IS NULL" }
@@ -91,11 +91,11 @@ extension SQLGenerator {
     }
 
     /// Whether two values are equal, letter by letter.
-    func isEqual(_ left: SQLTerm, _ right: SQLTerm, _ context: String) throws -> SQLText { try equality(left, right, [], context) }
+    func isEqual(_ left: SQLTerm, _ right: SQLTerm, _ context: RequestPart) throws -> SQLText { try equality(left, right, [], context) }
 
     /// The opposite of equality, where nil is unequal to every value.
     private func inequality(
-        _ left: SQLTerm, _ right: SQLTerm, _ options: NSComparisonPredicate.Options, _ context: String
+        _ left: SQLTerm, _ right: SQLTerm, _ options: NSComparisonPredicate.Options, _ context: RequestPart
     ) throws -> SQLText {
         if right.isNull { return presence(of: left) + " IS NOT NULL" }
         if left.isNull { return presence(of: right) + " IS NOT NULL" }
@@ -111,7 +111,7 @@ extension SQLGenerator {
 
     private func order(
         _ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ symbol: String, _ right: SQLTerm,
-        _ options: NSComparisonPredicate.Options, _ context: String
+        _ options: NSComparisonPredicate.Options, _ context: RequestPart
     ) throws -> SQLText {
         if left.isNull || right.isNull { return truth(false) }
         switch try meeting(of: left, right, context) {
@@ -138,7 +138,7 @@ extension SQLGenerator {
         case none
     }
 
-    private func meeting(of left: SQLTerm, _ right: SQLTerm, _ context: String) throws -> Meeting {
+    private func meeting(of left: SQLTerm, _ right: SQLTerm, _ context: RequestPart) throws -> Meeting {
         switch (left.valueClass, right.valueClass) {
         case (.unknown, _), (_, .unknown): return .same
         case (.object, .object):
@@ -164,14 +164,14 @@ extension SQLGenerator {
 
     private func matchString(
         _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ left: SQLTerm, _ right: SQLTerm,
-        _ context: String
+        _ context: RequestPart
     ) throws -> SQLText {
         try said(context) { () throws(SQLRefusal) in try dialect.match(operation, options, left, right) }
     }
 
     private func stringComparison(
         _ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: SQLTerm,
-        _ options: NSComparisonPredicate.Options, _ context: String
+        _ options: NSComparisonPredicate.Options, _ context: RequestPart
     ) throws -> SQLText {
         if left.isNull || right.isNull { return truth(false) }
         let (left, right) = (try stringTerm(left, context), try stringTerm(right, context))
@@ -196,7 +196,7 @@ extension SQLGenerator {
     }
 
     /// A value as the text that string comparisons take it for.
-    private func stringTerm(_ term: SQLTerm, _ context: String) throws -> SQLTerm {
+    private func stringTerm(_ term: SQLTerm, _ context: RequestPart) throws -> SQLTerm {
         switch term.valueClass {
         case .text, .unknown: return term
         case .number, .id:
@@ -230,7 +230,7 @@ extension SQLGenerator {
 
     private func isBetween(
         _ left: SQLTerm, _ right: NSExpression, _ options: NSComparisonPredicate.Options, in environment: SQLEnvironment,
-        _ context: String
+        _ context: RequestPart
     ) throws -> SQLText {
         guard let bounds = elements(right), bounds.count == 2 else { throw refuse(context, "BETWEEN needs two bounds") }
         let low = try term(bounds[0], in: environment, like: left, context)
@@ -246,12 +246,13 @@ extension SQLGenerator {
 
     func isElement(
         _ left: SQLTerm, of right: NSExpression, _ options: NSComparisonPredicate.Options,
-        in environment: SQLEnvironment, _ context: String
+        in environment: SQLEnvironment, _ context: RequestPart
     ) throws -> SQLText {
         if right.expressionType == .subquery {
             let rows = try subqueryRows(right, in: environment)
             return left.text + " IN (SELECT \(key(rows.alias))" + rows.text + ")"
         }
+        if let isMember = try isOneOfObjects(left, right, options, in: environment, context) { return isMember }
         guard let members = elements(right) else {
             // `"a" IN name`: a part of a text.
             let container = try term(right, in: environment, like: nil, context)
@@ -285,6 +286,29 @@ extension SQLGenerator {
         case 1: return parts[0]
         default: return combined(parts, by: " OR ")
         }
+    }
+
+    /// The same for many objects or their IDs, which are all alike: what holds for the first one holds for the others.
+    private func isOneOfObjects(
+        _ left: SQLTerm, _ right: NSExpression, _ options: NSComparisonPredicate.Options, in environment: SQLEnvironment,
+        _ context: RequestPart
+    ) throws -> SQLText? {
+        guard right.expressionType == .constantValue, let root = left.rootIndex, let values = SQLList.elements(of: right.constantValue),
+            values.count > dialect.limits.listedElements
+        else { return nil }
+        let identities = values.compactMap { $0 as? any RowIdentity }
+        guard identities.count == values.count else { return nil }
+        let first = try term(NSExpression(forConstantValue: values[0]), in: environment, like: left, context)
+        guard let constant = first.constant, left.valueClass == first.valueClass, dialect.compare(left, .equalTo, first) == nil,
+            isSame(try meeting(of: left, first, context))
+        else { return nil }
+        let keys = identities.map { identity -> SQLArgument in
+            let reference = identity.rowReference(in: store)
+            // One of another kind, or of another store, equals no row.
+            let isOfKind = reference.map { mapping.layouts.layouts[$0.layoutIndex].rootIndex == root } ?? false
+            return SQLArgument(.integer(isOfKind ? reference?.key ?? -1 : -1), kind: constant.kind, role: .once)
+        }
+        return dialect.isMember(left.text, of: keys, isDecimal: false)
     }
 
     private func isSame(_ meeting: Meeting) -> Bool {

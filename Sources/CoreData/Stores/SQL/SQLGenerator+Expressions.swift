@@ -3,7 +3,7 @@ import Foundation
 extension SQLGenerator {
     /// The value at a key path that leads through to-one relationships, or an aggregate over a to-many one
     /// (`pages.@sum.number` and `pages.number.@sum` mean the same).
-    func term(path: [String], in scope: SQLScope, _ context: String) throws -> SQLTerm {
+    func term(path: [String], in scope: SQLScope, _ context: RequestPart) throws -> SQLTerm {
         if let column = resultColumn?(path.joined(separator: ".")) { return column }
         let isAggregate = path.contains { $0.hasPrefix("@") }
         switch try resolve(path, in: scope, context) {
@@ -65,7 +65,7 @@ extension SQLGenerator {
     ///
     /// - Parameter other: what it is compared with, which says how a constant is bound.
     func term(
-        _ expression: NSExpression, in environment: SQLEnvironment, like other: SQLTerm?, _ context: String
+        _ expression: NSExpression, in environment: SQLEnvironment, like other: SQLTerm?, _ context: RequestPart
     ) throws -> SQLTerm {
         switch expression.expressionType {
         case .constantValue:
@@ -130,7 +130,7 @@ extension SQLGenerator {
     }
 
     /// The kind of a value that is one of two.
-    private func commonKind(_ first: SQLTerm, _ second: SQLTerm, _ context: String) throws -> ValueKind? {
+    private func commonKind(_ first: SQLTerm, _ second: SQLTerm, _ context: RequestPart) throws -> ValueKind? {
         if first.isNull { return second.kind }
         if second.isNull || first.kind == second.kind { return first.kind }
         guard let kinds = first.kind.flatMap({ one in second.kind.map { (one, $0) } }) else { return nil }
@@ -146,13 +146,13 @@ extension SQLGenerator {
     // MARK: Constants
 
     /// A constant in the form it has in the column that it is compared with, and its kind in that form.
-    func constant(_ value: Any?, like other: SQLTerm?, _ context: String) throws -> (StoredValue, ValueKind?) {
+    func constant(_ value: Any?, like other: SQLTerm?, _ context: RequestPart) throws -> (StoredValue, ValueKind?) {
         let (plain, kind) = try plainConstant(value, like: other, context)
         if plain.isNull { return (plain, kind) }
         return try said(context) { () throws(SQLRefusal) in try dialect.constant(plain, kind, like: other) }
     }
 
-    private func plainConstant(_ value: Any?, like other: SQLTerm?, _ context: String) throws -> (StoredValue, ValueKind?) {
+    private func plainConstant(_ value: Any?, like other: SQLTerm?, _ context: RequestPart) throws -> (StoredValue, ValueKind?) {
         guard let value = PropertyConversion.unwrapped(value), !(value is NSNull) else { return (.null, nil) }
         if let identity = value as? any RowIdentity {
             let reference = identity.rowReference(in: store)

@@ -25,7 +25,7 @@ extension SQLGenerator {
     ]
 
     func function(
-        _ expression: NSExpression, in environment: SQLEnvironment, like other: SQLTerm?, _ context: String
+        _ expression: NSExpression, in environment: SQLEnvironment, like other: SQLTerm?, _ context: RequestPart
     ) throws -> SQLTerm {
         let name = expression.function.lowercased()
         let arguments = expression.arguments ?? []
@@ -58,7 +58,7 @@ extension SQLGenerator {
 
     /// `count:(pages)` and its kind: over the rows of a result, or of a relationship of each row.
     private func aggregate(
-        _ expression: NSExpression, _ name: String, in environment: SQLEnvironment, _ context: String
+        _ expression: NSExpression, _ name: String, in environment: SQLEnvironment, _ context: RequestPart
     ) throws -> SQLTerm? {
         guard let operation = Self.relationshipAggregates[name], let argument = expression.arguments?.first else { return nil }
         if resultColumn != nil, argument.expressionType == .keyPath || argument.expressionType == .evaluatedObject,
@@ -77,7 +77,7 @@ extension SQLGenerator {
         return try term(path: path + [operation], in: scope, context)
     }
 
-    private func unary(_ name: String, _ value: SQLTerm, _ context: String) throws -> SQLTerm? {
+    private func unary(_ name: String, _ value: SQLTerm, _ context: RequestPart) throws -> SQLTerm? {
         if name == "onescomplement:" {
             try requireNumbers([value], name, context)
             if value.kind?.isInteger == true { return SQLTerm(text: dialect.complement(value), kind: .int64) }
@@ -106,7 +106,7 @@ extension SQLGenerator {
         }
     }
 
-    private func binary(_ name: String, _ left: SQLTerm, _ right: SQLTerm, _ context: String) throws -> SQLTerm {
+    private func binary(_ name: String, _ left: SQLTerm, _ right: SQLTerm, _ context: RequestPart) throws -> SQLTerm {
         if left.valueClass == .date || right.valueClass == .date { return try dateArithmetic(name, left, right, context) }
         try requireNumbers([left, right], name, context)
         func native(_ operation: SQLArithmetic, _ kind: ValueKind) throws -> SQLTerm {
@@ -126,7 +126,7 @@ extension SQLGenerator {
     }
 
     /// A date plus or minus seconds is a date; a date minus a date is seconds.
-    private func dateArithmetic(_ name: String, _ left: SQLTerm, _ right: SQLTerm, _ context: String) throws -> SQLTerm {
+    private func dateArithmetic(_ name: String, _ left: SQLTerm, _ right: SQLTerm, _ context: RequestPart) throws -> SQLTerm {
         func isNumber(_ term: SQLTerm) -> Bool { term.valueClass == .number || term.isNull || term.valueClass == .unknown }
         let kind: ValueKind
         switch (name, left.valueClass, right.valueClass) {
@@ -141,14 +141,14 @@ extension SQLGenerator {
         return term
     }
 
-    private func requireNumbers(_ terms: [SQLTerm], _ name: String, _ context: String) throws {
+    private func requireNumbers(_ terms: [SQLTerm], _ name: String, _ context: RequestPart) throws {
         for term in terms where !term.isNull && term.valueClass != .number && term.valueClass != .unknown {
             throw refuse(context, "'\(name)' needs numbers")
         }
     }
 
     /// A function that the evaluation in memory does.
-    func calculation(_ name: String, _ values: [SQLTerm], kind: ValueKind?, _ context: String) throws -> SQLTerm {
+    func calculation(_ name: String, _ values: [SQLTerm], kind: ValueKind?, _ context: RequestPart) throws -> SQLTerm {
         guard let term = try said(context, { () throws(SQLRefusal) in try dialect.calculation(name, values, kind) }) else {
             throw refuse(context, "the function '\(name)' has no equivalent in SQL")
         }

@@ -110,7 +110,7 @@ extension SQLGenerator {
     // MARK: Comparisons
 
     private func comparison(_ predicate: NSComparisonPredicate, in environment: SQLEnvironment) throws -> SQLText {
-        let context = predicate.predicateFormat
+        let context = RequestPart.predicate(predicate)
         let left = predicate.leftExpression
         let right = predicate.rightExpression
         let type = predicate.predicateOperatorType
@@ -159,7 +159,7 @@ extension SQLGenerator {
 
     private func direct(
         _ left: NSExpression, _ type: NSComparisonPredicate.Operator, _ right: NSExpression,
-        _ options: NSComparisonPredicate.Options, in environment: SQLEnvironment, _ context: String
+        _ options: NSComparisonPredicate.Options, in environment: SQLEnvironment, _ context: RequestPart
     ) throws -> SQLText {
         if isConstant(left), !isConstant(right) {
             if type == .contains, elements(left) != nil {
@@ -189,7 +189,7 @@ extension SQLGenerator {
 
     /// The to-many relationship that a key path crosses; nil for other expressions and for `@count` and its kind.
     private func toManyPath(
-        _ expression: NSExpression, in environment: SQLEnvironment, _ context: String
+        _ expression: NSExpression, in environment: SQLEnvironment, _ context: RequestPart
     ) throws -> ToManyPath? {
         guard expression.expressionType == .keyPath, expression.operand.expressionType != .subquery else { return nil }
         let (scope, path) = try scopeAndPath(of: expression, in: environment)
@@ -203,7 +203,7 @@ extension SQLGenerator {
 
     /// ANY as EXISTS; ALL as NOT EXISTS of a row that does not fulfil the comparison.
     private func quantified(
-        _ path: ToManyPath, all: Bool, _ context: String, _ compare: (SQLTerm) throws -> SQLText
+        _ path: ToManyPath, all: Bool, _ context: RequestPart, _ compare: (SQLTerm) throws -> SQLText
     ) throws -> SQLText {
         let rows = try relatedRows(ownerKey: path.ownerKey, path.mapping, slot: path.slot, context) { scope in
             let term = try self.term(path: path.rest, in: scope, context)

@@ -13,14 +13,14 @@ extension SQLGenerator {
     ///
     /// - Parameter body: makes the conditions on the destination, whose joins it may extend.
     func relatedRows(
-        ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, _ context: String,
+        ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, _ context: RequestPart,
         _ body: (SQLScope) throws -> [SQLText]
     ) throws -> SQLText {
         try rowSource(ownerKey: ownerKey, toMany, slot: slot, context, body).text
     }
 
     private func rowSource(
-        ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, _ context: String,
+        ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, _ context: RequestPart,
         _ body: (SQLScope) throws -> [SQLText]
     ) throws -> RelatedRowSource {
         guard let destination = mapping.entities[slot.destinationIndex] else {
@@ -46,7 +46,7 @@ extension SQLGenerator {
 
     /// `@count`, `@sum` and their kind at the end of a path through a to-many relationship.
     func aggregate(
-        ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, rest: [String], _ context: String
+        ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, rest: [String], _ context: RequestPart
     ) throws -> SQLTerm {
         guard let operatorIndex = rest.firstIndex(where: { $0.hasPrefix("@") }) else {
             throw refuse(
@@ -83,7 +83,7 @@ extension SQLGenerator {
     /// The aggregate behind a collection operator.
     ///
     /// - Throws: for values that the operator makes no sense of.
-    func aggregate(_ name: String, of value: SQLTerm, _ context: String) throws -> SQLAggregate {
+    func aggregate(_ name: String, of value: SQLTerm, _ context: RequestPart) throws -> SQLAggregate {
         switch (name, value.valueClass) {
         case ("@sum", .number), ("@avg", .number), ("@sum", .unknown), ("@avg", .unknown): break
         case ("@sum", _), ("@avg", _): throw refuse(context, "\(name) needs numbers")
@@ -106,7 +106,7 @@ extension SQLGenerator {
         }
     }
 
-    private func count(ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, _ context: String) throws -> SQLText {
+    private func count(ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, _ context: RequestPart) throws -> SQLText {
         switch toMany {
         case .inverse:
             return "(SELECT COUNT(*)" + (try relatedRows(ownerKey: ownerKey, toMany, slot: slot, context) { _ in [] })
@@ -121,7 +121,7 @@ extension SQLGenerator {
 
     /// The rows of `SUBQUERY(collection, $x, condition)`.
     func subqueryRows(_ expression: NSExpression, in environment: SQLEnvironment) throws -> RelatedRowSource {
-        let context = "\(expression)"
+        let context = RequestPart.words("\(expression)")
         guard let collection = expression.collection as? NSExpression, collection.expressionType == .keyPath else {
             throw refuse(context, "a subquery must range over a to-many relationship")
         }

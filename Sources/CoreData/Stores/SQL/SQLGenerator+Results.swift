@@ -5,7 +5,7 @@ extension SQLGenerator {
     /// An expression as a result column. An aggregate of a plain key path is taken over the query's rows, one of a
     /// to-many key path over each row's destinations.
     func resultTerm(_ expression: NSExpression, in environment: SQLEnvironment) throws -> SQLTerm {
-        let context = "\(expression)"
+        let context = RequestPart.words("\(expression)")
         let expression = expression.withRowAggregate
         if expression.expressionType == .function, let function = RowAggregate.Function(rawValue: expression.function.lowercased()),
             let argument = expression.arguments?.first

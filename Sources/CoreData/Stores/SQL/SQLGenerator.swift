@@ -77,7 +77,7 @@ final class SQLGenerator {
         case toMany(ownerKey: String, owner: SQLEntity, slot: PropertySlot, mapping: SQLToMany, rest: [String])
     }
 
-    func resolve(_ path: [String], in scope: SQLScope, _ context: String) throws -> Destination {
+    func resolve(_ path: [String], in scope: SQLScope, _ context: RequestPart) throws -> Destination {
         var alias = scope.alias
         var entity = scope.entity
         var walked = ""
@@ -126,7 +126,7 @@ final class SQLGenerator {
             }
             guard scope.joinCount < dialect.limits.joins else {
                 throw refuse(
-                    context.count > 300 ? "\(context.prefix(300))…" : context,
+                    context.text.count > 300 ? "\(context.text.prefix(300))…" : context.text,
                     "\(dialect.storeName) joins at most \(dialect.limits.joins + 1) tables, which this many relationships in key paths go beyond"
                 )
             }
@@ -139,7 +139,7 @@ final class SQLGenerator {
     }
 
     /// The composite attribute, or the element of one, that names lead to.
-    private func element(_ names: [String], of owner: SQLEntity, alias: String, _ context: String) throws -> Destination {
+    private func element(_ names: [String], of owner: SQLEntity, alias: String, _ context: RequestPart) throws -> Destination {
         let layout = owner.layout
         if let composite = layout.composite(at: names) { return .composite(alias: alias, composite, entity: owner) }
         if let slot = layout.slotByPath[names.joined(separator: ".")], let column = owner.columns[slot] {
@@ -158,7 +158,7 @@ final class SQLGenerator {
     ///
     /// - Throws: when several subentities have properties of this name, which lie in different places.
     private func subentitySlot(
-        _ name: String, of entity: SQLEntity, _ context: String
+        _ name: String, of entity: SQLEntity, _ context: RequestPart
     ) throws -> (slot: Int, entity: SQLEntity)? {
         var found: (slot: Int, entity: SQLEntity)?
         for index in entity.layout.familyIndexes {
@@ -191,7 +191,7 @@ final class SQLGenerator {
     // MARK: Errors
 
     /// What the dialect says of a part of a request.
-    func said<Result>(_ context: String, _ say: () throws(SQLRefusal) -> Result) throws -> Result {
+    func said<Result>(_ context: RequestPart, _ say: () throws(SQLRefusal) -> Result) throws -> Result {
         do {
             return try say()
         } catch {
@@ -199,8 +199,25 @@ final class SQLGenerator {
         }
     }
 
+    func refuse(_ part: RequestPart, _ reason: String) -> NSError { refuse(part.text, reason) }
+
     func refuse(_ part: String, _ reason: String) -> NSError {
         CoreDataErrors.unanswerable(
             part, by: "\(dialect.storeName) store", reason, advice: "Change the request, or filter and sort in memory.")
+    }
+}
+
+/// A part of a request, as a refusal shows it: only then it is written, for it may have thousands of elements.
+enum RequestPart: ExpressibleByStringInterpolation {
+    case words(String)
+    case predicate(NSPredicate)
+
+    init(stringLiteral value: String) { self = .words(value) }
+
+    var text: String {
+        switch self {
+        case .words(let text): text
+        case .predicate(let predicate): predicate.predicateFormat
+        }
     }
 }

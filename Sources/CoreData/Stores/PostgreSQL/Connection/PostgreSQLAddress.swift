@@ -68,25 +68,4 @@ struct PostgreSQLAddress: Sendable {
 
     /// The option that has a connection string, for what a URL cannot say.
     static let connectionInfoOption = "NSPostgreSQLConnectionInfo"
-
-    /// Whether a connection string names another machine. One that names none leads to a socket of this one, unless the environment
-    /// or a service file names another.
-    static func leavesMachine(_ connection: String) -> Bool {
-        var hosts: [String] = []
-        if let components = URLComponents(string: connection), components.scheme != nil {
-            if let host = components.host { hosts += host.split(separator: ",").map(String.init) }
-            for item in components.queryItems ?? [] where ["host", "hostaddr", "service"].contains(item.name) {
-                hosts += (item.value ?? "").split(separator: ",").map(String.init)
-            }
-        } else {
-            for parameter in connection.split(separator: " ") {
-                let parts = parameter.split(separator: "=", maxSplits: 1)
-                guard parts.count == 2, ["host", "hostaddr", "service"].contains(parts[0]) else { continue }
-                hosts += parts[1].split(separator: ",").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "'")) }
-            }
-        }
-        return hosts.contains { host in
-            !host.isEmpty && !host.hasPrefix("/") && !host.hasPrefix("@") && !["localhost", "127.0.0.1", "::1", "[::1]"].contains(host)
-        }
-    }
 }

@@ -22,6 +22,8 @@ final class PostgreSQLPool: @unchecked Sendable {
     private var idle: [PostgreSQLConnection] = []
     private var count = 0
     private var isClosed = false
+    /// Whether there was a connection at any time: only then the address is right, and the server may come back.
+    private var wasConnected = false
 
     init(_ configuration: Configuration) throws {
         self.configuration = configuration
@@ -89,7 +91,7 @@ final class PostgreSQLPool: @unchecked Sendable {
             if count < configuration.maximumConnections {
                 count += 1
                 condition.unlock()
-                do { return (try connect(), false) } catch {
+                do { return (try connect(until: deadline), false) } catch {
                     condition.lock()
                     count -= 1
                     condition.signal()
@@ -130,6 +132,9 @@ final class PostgreSQLPool: @unchecked Sendable {
         idle.removeAll()
     }
 
+    /// How many connections there are.
+    var openConnections: Int { condition.withLock { count } }
+
     /// Closes the connections that lie idle, and those in use when they are given back.
     func close() {
         condition.lock()
@@ -141,8 +146,25 @@ final class PostgreSQLPool: @unchecked Sendable {
 
     // MARK: Connecting
 
-    /// Opens a connection that is set to the store's schema.
-    private func connect() throws -> PostgreSQLConnection { try PostgreSQLConnection(connectWire(), settings) }
+    /// Opens a connection that is set to the store's schema. Waits for a server that was there before and is not.
+    private func connect(until deadline: Date) throws -> PostgreSQLConnection {
+        var pause = 0.05
+        while true {
+            do {
+                let connection = try PostgreSQLConnection(connectWire(), settings)
+                condition.withLock { wasConnected = true }
+                return connection
+            } catch let error as WireError {
+                let isWorthWaiting = condition.withLock { wasConnected && !isClosed }
+                guard isWorthWaiting, error.isUnreachable, Date(timeIntervalSinceNow: pause) < deadline else { throw error }
+                Thread.sleep(forTimeInterval: pause)
+                pause = min(pause * 2, Self.longestPause)
+            }
+        }
+    }
+
+    /// Seconds between attempts to connect.
+    private static let longestPause = 1.0
 
     var settings: PostgreSQLSettings {
         PostgreSQLSettings(
@@ -166,8 +188,7 @@ final class PostgreSQLPool: @unchecked Sendable {
             "keepalives_count": "3",
         ]
         if !configuration.isReadOnly { target.standard["target_session_attrs"] = "read-write" }
-        // Unless the address says otherwise.
-        if PostgreSQLAddress.leavesMachine(target.connection) { target.standard["sslmode"] = "require" }
+        target.isEncryptedOffMachine = true
         return try driver.connect(target)
     }
 }

@@ -33,7 +33,7 @@ extension PostgreSQLDialect {
 
     /// A text without what options leave out, as it is compared for equality and order.
     func folded(_ text: SQLText, _ options: NSComparisonPredicate.Options) -> SQLText {
-        "ocd_fold(" + text + ", \(options.folding))"
+        "\(PostgreSQLFunctions.folding)(" + text + ", \(options.folding))"
     }
 
     // MARK: Comparisons

@@ -7,7 +7,7 @@ extension PostgreSQLFunctions {
             expression("ocd_lower(t text)", "text", #"lower(translate(t, 'Σ', 'σ') COLLATE "und-x-icu")"#),
             // A text without what the options leave out: 1 for case, 2 for diacritics. Decomposed.
             function(
-                "ocd_fold(t text, options integer)", "text",
+                "\(folding)(t text, options integer)", "text",
                 """
                 DECLARE
                     swapped boolean := false;

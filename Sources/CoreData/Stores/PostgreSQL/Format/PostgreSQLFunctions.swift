@@ -20,6 +20,9 @@ enum PostgreSQLFunctions {
         "CREATE OR REPLACE FUNCTION \(signature) RETURNS \(result) LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN \(expression)"
     }
 
+    /// The function that folds texts, by which a schema shows whether it has all that do.
+    static let folding = "ocd_fold"
+
     // MARK: Collations
 
     private static let localizedOrders = [

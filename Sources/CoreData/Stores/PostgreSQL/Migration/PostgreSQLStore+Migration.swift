@@ -59,7 +59,7 @@ extension PostgreSQLStore {
         let catalog = try PostgreSQLCatalog.read(connection, schema: schema)
         let names = Set(migration.storedHashes.keys)
         let source = try SQLMapping(
-            layouts: migration.sourceModel.layout(), PostgreSQLDialect(), SnakeCaseNaming(), numbers: catalog.entityNumbers
+            layouts: migration.sourceModel.layout(), catalog.dialect, SnakeCaseNaming(), numbers: catalog.entityNumbers
         ) { names.contains($0.name) }
         let missing = source.missing(from: catalog.columns)
         guard missing.isEmpty else {
@@ -78,7 +78,7 @@ extension PostgreSQLStore {
             }
             numbers[name] = former.number
         }
-        let target = try makeMapping(entities: migration.entities, numbers: numbers)
+        let target = try makeMapping(entities: migration.entities, numbers: numbers, catalog.dialect)
         return try SQLMigrationPlan(from: source, to: target, migration.inference, columns: catalog.columns)
     }
 

@@ -16,6 +16,8 @@ final class PostgreSQLBackend: Sendable {
     let rowCaches: [RowCache]
     /// The places of tables with derived attributes among the mapping's.
     let derivingTables: Set<Int>
+    /// By layout index: whether rows of the entity have values that have to be unique.
+    private let constrained: [Bool]
     /// Keys that were taken for new rows and not handed out yet.
     let keys: PostgreSQLKeys
 
@@ -25,6 +27,7 @@ final class PostgreSQLBackend: Sendable {
         self.schema = schema
         self.rowCaches = rowCaches
         keys = PostgreSQLKeys()
+        constrained = mapping.layouts.layouts.map { !mapping.constraints(of: $0).isEmpty }
         let layout = SQLSchema(mapping: mapping)
         derivingTables = Set(mapping.tables.indices.filter { !layout.derivations(of: mapping.tables[$0]).isEmpty })
         fetchStatements = FetchStatements(layoutCount: mapping.layouts.layouts.count)
@@ -61,6 +64,8 @@ final class PostgreSQLBackend: Sendable {
         relatedRowsPlans.withLock { $0[key] = plan }
         return plan
     }
+
+    func isConstrained(_ layout: EntityLayout) -> Bool { constrained[layout.index] }
 
     func rowCache(of layout: EntityLayout) -> RowCache { rowCaches[layout.rootIndex] }
 

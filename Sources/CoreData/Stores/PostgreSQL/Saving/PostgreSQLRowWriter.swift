@@ -237,8 +237,10 @@ final class PostgreSQLRowWriter {
         }
     }
 
-    /// Writes the changed columns of rows that were locked, and their versions: an array for each column.
-    func updateStatement(_ rows: ContiguousArray<RowPointer>, changed: SlotMask) throws -> WireStatement {
+    /// Writes the changed columns of rows, and their versions: an array for each column.
+    ///
+    /// - Parameter checksVersions: whether only rows are written that have the version before; not needed where they were locked.
+    func updateStatement(_ rows: ContiguousArray<RowPointer>, changed: SlotMask, checksVersions: Bool = false) throws -> WireStatement {
         let written = targets.filter { changed.contains($0.slot) }
         let (key, version) = (mapping.dialect.identifier(mapping.naming.key), mapping.dialect.identifier(mapping.naming.version))
         var arguments = WireArguments()
@@ -260,7 +262,7 @@ final class PostgreSQLRowWriter {
         let names = (1...types.count).map { "c\($0)" }.joined(separator: ", ")
         return WireStatement(
             "UPDATE \(table) t SET \(assignments.joined(separator: ", ")) FROM unnest(\(types.joined(separator: ", "))) AS d(\(names)) "
-                + "WHERE t.\(key) = d.c1", arguments, isKept: true)
+                + "WHERE t.\(key) = d.c1" + (checksVersions ? " AND t.\(version) = d.c2 - 1" : ""), arguments, isKept: true)
     }
 
     /// What an array of a type is called in SQL.

@@ -5,6 +5,9 @@ import Foundation
 /// Rows that are changed or deleted are locked first, in the order of their keys, and their versions compared: all conflicts are known
 /// before anything is written. Then rows are deleted, updated and inserted, so that a unique value can move between rows within
 /// one save: uniqueness and foreign keys are looked at behind all of them.
+///
+/// A save of many updates alone does not lock their rows first: each update looks at the version of its row, and where one finds another
+/// version the save is begun anew with locks.
 final class PostgreSQLSave: PostgreSQLAttempt {
     let batch: SaveBatch
     let store: PostgreSQLStore
@@ -22,11 +25,16 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     var waiting: [WireStatement] = []
     /// Whether the commit was sent: what became of it is not known if the connection is lost now.
     private(set) var isCommitSent = false
+    /// Whether there is a way back to before the first write.
+    private var hasSavepoint = false
     /// The rows as triggers have left them.
     var derivedRows: [Int: PostgreSQLRowCollector] = [:]
 
     /// From this number of new rows of an entity on they are copied.
     static let fewestCopiedRows = 50
+    /// From this number of updates on their rows are not locked first. Fewer are locked in the order of their keys, so that savers of
+    /// the same rows wait for each other in turn.
+    private static let fewestUnlockedRows = 1000
     private static let savepoint = "before_rows"
 
     init(batch: SaveBatch, store: PostgreSQLStore, backend: PostgreSQLBackend, connection: PostgreSQLConnection) {
@@ -43,18 +51,33 @@ final class PostgreSQLSave: PostgreSQLAttempt {
 
     /// - Parameter others: what has to be done before the commit; nil for nothing, which saves a round trip.
     func run(beforeCommit others: (() throws -> Void)?) throws -> SaveOutcome {
-        waiting = [WireStatement("SET CONSTRAINTS ALL DEFERRED")]
-        try lockRows()
-        guard conflicts.rows.isEmpty else {
-            try findViolations()
-            throw conflicts
+        if batch.updates.count >= Self.fewestUnlockedRows, batch.deletes.isEmpty, batch.versionChecks.isEmpty {
+            do { return try run(locks: false, beforeCommit: others) } catch is OtherVersions { forgetAttempt() }
         }
-        waiting.append(WireStatement("SAVEPOINT \(Self.savepoint)"))
+        return try run(locks: true, beforeCommit: others)
+    }
+
+    /// An update has not found the version that it is based on.
+    private struct OtherVersions: Error {}
+
+    private func run(locks: Bool, beforeCommit others: (() throws -> Void)?) throws -> SaveOutcome {
+        // Constraints are looked at when all is written, and explained from where the rows were locked.
+        hasSavepoint = writesUniqueValues
+        if hasSavepoint { waiting = [WireStatement("SET CONSTRAINTS ALL DEFERRED")] }
+        if locks {
+            try lockRows()
+            guard conflicts.rows.isEmpty else {
+                try findViolations()
+                throw conflicts
+            }
+        }
+        if hasSavepoint { waiting.append(WireStatement("SAVEPOINT \(Self.savepoint)")) }
         let end: [WireStatement]
         do {
-            try write()
+            try write(locks: locks)
             end = try store.lastStatements(
-                of: identifier, ChangeAuthor(contextName: batch.contextName, transactionAuthor: batch.transactionAuthor))
+                of: identifier, ChangeAuthor(contextName: batch.contextName, transactionAuthor: batch.transactionAuthor),
+                checksConstraints: hasSavepoint || others != nil)
             if let others {
                 try send(end)
                 waiting = []
@@ -71,19 +94,45 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         return publish()
     }
 
+    /// Whether rows are written in which others may have the same unique values, but for keys.
+    private var writesUniqueValues: Bool {
+        var last: EntityLayout?
+        func isConstrained(_ change: RowChange) -> Bool {
+            if change.layout === last { return false }
+            last = change.layout
+            return backend.isConstrained(change.layout)
+        }
+        return batch.inserts.contains(where: isConstrained) || batch.updates.contains(where: isConstrained)
+    }
+
+    /// Rolls back what was not committed, as if nothing had been tried.
+    private func forgetAttempt() {
+        connection.rollBack()
+        waiting = []
+        writers = [:]
+        recent = nil
+        conflicts = SaveConflicts()
+        insertedRows = ContiguousArray(repeating: nil, count: batch.inserts.count)
+        updatedRows = ContiguousArray(repeating: nil, count: batch.updates.count)
+        derivedRows = [:]
+        derivedReads = [:]
+    }
+
     // MARK: Round trips
 
     /// Sends what waits, and more, in one round trip.
-    func send(_ more: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws {
+    ///
+    /// - Returns: how many rows each statement wrote or gave.
+    @discardableResult
+    func send(_ more: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
         let all = waiting + more
         let offset = waiting.count
         waiting = []
         if connection.isInTransaction {
-            if all.isEmpty { return }
-            _ = try connection.executeAll(all) { index, row in try self.receive(index - offset, row, all[index].sql, rows) }
-        } else {
-            try connection.begin(with: all) { index, row in try self.receive(index - offset, row, all[index].sql, rows) }
+            if all.isEmpty { return [] }
+            return try connection.executeAll(all) { index, row in try self.receive(index - offset, row, all[index].sql, rows) }
         }
+        return try connection.begin(with: all) { index, row in try self.receive(index - offset, row, all[index].sql, rows) }
     }
 
     private func receive(_ index: Int, _ row: WireRow, _ sql: String, _ rows: (Int, WireRow) throws -> Void) throws {
@@ -107,7 +156,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     private func explanation(of error: WireError) throws -> any Error {
         guard connection.wire.isUsable else { return error }
         waiting = []
-        try connection.wire.run("ROLLBACK TO SAVEPOINT \(Self.savepoint)")
+        if hasSavepoint { try connection.wire.run("ROLLBACK TO SAVEPOINT \(Self.savepoint)") } else { connection.rollBack() }
         try findTakenKeys()
         try findViolations()
         if !conflicts.rows.isEmpty || !conflicts.violations.isEmpty { return conflicts }
@@ -159,9 +208,9 @@ final class PostgreSQLSave: PostgreSQLAttempt {
 
     // MARK: Writing
 
-    private func write(readsDerivedRows: Bool = true) throws {
+    private func write(readsDerivedRows: Bool = true, locks: Bool = true) throws {
         try deleteRows()
-        try updateRows()
+        try updateRows(checksVersions: !locks)
         try insertRows()
         try writeRelationships()
         if readsDerivedRows { readDerivedRows() }
@@ -206,7 +255,8 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         waiting.append(WireStatement(sql, arguments, isKept: true))
     }
 
-    private func updateRows() throws {
+    /// - Parameter checksVersions: whether the rows were not locked: the updates are sent, and looked whether they have met all.
+    private func updateRows(checksVersions: Bool) throws {
         struct Group {
             let writer: PostgreSQLRowWriter
             let mask: SlotMask
@@ -227,7 +277,13 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 groups.append(Group(writer: writer, mask: mask, rows: [row]))
             }
         }
-        for group in groups { waiting.append(try group.writer.updateStatement(group.rows, changed: group.mask)) }
+        let first = waiting.count
+        for group in groups {
+            waiting.append(try group.writer.updateStatement(group.rows, changed: group.mask, checksVersions: checksVersions))
+        }
+        guard checksVersions else { return }
+        let counts = try send()
+        for (place, group) in groups.enumerated() where counts[first + place] != group.rows.count { throw OtherVersions() }
     }
 
     private func insertRows() throws {

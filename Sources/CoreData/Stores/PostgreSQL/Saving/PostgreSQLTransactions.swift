@@ -57,8 +57,11 @@ protocol PostgreSQLAttempt {
 extension PostgreSQLStore {
     /// What stands behind everything else in a transaction: constraints, metadata, and the transaction itself, whose number is locked as
     /// late as can be.
-    func lastStatements(of transaction: UUID, _ author: ChangeAuthor) throws -> [WireStatement] {
-        var last = [WireStatement("SET CONSTRAINTS ALL IMMEDIATE")]
+    ///
+    /// - Parameter checksConstraints: whether what is deferred has to be looked at before the transaction gets its number; the commit does so in
+    ///   any case.
+    func lastStatements(of transaction: UUID, _ author: ChangeAuthor, checksConstraints: Bool = true) throws -> [WireStatement] {
+        var last = checksConstraints ? [WireStatement("SET CONSTRAINTS ALL IMMEDIATE")] : []
         if let metadata = changedMetadata { last.append(try PostgreSQLMetadata.update(metadata)) }
         last.append(
             PostgreSQLTransactions.recording(

@@ -48,6 +48,10 @@ package protocol DatabaseWire: AnyObject {
     /// Asks the server to end the statement that is running; it then fails with SQLSTATE 57014. May be called from any thread.
     func cancel()
 
+    /// What asks the server to end the statement that is running, and does nothing while none is: for any thread, also when the connection
+    /// is closed.
+    var statementEnding: @Sendable () -> Void { get }
+
     /// Ends the connection. Nothing may be asked of it afterwards.
     func close()
 }
@@ -68,6 +72,9 @@ package struct WireTarget: Sendable {
     package var overriding: [String: String]
     /// Parameters that go behind them: used where `connection` says nothing.
     package var standard: [String: String]
+    /// Whether a connection that leaves the machine has to be encrypted where nobody says otherwise: not `connection`, nor the environment,
+    /// nor a service file.
+    package var isEncryptedOffMachine = false
     /// Asked for each connection, for passwords that expire; nil where the client library knows the password, or none is needed.
     package var password: (@Sendable () throws -> String)?
 

@@ -1,0 +1,116 @@
+// Delete rules.
+
+extension NSManagedObjectContext {
+    /// Applies the delete rules of deleted objects, and of those that they delete, until there are no more.
+    func propagateDeletes() {
+        var reach = DeletionReach(self)
+        while changes.awaitsPropagation {
+            reach.load(changes.unpropagated)
+            guard let object = changes.nextToPropagate() else { return }
+            object.fireFaultIfNeeded()
+            for slot in object.layout.relationshipSlots { applyDeleteRule(of: object, slot: object.layout.slots[slot]) }
+        }
+    }
+
+    private func applyDeleteRule(of object: NSManagedObject, slot: PropertySlot) {
+        switch slot.deleteRule {
+        case .noActionDeleteRule, .denyDeleteRule: return
+        case .cascadeDeleteRule:
+            // A destination that was never saved may have left the context already.
+            for destination in destinations(of: object, slot) where destination.registry === registry {
+                delete(destination)
+                if slot.inverseSlot >= 0, !destination.isDeleted {
+                    destination.removeFromInverse(of: slot, object)
+                }
+            }
+        case .nullifyDeleteRule:
+            guard slot.inverseSlot >= 0 else { return }
+            for destination in destinations(of: object, slot) where !destination.isDeleted {
+                if !slot.inverseIsToMany { readAgain(destination, ifOthersLedItTo: object, slot) }
+                destination.removeFromInverse(of: slot, object)
+            }
+        }
+    }
+
+    /// Reads the row of a destination again that the store has in a relationship, but that has been read before it came there:
+    /// what leads to a deleted object must be changed, and written.
+    ///
+    /// A destination with changes is left: its save meets a conflict, after which the delete rule is applied again.
+    private func readAgain(_ destination: NSManagedObject, ifOthersLedItTo object: NSManagedObject, _ slot: PropertySlot) {
+        destination.fireFaultIfNeeded()
+        let inverse = slot.inverseSlot(in: destination.layout)
+        guard destination.toOne(inverse) !== object, destination.committedRow != nil, !destination.flags.contains(.inserted),
+            !destination.hasPersistentChanges, destination.extras?.allToMany.contains(where: { $0.state.hasChanges }) != true
+        else { return }
+        reload(destination)
+    }
+
+    private func destinations(of object: NSManagedObject, _ slot: PropertySlot) -> ContiguousArray<NSManagedObject> {
+        if slot.kind == .toOne { return object.toOne(slot.index).map { [$0] } ?? [] }
+        return object.toManyMembers(slot.index).objects
+    }
+}
+
+/// Reads what the delete rules of many objects look at, a statement for each relationship and level of objects, and not for each object.
+private struct DeletionReach {
+    private let context: NSManagedObjectContext
+    /// How many of the objects that wait were looked at.
+    private var height = 0
+    /// The objects whose relationships were read.
+    private var known: Set<ObjectIdentifier> = []
+    /// Keeps rows in the stores' caches until the faults find them there.
+    private var rows: [FetchedRows] = []
+
+    init(_ context: NSManagedObjectContext) { self.context = context }
+
+    /// - Parameter waiting: a stack of deleted objects.
+    mutating func load(_ waiting: [NSManagedObject]) {
+        height = min(height, waiting.count)
+        // One alone is read by itself.
+        guard waiting.count > height + 1 else { return }
+        var level = waiting[height...].filter {
+            $0.flags.contains(.deleted) && $0.flags.isDisjoint(with: [.propagated, .inaccessible]) && !known.contains(ObjectIdentifier($0))
+        }
+        height = waiting.count
+        do {
+            while level.count > 1 { level = try load(level) }
+        } catch {
+            // What cannot be read is tried again for each object, and the save says so.
+        }
+    }
+
+    /// - Returns: what the objects delete.
+    private mutating func load(_ level: [NSManagedObject]) throws -> [NSManagedObject] {
+        var next: [NSManagedObject] = []
+        for object in level { known.insert(ObjectIdentifier(object)) }
+        let stored = level.filter { $0.storeNumber >= 0 && !$0.flags.contains(.inserted) && !$0.layout.relationshipSlots.isEmpty }
+        for group in Dictionary(grouping: stored, by: { Int($0.storeNumber) << 32 | $0.layout.index }).values where group.count > 1 {
+            try loadRows(of: group)
+            for index in group[0].layout.relationshipSlots {
+                let slot = group[0].layout.slots[index]
+                if slot.isTransient { continue }
+                switch slot.deleteRule {
+                case .noActionDeleteRule: continue
+                case .nullifyDeleteRule where slot.inverseSlot < 0: continue
+                default: try context.prefetch([slot.name], of: group)
+                }
+                guard slot.deleteRule == .cascadeDeleteRule else { continue }
+                for object in group {
+                    if slot.kind == .toOne {
+                        if let destination = object.toOne(index) { next.append(destination) }
+                    } else {
+                        next += object.toManyMembers(index).objects
+                    }
+                }
+            }
+        }
+        return next.filter { !known.contains(ObjectIdentifier($0)) && !$0.isDeleted }
+    }
+
+    private mutating func loadRows(of group: [NSManagedObject]) throws {
+        let layout = group[0].layout
+        guard let source = context.rows(ofStore: Int(group[0].storeNumber)) else { return }
+        let missing = group.filter { $0.flags.contains(.fault) && source.cachedRow($0.key, of: layout) == nil }.map(\.key)
+        if missing.count > 1 { rows.append(try source.readRows(missing, of: layout)) }
+    }
+}

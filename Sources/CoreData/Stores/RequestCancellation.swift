@@ -1,0 +1,61 @@
+import Foundation
+import Synchronization
+
+/// Ends requests of which nobody waits for the results any more: those that a block makes while the task that waits for the block is cancelled.
+///
+/// A request that reads, and that can throw, throws `CancellationError` then. Faults are read nevertheless, for they cannot throw; what is
+/// saved is saved.
+package final class RequestCancellation: Sendable {
+    private struct State {
+        var isCancelled = false
+        /// Ends the statement that runs.
+        var endStatement: (@Sendable () -> Void)?
+    }
+
+    /// Where each thread keeps that of the block which it runs. Not by task: a task that the block starts is not cancelled with it.
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    private static var current: RequestCancellation? {
+        pthread_getspecific(key).map { Unmanaged<RequestCancellation>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Runs a block whose requests end when `cancel` is called.
+    package func whileRunning<Value>(_ block: () throws -> Value) rethrows -> Value {
+        let outer = pthread_getspecific(Self.key)
+        pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
+        defer { pthread_setspecific(Self.key, outer) }
+        return try withExtendedLifetime(self, block)
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    package func cancel() {
+        // Within the lock: behind `run` the statement is another one.
+        state.withLock { state in
+            state.isCancelled = true
+            state.endStatement?()
+        }
+    }
+
+    /// Runs a statement that `end` ends from another thread; just runs it where nothing can be cancelled.
+    ///
+    /// - Throws: `CancellationError`, or what the statement throws.
+    static func run<Result>(ending end: @escaping @Sendable () -> Void, _ statement: () throws -> Result) throws -> Result {
+        guard let current else { return try statement() }
+        let mayBegin = current.state.withLock { state in
+            if !state.isCancelled { state.endStatement = end }
+            return !state.isCancelled
+        }
+        guard mayBegin else { throw CancellationError() }
+        defer { current.state.withLock { $0.endStatement = nil } }
+        do { return try statement() } catch { throw current.isCancelled ? CancellationError() : error }
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CoreData
+@testable import CoreDataPostgreSQL
+
+/// A network that passes on what is said late, in pieces, or not to the end.
+@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+struct UnreliableConnectionTests {
+    private let proxy: PostgreSQLProxy
+    private let warehouse: Warehouse
+    private let context: NSManagedObjectContext
+
+    init() throws {
+        proxy = try PostgreSQLProxy(WireConnection.server())
+        warehouse = try Warehouse(through: proxy)
+        context = warehouse.context
+    }
+
+    private func names() throws -> [String] { try warehouse.texts("SELECT name FROM item ORDER BY name").compactMap { $0 } }
+
+    /// Saves some objects: a few by a statement, many by a copy.
+    private func save(_ name: String, count: Int) throws {
+        for _ in 0..<count { _ = context.insert("Item", ["name": name, "data": Data(repeating: 7, count: 50)]) }
+        do { try context.save() } catch {
+            context.reset()
+            throw error
+        }
+    }
+
+    @Test func messagesInPiecesAreRead() throws {
+        try context.performAndWait {
+            proxy.conduct.largestPiece = 11
+            try save("few", count: 3)
+            try save("many", count: 70)
+            context.reset()
+            #expect(
+                try context.all("Item").map { $0.value(forKey: "data") as? Data }
+                    == Array(repeating: Data(repeating: 7, count: 50), count: 73))
+        }
+    }
+
+    @Test func aSlowConnectionIsWaitedFor() throws {
+        try context.performAndWait {
+            proxy.conduct.delay = 0.05
+            try save("slow", count: 3)
+            context.reset()
+            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")) == 3)
+        }
+    }
+
+    /// Whatever byte the connection ends behind: what was reported as saved is there, once, and what was reported as failed is not.
+    @Test(arguments: 0..<(LongTests.areEnabled ? 40 : 4)) func aSaveThatIsCutIsDoneOnceOrNotAtAll(seed: Int) throws {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        var saved: [String] = []
+        context.performAndWait {
+            for number in 0..<30 {
+                let count = number % 3 == 0 ? 60 : 1
+                proxy.conduct.bytesUntilCut = Int.random(in: 0...(number % 3 == 0 ? 9_000 : 1_500), using: &generator)
+                do {
+                    try save("\(number)", count: count)
+                    saved += Array(repeating: "\(number)", count: count)
+                } catch {
+                    #expect((error as NSError).domain == NSCocoaErrorDomain, "\(error)")
+                }
+            }
+            proxy.conduct.bytesUntilCut = nil
+        }
+        #expect(proxy.cuts > 10)
+        #expect(try names() == saved.sorted())
+        // The connection is lost once for each save, and what has not been committed is done again.
+        #expect(saved.count > 300)
+    }
+
+    /// A fetch gives all rows, or an error: no part of them.
+    @Test(arguments: 0..<(LongTests.areEnabled ? 20 : 3)) func aFetchThatIsCutGivesAllRows(seed: Int) throws {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        try context.performAndWait {
+            try save("row", count: 500)
+            for _ in 0..<30 {
+                context.reset()
+                proxy.conduct.bytesUntilCut = Int.random(in: 0...80_000, using: &generator)
+                #expect(try context.all("Item").count == 500)
+            }
+        }
+        #expect(proxy.cuts > 5)
+    }
+
+    /// What the listener is told, or would have been, arrives after any number of cuts.
+    @Test func followingGoesOnAfterCuts() throws {
+        let other = try PostgreSQLProxy(WireConnection.server())
+        let follower = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
+        _ = try follower.addPersistentStore(
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: other.url(schema: warehouse.schema),
+            options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+        let following = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        following.persistentStoreCoordinator = follower
+        following.automaticallyMergesChangesFromParent = true
+        let item = try context.performAndWait {
+            let item = context.insert("Item", ["name": "0"])
+            try context.save()
+            return item
+        }
+        let theirs = try following.performAndWait { try following.all("Item")[0] }
+        for round in 1...10 {
+            other.conduct.bytesUntilCut = round * 150
+            try context.performAndWait {
+                item.setValue("\(round)", forKey: "name")
+                try context.save()
+            }
+            let deadline = Date(timeIntervalSinceNow: 20)
+            func hasFollowed() -> Bool { following.performAndWait { theirs.value(forKey: "name") as? String == "\(round)" } }
+            while !hasFollowed(), Date() < deadline { Thread.sleep(forTimeInterval: 0.01) }
+            #expect(hasFollowed(), "round \(round)")
+        }
+    }
+}
