@@ -66,7 +66,7 @@ struct PostgreSQLOptionTests {
             _ = warehouse.context.insert("Item", ["name": "Äsop"])
             try warehouse.context.save()
         }
-        try warehouse.run("DROP FUNCTION ocd_fold CASCADE")
+        try warehouse.run("DROP FUNCTION IF EXISTS ocd_fold CASCADE")
         let other = try warehouse.otherProgram()
         try other.performAndWait {
             #expect(try other.all("Item", "name == 'Äsop' AND name BEGINSWITH 'Ä'").count == 1)

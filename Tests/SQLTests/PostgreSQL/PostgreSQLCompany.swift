@@ -8,11 +8,11 @@ struct PostgreSQLCompany {
     private let coordinator: NSPersistentStoreCoordinator
     private let store: NSPersistentStore
 
-    init(_ model: NSManagedObjectModel = Company.model()) throws {
+    init(_ model: NSManagedObjectModel = Company.model(), dialect: PostgreSQLDialect = PostgreSQLDialect()) throws {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         // Object IDs are of some store.
         store = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-        mapping = try SQLMapping(layouts: coordinator.modelLayout, PostgreSQLDialect(), SnakeCaseNaming()) { _ in true }
+        mapping = try SQLMapping(layouts: coordinator.modelLayout, dialect, SnakeCaseNaming()) { _ in true }
     }
 
     func entity(_ name: String) -> SQLEntity {

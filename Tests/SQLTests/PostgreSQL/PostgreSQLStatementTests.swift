@@ -87,6 +87,21 @@ import Testing
         #expect(try schema.tables() + schema.afterRows() == (try Self.expected("schema")))
     }
 
+    /// A server without ICU cannot keep what is made of folded texts: it is said before there is a table, and not by each save.
+    @Test func derivedTextsNeedICU() throws {
+        let name = NSAttributeDescription("name", .stringAttributeType)
+        let search = NSDerivedAttributeDescription()
+        search.name = "search"
+        search.attributeType = .stringAttributeType
+        search.derivationExpression = NSExpression(format: "canonical:(name)")
+        let model = NSManagedObjectModel([NSEntityDescription("Part", class: "NSManagedObject", [name, search])])
+        let company = try PostgreSQLCompany(model, dialect: PostgreSQLDialect(hasICU: false))
+        let error = try #require(throws: NSError.self) {
+            try PostgreSQLSchema(mapping: company.mapping, schema: "company").afterRows()
+        }
+        for word in ["search", "Part", "ICU"] { #expect(error.localizedDescription.contains(word), "\(error)") }
+    }
+
     /// A kept statement binds other constants: what each argument is of comes from the generator for this dialect too.
     @Test func keptStatementsBindByRole() throws {
         let company = try PostgreSQLCompany()

@@ -47,7 +47,11 @@ struct SQLDerivation {
 
     // MARK: Reading the expression
 
-    func kind() throws -> Kind { try kind(of: expression, change: nil) }
+    func kind() throws -> Kind {
+        let kind = try kind(of: expression, change: nil)
+        if case .value(_, _, _, let change?) = kind, let reason = dialect.refusal(of: change) { throw unsupported(reason) }
+        return kind
+    }
 
     private func kind(of expression: NSExpression, change: SQLTextChange?) throws -> Kind {
         switch expression.expressionType {
