@@ -118,4 +118,46 @@ struct LargeUpdateTests {
         }
         #expect(try warehouse.texts("SELECT maker_id FROM item") == [nil])
     }
+
+    /// Triggers write rows of one update again while another is made: their versions are nobody else's.
+    @Test func updatesThatDeriveFromEachOtherMeetTheirVersions() throws {
+        let total = NSDerivedAttributeDescription()
+        total.name = "total"
+        total.attributeType = .integer64AttributeType
+        total.derivationExpression = NSExpression(format: "sum:(parts.price)")
+        let place = NSDerivedAttributeDescription()
+        place.name = "place"
+        place.attributeType = .stringAttributeType
+        place.derivationExpression = NSExpression(format: "bin.name")
+        let bin = NSEntityDescription("Bin", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType), total])
+        let part = NSEntityDescription("Part", class: "NSManagedObject", [NSAttributeDescription("price", .integer64AttributeType), place])
+        relate(bin, "parts", toMany: true, part, inverse: "bin")
+        let warehouse = try Warehouse(NSManagedObjectModel([bin, part]))
+        let context = warehouse.context
+        try context.performAndWait {
+            let bins = (0..<700).map { context.insert("Bin", ["name": "bin \($0)"]) }
+            let parts = bins.flatMap { bin in (0..<2).map { context.insert("Part", ["price": $0, "bin": bin]) } }
+            try context.save()
+            for round in 2...3 {
+                for bin in bins { bin.setValue("renamed \(round)", forKey: "name") }
+                for part in parts { part.setValue(round, forKey: "price") }
+                try context.save()
+                let sums = "SELECT DISTINCT name || ' ' || total || ' ' || version FROM bin"
+                #expect(try warehouse.texts(sums) == ["renamed \(round) \(2 * round) \(round)"])
+                #expect(try warehouse.texts("SELECT DISTINCT place || ' ' || version FROM part") == ["renamed \(round) \(round)"])
+                #expect(Set(bins.map { $0.value(forKey: "total") as? Int }) == [2 * round])
+                #expect(Set(parts.map { $0.value(forKey: "place") as? String }) == ["renamed \(round)"])
+            }
+            // One row of others, and nothing of the first attempt is left behind.
+            try warehouse.run("UPDATE part SET price = 100, version = version + 1 WHERE id = (SELECT min(id) FROM part)")
+            for bin in bins { bin.setValue("last", forKey: "name") }
+            for part in parts { part.setValue(9, forKey: "price") }
+            let error = try #require(throws: NSError.self) { try context.save() }
+            #expect((error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])?.count == 1)
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            try context.save()
+            #expect(try warehouse.texts("SELECT DISTINCT name || ' ' || total FROM bin") == ["last 18"])
+            #expect(Set(bins.map { $0.value(forKey: "total") as? Int }) == [18])
+        }
+    }
 }
