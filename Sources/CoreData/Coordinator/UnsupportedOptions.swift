@@ -30,18 +30,14 @@ enum UnsupportedOptions {
     }
 
     private static func say(_ harmless: [String: String], _ options: [AnyHashable: Any], subject: (String) -> String) {
-        for (option, reason) in harmless where isSet(options[option]) {
-            Warnings.sayOnce(about: subject(option)) { "The option \(option) has no effect: \(reason)." }
-        }
-    }
-
-    private static func isSet(_ value: Any?) -> Bool {
-        switch value {
-        case nil: false
-        case let number as NSNumber: number.boolValue
-        case let bool as Bool: bool
-        case let text as String: (text as NSString).boolValue
-        default: true
+        for (option, reason) in harmless {
+            let isSet =
+                switch options[option] {
+                case nil: false
+                case is NSNumber, is Bool, is String: NSPersistentStore.flag(options, option)
+                default: true
+                }
+            if isSet { Warnings.sayOnce(about: subject(option)) { "The option \(option) has no effect: \(reason)." } }
         }
     }
 }
