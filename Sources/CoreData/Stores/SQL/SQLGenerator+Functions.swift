@@ -98,7 +98,9 @@ extension SQLGenerator {
         guard Self.numberFunctions.contains(name) else { return nil }
         try requireNumbers([value], name, context)
         switch name {
-        case "abs:": return try calculation(name, [value], kind: value.kind, context)
+        case "abs:":
+            // Of a Boolean comes a number.
+            return try calculation(name, [value], kind: value.kind == .boolean ? .int64 : value.kind, context)
         case "floor:", "ceiling:", "trunc:":
             if value.kind?.isInteger == true { return value.computed }
             return try calculation(name, [value], kind: .double, context)

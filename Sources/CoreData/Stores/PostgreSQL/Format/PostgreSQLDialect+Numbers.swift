@@ -361,8 +361,13 @@ extension PostgreSQLDialect {
     func storedAggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText { self.aggregate(aggregate, value) }
 
     func exactAggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText? {
-        guard value.kind == .decimal, aggregate == .average else { return nil }
-        return average(ofDecimal: value)
+        switch aggregate {
+        case .average: return value.kind == .decimal ? average(ofDecimal: value) : nil
+        // The sum of nothing is the whole number 0, with which whole numbers are divided as such.
+        case .sum where form(value) == .decimal: return "ocd_decimal(SUM(" + value.text + "))"
+        case .sum where form(value) == .double: return "ocd_double(" + self.aggregate(.sum, value) + ")"
+        case .sum, .minimum, .maximum: return nil
+        }
     }
 }
 
