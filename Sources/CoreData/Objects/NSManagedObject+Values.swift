@@ -290,9 +290,7 @@ extension NSManagedObject {
     final func differsFromCommitted(_ slot: PropertySlot) -> Bool {
         if slot.kind.isToMany { return extras?.toMany(slot.index)?.hasChanges ?? false }
         if let composite = slot.composite { return composite.slots.contains { differsFromCommitted(layout.slots[$0]) } }
-        guard slot.index < layout.storedCount, let pending, pending.has(slot.index) else {
-            return false
-        }
+        guard slot.index < layout.storedCount, let pending, pending.has(slot.index) else { return false }
         if committedRow == nil {
             // A new object: nil is what it would have anyway.
             return !pending.value(slot.index).isNull || !layout.defaultValue(slot.index).isNull
@@ -308,17 +306,20 @@ extension NSManagedObject {
         return false
     }
 
+    /// Whether a value or a relationship differs from the store.
+    final var hasChangesToSave: Bool { hasPersistentChanges || extras?.allToMany.contains { $0.state.hasChanges } == true }
+
     final func equals(_ new: PropertyValue, _ old: PropertyValue, _ slot: PropertySlot) -> Bool {
         switch (new, old) {
         case (.stored(let new), .stored(let old)): return equals(new, old)
         case (.object(let object), .stored(.reference(let reference))):
             let reference = latest(reference)
-            return !object.flags.contains(.inserted) && object.key == reference.key
+            // One that takes the place of its deleted row has its key.
+            return (!object.flags.contains(.inserted) || object.extras?.deletedRow != nil) && object.key == reference.key
                 && object.layout.rootIndex == layout.model.layouts[reference.layoutIndex].rootIndex
         case (.object(let new), .object(let old)): return new === old
         case (.custom(let custom), .stored(.data(let data))):
-            guard let attribute = slot.attribute,
-                let bytes = try? Transformation.data(from: custom.value, attribute: attribute)
+            guard let attribute = slot.attribute, let bytes = try? Transformation.data(from: custom.value, attribute: attribute)
             else { return false }
             if bytes == data { return true }
             // One value may be archived in several ways.

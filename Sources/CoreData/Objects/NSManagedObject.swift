@@ -144,7 +144,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     /// The object's identity: temporary until its first save, permanent afterwards.
     public final var objectID: NSManagedObjectID {
         if let objectID = extras?.objectID { return objectID }
-        if flags.contains(.inserted) || storeNumber < 0 {
+        if flags.contains(.inserted) && extras?.deletedRow == nil /* as whose row it comes back */ || storeNumber < 0 {
             if let objectID = registry?.permanentID(ofNew: self) { return objectID }
             let extras = makeExtras()
             let serial = registry?.identities.nextSerial() ?? ObjectRegistry.nextFreeSerial()

@@ -286,4 +286,43 @@ import Testing
         #expect(found.author == nil)
         if kind == .sqlite { #expect(library.file.column("SELECT ZAUTHOR FROM ZBOOK") == [nil]) }
     }
+
+    @Test(arguments: StoreKind.allCases, winning)
+    func aPolicyMayAskForTheIDOfWhatItSavesAgain(kind: StoreKind, type: (NSMergePolicyType, String)) throws {
+        let deleted = try Deleted(kind, type.0)
+        let id = deleted.author.objectID
+        var asked: [NSManagedObjectID] = []
+        deleted.policy.interruption = {
+            asked.append(deleted.author.objectID)
+            try deleted.theirs.save()
+        }
+        try deleted.mine.save()
+        #expect(asked.first == id)
+        #expect(deleted.author.objectID == id)
+        #expect(!deleted.author.objectID.isTemporaryID)
+        #expect(try deleted.mine.existingObject(with: id) === deleted.author)
+        #expect(try deleted.rows() == [type.1])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func anOwnerThatIsSavedAgainHasTheMembersThatLeadToIt(kind: StoreKind) throws {
+        let library = try Library(kind)
+        library.context.mergePolicy = NSMergePolicy.overwrite
+        let author = library.context.author("Author")
+        try library.context.save()
+        let book = library.context.book("Book", by: author)
+        try library.context.save()
+        #expect(author.books == [book])
+        let deleting = library.newContext()
+        deleting.delete(try #require(try deleting.authors().first))
+        try deleting.save()
+        author.name = "Again"
+        try library.context.save()
+        let fresh = library.newContext()
+        let members = try #require(try fresh.authors().first).books.map(\.title)
+        #expect(try fresh.books().filter { $0.author != nil }.map(\.title) == members)
+        library.context.refresh(book, mergeChanges: false)
+        #expect(author.books == (members.isEmpty ? [] : [book]))
+        #expect((book.author == author) == !members.isEmpty)
+    }
 }

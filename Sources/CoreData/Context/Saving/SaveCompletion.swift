@@ -74,9 +74,14 @@ struct SaveCompletion {
         keepObjects(of: object)
         object.adoptSavedRow(row)
         object.extrasReference?._withUnsafeGuaranteedRef { extras in
-            if extras.deletedRow != nil { (extras.deletedRow, extras.isRevived) = (nil, false) }
+            let tookAPlace = extras.deletedRow != nil
+            if tookAPlace { (extras.deletedRow, extras.isRevived) = (nil, false) }
             guard extras.hasToMany else { return }
-            for (_, state) in extras.allToMany { state.changesWereSaved() }
+            for (slot, state) in extras.allToMany {
+                state.changesWereSaved()
+                // Members that led to the deleted row may lead here again: the store knows.
+                if tookAPlace, !object.layout.slots[slot].isTransient { extras.setToMany(slot, nil) }
+            }
         }
     }
 

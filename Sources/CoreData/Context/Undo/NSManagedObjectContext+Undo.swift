@@ -90,7 +90,7 @@ extension NSManagedObjectContext {
             guard object.registry === registry else { return }
             revive(object)
         } else if object.registry === registry, object.flags.contains(.deleted), !object.flags.contains(.discarded) {
-            let wasChanged = object.hasPersistentChanges || object.extras?.allToMany.contains { $0.state.hasChanges } == true
+            let wasChanged = object.hasChangesToSave
             if wasChanged { changes.undelete(object) } else { changes.takeBackDeletion(of: object) }
             changes.noteUndoneDeletion(of: object)
         } else if object.registry == nil || object.registry === registry {
