@@ -93,6 +93,8 @@ extension NSManagedObjectContext {
     private func discardChanges(of object: NSManagedObject) {
         if object.flags.contains(.updated) {
             if object.hasNewRelationships, !reload(object) { leaveNewRelationships(of: object) }
+            // That its relationships to what is being deleted ended is not to be lost: its row would keep keys that lead nowhere.
+            if changes.deleted.count > 0 { propagateDeletionsAgain(around: object) { .stored(object.committedValue($0)) } }
             changes.takeBackChanges(of: object)
         }
         if object.flags.contains(.deleted) { changes.takeBackDeletion(of: object) }
@@ -172,15 +174,17 @@ extension NSManagedObjectContext {
             state.committedOrder = nil
             _ = slot
         }
-        if changes.deleted.count > 0 { propagateDeletionsAgain(around: object) }
+        if changes.deleted.count > 0 { propagateDeletionsAgain(around: object, object.currentValue) }
     }
 
     /// Applies delete rules again where others have led a row to a deleted object since, or a deleted object to other rows: what
     /// they relate to it must not keep a way to it.
-    private func propagateDeletionsAgain(around object: NSManagedObject) {
+    ///
+    /// - Parameter value: the value of a slot.
+    private func propagateDeletionsAgain(around object: NSManagedObject, _ value: (Int) -> PropertyValue) {
         changes.propagateAgain(object)
         for slot in object.layout.relationshipSlots where slot < object.layout.storedCount {
-            guard object.layout.slots[slot].kind == .toOne, let reference = object.currentValue(slot).reference,
+            guard object.layout.slots[slot].kind == .toOne, let reference = value(slot).reference,
                 let layout = modelLayout?.layouts[reference.layoutIndex],
                 let destination = registry.object(store: Int(object.storeNumber), root: layout.rootIndex, key: reference.key)
             else { continue }

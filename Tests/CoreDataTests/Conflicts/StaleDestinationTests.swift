@@ -112,4 +112,20 @@ import Testing
         #expect(library.context.deletedObjects.isEmpty)
         #expect(try library.newContext().books().map { "\($0.title ?? "nil") \($0.pages)" } == ["Mine 3"])
     }
+
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func aRefreshDoesNotBringBackWhatADeletionEnded(kind: StoreKind, merging: Bool) throws {
+        let library = try Library(kind)
+        let author = library.context.author("Author")
+        let book = library.context.book("Book", by: author)
+        try library.context.save()
+        library.context.delete(author)
+        library.context.processPendingChanges()
+        #expect(book.author == nil)
+        library.context.refresh(book, mergeChanges: merging)
+        try library.context.save()
+        #expect(book.author == nil)
+        #expect(!library.context.hasChanges)
+        try expectNoAuthor(library, kind)
+    }
 }
