@@ -40,9 +40,43 @@ extension NSManagedObjectContext {
         destination.fireFaultIfNeeded()
         let inverse = slot.inverseSlot(in: destination.layout)
         guard destination.toOne(inverse) !== object, destination.committedRow != nil, !destination.flags.contains(.inserted),
-            !destination.hasPersistentChanges, destination.extras?.allToMany.contains(where: { $0.state.hasChanges }) != true
+            !destination.hasChangesToSave
         else { return }
         reload(destination)
+    }
+
+    /// Leads changed objects back to those that are not to be deleted after all, where delete rules have led them away.
+    ///
+    /// Cost: O(changed objects).
+    func takeBackNullification(around kept: Set<NSManagedObject>) {
+        for object in changes.updated.objects {
+            for index in object.layout.relationshipSlots {
+                let property = object.layout.slots[index]
+                if property.inverseSlot < 0 || property.isTransient { continue }
+                for destination in formerDestinations(of: object, property, among: kept) {
+                    let inverse = destination.layout.slots[property.inverseSlot(in: destination.layout)]
+                    if inverse.deleteRule == .noActionDeleteRule || inverse.deleteRule == .denyDeleteRule { continue }
+                    object.addToInverse(of: inverse, destination)
+                }
+            }
+        }
+    }
+
+    /// Those of some objects that the store has in a relationship of an object, while nothing has taken their places here.
+    private func formerDestinations(
+        of object: NSManagedObject, _ property: PropertySlot, among kept: Set<NSManagedObject>
+    ) -> [NSManagedObject] {
+        let slot = property.index
+        if property.kind.isToMany {
+            return object.extras?.toMany(slot)?.removed.objects.filter { kept.contains($0) } ?? []
+        }
+        guard object.pending?.has(slot) == true, object.currentValue(slot).isNull,
+            case .reference(let reference) = object.committedValue(slot), let layout = modelLayout?.layouts[reference.layoutIndex],
+            let former = registry.object(
+                store: Int(object.storeNumber), root: layout.rootIndex, key: registry.currentKey(reference.key)),
+            kept.contains(former)
+        else { return [] }
+        return [former]
     }
 
     private func destinations(of object: NSManagedObject, _ slot: PropertySlot) -> ContiguousArray<NSManagedObject> {

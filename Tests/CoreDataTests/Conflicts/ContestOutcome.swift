@@ -44,8 +44,10 @@ struct ContestOutcome {
                 changesMembers: changed.keys.contains { object.entity.relationshipsByName[$0]?.isToMany == true })
         }
         for object in context.deletedObjects where object.managedObjectContext != nil && !object.isFault {
-            intentions[ContestRows.name(object)] = Intention(
-                committed: object.committedValues(forKeys: ContestRows.names(object)).mapValues(ContestRows.text), isDeletion: true)
+            let committed = object.committedValues(forKeys: ContestRows.names(object)).mapValues(ContestRows.text)
+            // The deletion of a row that others have deleted, as this context was told, has nothing left to do.
+            if committed.values.allSatisfy({ $0 == "nil" }) { continue }
+            intentions[ContestRows.name(object)] = Intention(committed: committed, isDeletion: true)
         }
         return intentions
     }
@@ -102,8 +104,19 @@ struct ContestOutcome {
         }
     }
 
+    /// The intention without the ends of relationships to what was to be deleted, but was not.
+    private func withoutLostDeletions(_ intention: Intention) -> Intention {
+        var rest = intention
+        rest.changes = intention.changes.filter { key, value in
+            let former = String((intention.committed[key] ?? "").dropFirst())
+            return value != "nil" || intentions[former]?.isDeletion != true || after[former] == nil
+        }
+        return rest
+    }
+
     /// How the outcome for one row differs from what the policy promises; nil when it does not.
     private func difference(_ name: String, _ intention: Intention) -> String? {
+        let intention = withoutLostDeletions(intention)
         let (before, after) = (before[name], after[name])
         if intention.isDeletion {
             if objectsWin || before == nil || policy == .errorMergePolicyType {
@@ -127,7 +140,7 @@ struct ContestOutcome {
         guard let after else { return "it is gone" }
         switch policy {
         case .mergeByPropertyObjectTrumpMergePolicyType, .errorMergePolicyType:
-            return mismatch(before.merging(intention.changes) { $1 }, after)
+            return mismatch(before.merging(realChanges(intention)) { $1 }, after)
         case .overwriteMergePolicyType:
             if intention.changes.isEmpty, !intention.changesMembers { return changeOfOthers(before, after) }
             let whole = mismatch(intention.committed.merging(intention.changes) { $1 }, after)

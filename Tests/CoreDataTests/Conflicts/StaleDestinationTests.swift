@@ -128,4 +128,47 @@ import Testing
         #expect(!library.context.hasChanges)
         try expectNoAuthor(library, kind)
     }
+
+    @Test(arguments: StoreKind.allCases, [NSMergePolicy.mergeByPropertyStoreTrump, .rollback])
+    func aDeletionThatLosesEndsNoRelationship(kind: StoreKind, policy: NSMergePolicy) throws {
+        let library = try Library(kind)
+        let author = library.context.author("Author")
+        let book = library.context.book("Book", by: author, tags: [library.context.tag("Tag")])
+        try library.context.save()
+        #expect(book.tags.count == 1)
+        let theirs = library.newContext()
+        try theirs.authors().first?.name = "Theirs"
+        try theirs.save()
+        library.context.mergePolicy = policy
+        book.title = "Mine"
+        library.context.delete(author)
+        try library.context.save()
+        #expect(!author.isDeleted)
+        #expect(book.author == author)
+        #expect(author.books == [book])
+        #expect(!library.context.hasChanges)
+        #expect(try library.newContext().books().map { "\($0.title ?? "nil") \($0.author?.name ?? "nil")" } == ["Mine Theirs"])
+        if kind == .sqlite { #expect(library.file.column("SELECT ZAUTHOR FROM ZBOOK") == ["1"]) }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func anOverwrittenObjectDoesNotTakeItsDestinationBackToFormerValues(kind: StoreKind) throws {
+        let library = try Library(kind)
+        let author = library.context.author("Author", born: 1)
+        let book = library.context.book("Book", by: author)
+        try library.context.save()
+        #expect(author.books == [book])
+        let theirs = library.newContext()
+        try theirs.authors().first?.born = 2
+        try theirs.books().first?.author = theirs.author("Other")
+        try theirs.save()
+        library.context.mergePolicy = NSMergePolicy.overwrite
+        book.title = "Mine"
+        try library.context.save()
+        let found = try #require(try library.newContext().books().first)
+        #expect(found.title == "Mine")
+        #expect(found.author?.name == "Author")
+        #expect(found.author?.born == 2)
+        #expect(author.born == 2)
+    }
 }

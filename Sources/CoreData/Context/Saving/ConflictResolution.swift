@@ -1,12 +1,26 @@
 import Foundation
 
+/// What the earlier attempts of a save tell the resolution of its conflicts.
+final class PastConflicts {
+    /// Objects that the program has not changed: destinations of what it has changed, which are saved with that.
+    var drawnIn: Set<NSManagedObject>
+    /// Objects that had a conflict.
+    var settled: Set<NSManagedObject> = []
+    /// Objects that are not to be deleted after all, by the conflicts that are being resolved.
+    var lostDeletions: Set<NSManagedObject> = []
+
+    init(drawnIn: ContiguousArray<NSManagedObject>) { self.drawnIn = Set(drawnIn) }
+}
+
 /// Conflicts of one attempt to save: told to the merge policy, then settled as its type says.
 struct ConflictResolution {
     let context: NSManagedObjectContext
     let found: StoreConflicts
+    let past: PastConflicts
 
-    init(_ found: StoreConflicts, in context: NSManagedObjectContext) {
+    init(_ found: StoreConflicts, after past: PastConflicts, in context: NSManagedObjectContext) {
         self.found = found
+        self.past = past
         self.context = context
     }
 
@@ -44,15 +58,22 @@ struct ConflictResolution {
             described.resolution = { type in resolve(violation, type) }
             constraintConflicts.append(described)
         }
-        // The cached rows are proven stale: whoever refreshes the objects must get the store's rows.
         for conflict in rowConflicts {
             let object = conflict.sourceObject
+            // What was set to the value that it had is not to be saved: others may have changed it, or deleted where it leads. But what
+            // others have set it to meanwhile, too, is what it is to have.
+            if past.settled.insert(object).inserted { context.forgetUnchanged(object) }
+            // The cached rows are proven stale: whoever refreshes the objects must get the store's rows.
             context.rows(ofStore: found.store.number)?.forgetCachedRow(object.key, of: object.layout)
         }
         if rowConflicts.isEmpty, constraintConflicts.isEmpty { return }
         try policy.resolve(mergeConflicts: rowConflicts + constraintConflicts)
         for conflict in rowConflicts { conflict.settle(policy.mergeType) }
         for conflict in constraintConflicts { conflict.settle(policy.mergeType) }
+        if !past.lostDeletions.isEmpty {
+            context.takeBackNullification(around: past.lostDeletions)
+            past.lostDeletions = []
+        }
         if context.changes.awaitsPropagation { context.processPendingChanges() }
     }
 
@@ -151,7 +172,12 @@ struct ConflictResolution {
         case .check:
             context.adoptCommitted(current, object)
         case .delete:
-            if !objectWins { context.changes.takeBackDeletion(of: object) }
+            if !objectWins {
+                context.changes.takeBackDeletion(of: object)
+                past.lostDeletions.insert(object)
+                // What was changed before the deletion goes with it.
+                context.restoreCommittedValues(object)
+            }
             context.adoptCommitted(current, object)
         case .update where !object.flags.contains(.updated):
             // A destination of what was changed.
@@ -178,7 +204,7 @@ struct ConflictResolution {
                     }
                 }
             }
-        case .overwriteMergePolicyType where !isOnlyNullified(object):
+        case .overwriteMergePolicyType where !past.drawnIn.contains(object) && !isOnlyNullified(object):
             // The whole object as it is in memory is written.
             if let former {
                 for slot in 0..<layout.storedCount where object.pending?.has(slot) != true {
@@ -189,9 +215,21 @@ struct ConflictResolution {
                     }
                 }
             }
-        default: context.forgetUnchanged(object)
+        default:
+            if let former { forgetNullification(of: object, former, current) }
         }
         context.adoptCommitted(current, object)
+    }
+
+    /// Leaves relationships as others have set them that were to end only because what they led to before is deleted.
+    private func forgetNullification(of object: NSManagedObject, _ former: Snapshot, _ current: Snapshot) {
+        guard let pending = object.pending else { return }
+        for slot in object.layout.relationshipSlots where slot < object.layout.storedCount && pending.has(slot) {
+            guard object.currentValue(slot).isNull, case .reference(let reference) = former.value(slot),
+                !object.equals(current.value(slot), former.value(slot)), isBeingDeleted(reference, object)
+            else { continue }
+            pending.remove(slot)
+        }
     }
 
     /// The row is gone, and so is the object.

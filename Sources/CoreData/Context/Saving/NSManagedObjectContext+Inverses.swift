@@ -10,7 +10,6 @@ extension NSManagedObjectContext {
     ///
     /// - Returns: the destinations that had no changes before.
     /// - Throws: what prevents a destination's row from being read.
-    @discardableResult
     func completeInverses(of objects: SavedObjects) throws -> ContiguousArray<NSManagedObject> {
         var changed: ContiguousArray<NSManagedObject> = []
         for list in [objects.inserted, objects.updated] {
@@ -74,7 +73,7 @@ extension NSManagedObjectContext {
         let slot = property.inverseSlot(in: destination.layout)
         let state = destination.extras?.toMany(slot)
         if state?.added.contains(object) == true { return true }
-        if destination.flags.isDisjoint(with: .known) { changed.append(destination) }
+        if !destination.hasChangesToSave { changed.append(destination) }
         if let state, state.isLoaded, state.members.contains(object) {
             // Read after others had made the same change: it is saved with the object all the same, for others may delete it since.
             destination.prepareForChange()

@@ -17,11 +17,11 @@ extension NSManagedObjectContext {
         processPendingChanges()
         NotificationCenter.default.post(name: Self.willSaveObjectsNotification, object: self, userInfo: nil)
         processPendingChanges()
-        try completeInverses(of: pendingObjects())
+        let drawnIn = try completeInverses(of: pendingObjects())
         try callWillSave()
         let objects = pendingObjects()
         try validate(objects)
-        let outcome = try unpinned { try write(objects, coordinator) }
+        let outcome = try unpinned { try write(objects, coordinator, drawnIn: drawnIn) }
         SaveCompletion(self).finish(outcome)
     }
 
@@ -60,7 +60,8 @@ extension NSManagedObjectContext {
         }
         conflictChecks.formUnion(request.lockedObjects ?? [])
         let written = try objects()
-        SaveCompletion(self).finish(try unpinned { try write(written, coordinator, remaining: objects) })
+        let outcome = try unpinned { try write(written, coordinator, drawnIn: completed, remaining: objects) }
+        SaveCompletion(self).finish(outcome)
     }
     /// All pending changes.
     private func pendingObjects() -> SavedObjects {
@@ -119,11 +120,15 @@ extension NSManagedObjectContext {
         for object in objects.deleted { object.markChangedInSave() }
     }
 
-    /// - Parameter remaining: the objects to write after a merge policy has changed what is pending; nil for all of them.
+    /// - Parameters:
+    ///   - drawnIn: the objects that take part only as destinations of what others have changed.
+    ///   - remaining: the objects to write after a merge policy has changed what is pending; nil for all of them.
     private func write(
-        _ initial: SavedObjects, _ coordinator: NSPersistentStoreCoordinator, remaining: (() throws -> SavedObjects)? = nil
+        _ initial: SavedObjects, _ coordinator: NSPersistentStoreCoordinator, drawnIn: ContiguousArray<NSManagedObject>,
+        remaining: (() throws -> SavedObjects)? = nil
     ) throws -> WrittenChanges {
         var objects = initial
+        var past: PastConflicts?
         var rounds = 0
         while true {
             do {
@@ -138,8 +143,10 @@ extension NSManagedObjectContext {
                         "The save met conflicts again and again: other writers changed the same rows \(rounds) times meanwhile.")
                 }
                 do {
-                    try ConflictResolution(conflicts, in: self).resolve()
-                    if remaining == nil { try completeInverses(of: pendingObjects()) }
+                    let conflictsBefore = past ?? PastConflicts(drawnIn: drawnIn)
+                    past = conflictsBefore
+                    try ConflictResolution(conflicts, after: conflictsBefore, in: self).resolve()
+                    if remaining == nil { conflictsBefore.drawnIn.formUnion(try completeInverses(of: pendingObjects())) }
                     // The resolution may have changed objects that were not to be saved before.
                     try callWillSave()
                 } catch {
