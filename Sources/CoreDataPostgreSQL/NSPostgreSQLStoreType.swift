@@ -23,6 +23,21 @@ public let NSPostgreSQLConnectionInfoKey = "NSPostgreSQLConnectionInfo"
 /// The option of a store that is asked for the password of each connection: an `NSPostgreSQLPasswordProvider`.
 public let NSPostgreSQLPasswordProviderKey = PasswordClosure.option
 
+/// The option of a store whose tables others have made and own: another program, or somebody who writes SQL.
+///
+/// The value is a `Bool`. The schema of the store's URL is then left as it is: no table, function or trigger is made, in it or elsewhere. The
+/// user info of the model says which entity is which table:
+///
+/// ```swift
+/// product.userInfo = ["ocd.table": "products", "ocd.key": "product_id"]
+/// name.userInfo = ["ocd.column": "title"]
+/// description.setOption(true as NSNumber, forKey: NSPostgreSQLGivenTablesOption)
+/// ```
+///
+/// Tables that do not fit the model are refused when the store is added, with an error (134020) that names each table and column.
+/// What such a store can do and what it refuses is in CoreData's article about stores in PostgreSQL.
+public let NSPostgreSQLGivenTablesOption = "NSPostgreSQLGivenTables"
+
 /// Gives the password of each connection that a store opens, for passwords and tokens that expire or lie in a vault.
 ///
 /// ```swift

@@ -32,6 +32,9 @@ protocol RowSource: AnyObject, Sendable {
     /// Whether fetches, saves and requests for keys must name their origin, because the store hands objects to a class of its user's.
     var needsObjects: Bool { get }
 
+    /// Whether keys that are reserved together are consecutive. Otherwise they are obtained one by one: `obtainKeys`.
+    var keysAreConsecutive: Bool { get }
+
     /// Whether reading rows costs input or output, so that a fetch may leave them to be read in batches.
     var readsRowsInBatches: Bool { get }
 
@@ -64,6 +67,8 @@ protocol RowSource: AnyObject, Sendable {
 
 extension RowSource {
     var needsObjects: Bool { false }
+
+    var keysAreConsecutive: Bool { true }
 
     var readsRowsInBatches: Bool { false }
 

@@ -53,7 +53,7 @@ struct KeyAssignment {
                     "The store at \(store.url?.path ?? "?") is read-only: new objects of \(root.name) cannot be saved in it.",
                     recovery: store.readOnlyReason.recovery, userInfo: [NSAffectedStoresErrorKey: [store]])
             }
-            if rows.needsObjects {
+            if rows.needsObjects || !rows.keysAreConsecutive {
                 let members = group.members.map { $0.takeUnretainedValue() }
                 let keys = try rows.obtainKeys(members.count, for: root, origin: NewObjects(members))
                 for (object, key) in zip(members, keys) {

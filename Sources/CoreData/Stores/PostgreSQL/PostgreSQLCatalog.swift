@@ -2,12 +2,28 @@ import Foundation
 
 /// What the server says of the tables in a store's schema.
 struct PostgreSQLCatalog: Sendable {
-    /// By table, then by column: the type's object identifier.
-    private(set) var types: [String: [String: UInt32]] = [:]
+    /// What the server says of a column.
+    struct Column: Sendable {
+        /// The type that values are sent as, where it is not the column's own.
+        let type: UInt32
+        /// What the server calls its type.
+        let typeName: String
+        /// Whether it holds texts of a fixed length, filled up with blanks.
+        var isPadded = false
+        /// Whether texts are ordered by their code points.
+        var ordersByCodePoints = true
+    }
+
+    /// By table, then by column.
+    private var types: [String: [String: Column]] = [:]
+    /// What each table is: `r` and `p` for tables, `v` for a view, `f` for a foreign table.
+    private(set) var kinds: [String: String] = [:]
     /// The entity numbers of the store, by the entities' names.
     private(set) var entityNumbers: [String: Int] = [:]
     /// Whether the schema has the functions that fold texts.
     private(set) var folds = false
+    /// Whether it has the functions that predicates need beside what PostgreSQL has.
+    private(set) var calculates = false
 
     /// Reads tables, views and foreign tables; and the numbers, where the store has a table of them.
     static func read(_ connection: PostgreSQLConnection, schema: String) throws -> PostgreSQLCatalog {
@@ -17,22 +33,29 @@ struct PostgreSQLCatalog: Sendable {
         try connection.execute(
             WireStatement(
                 """
-                SELECT c.relname::text, a.attname::text, a.atttypid::int8 FROM pg_catalog.pg_class c \
+                SELECT c.relname::text, a.attname::text, CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END::int8, \
+                format_type(a.atttypid, a.atttypmod), c.relkind::text, CASE WHEN a.attcollation = 0 THEN TRUE \
+                WHEN o.collprovider = 'd' THEN NOT 'a'::text < 'B'::text ELSE o.collcollate IN ('C', 'POSIX') IS TRUE END FROM pg_catalog.pg_class c \
                 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid \
+                JOIN pg_catalog.pg_type t ON t.oid = a.atttypid LEFT JOIN pg_catalog.pg_collation o ON o.oid = a.attcollation \
                 WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'f') AND a.attnum > 0 AND NOT a.attisdropped ORDER BY 1, a.attnum
                 """, arguments)
         ) { row in
             let row = PostgreSQLRow(row: row)
             guard let table = row.string(0), let column = row.string(1) else { return }
-            catalog.types[table, default: [:]][column] = UInt32(truncatingIfNeeded: row.int64(2))
+            catalog.kinds[table] = row.string(4)
+            catalog.types[table, default: [:]][column] = Column(
+                declared: UInt32(truncatingIfNeeded: row.int64(2)), named: row.string(3) ?? "", ordersByCodePoints: row.int64(5) != 0)
         }
-        catalog.folds =
-            try connection.integer(
-                WireStatement(
-                    """
-                    SELECT count(*) FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace \
-                    WHERE n.nspname = $1 AND p.proname = '\(PostgreSQLFunctions.folding)'
-                    """, arguments)) ?? 0 > 0
+        try connection.execute(
+            WireStatement(
+                """
+                SELECT DISTINCT p.proname::text FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace \
+                WHERE n.nspname = $1 AND p.proname IN ('\(PostgreSQLFunctions.folding)', '\(PostgreSQLFunctions.calculation)')
+                """, arguments)
+        ) { row in
+            if PostgreSQLRow(row: row).string(0) == PostgreSQLFunctions.folding { catalog.folds = true } else { catalog.calculates = true }
+        }
         if catalog.types[PostgreSQLHousekeeping.entityTable] != nil {
             try connection.execute(
                 WireStatement("SELECT name, number FROM \(PostgreSQLHousekeeping.entityTable)")
@@ -47,10 +70,37 @@ struct PostgreSQLCatalog: Sendable {
     /// The columns of each table.
     var columns: [String: [String]] { types.mapValues { Array($0.keys) } }
 
-    func type(_ column: String, of table: String) -> UInt32? { types[table]?[column] }
+    func column(_ column: String, of table: String) -> Column? { types[table]?[column] }
+
+    /// The type that values of a column are sent as.
+    func type(_ column: String, of table: String) -> UInt32? { types[table]?[column]?.type }
 
     /// What can be said to the server in the schema.
     var dialect: PostgreSQLDialect { PostgreSQLDialect(hasICU: folds) }
+
+    /// The same where others have made it.
+    var givenDialect: PostgreSQLDialect {
+        let isInOrder = types.values.allSatisfy { $0.values.allSatisfy { $0.type != WireType.text || $0.ordersByCodePoints } }
+        return PostgreSQLDialect(hasICU: folds, hasFunctions: calculates, ordersColumnsByLanguage: !isInOrder)
+    }
+}
+
+extension PostgreSQLCatalog.Column {
+    /// - Parameters:
+    ///   - type: the type, or the one that a domain is made of.
+    ///   - name: what the server calls the type.
+    init(declared type: UInt32, named name: String, ordersByCodePoints: Bool) {
+        typeName = name
+        // An extension's types have other numbers in each database.
+        let isCaseInsensitive = name == "citext" || name.hasSuffix(".citext")
+        switch type {
+        case WireType.varchar, WireType.bpchar: self.type = WireType.text
+        case WireType.timestamp: self.type = WireType.timestamptz
+        default: self.type = isCaseInsensitive ? WireType.text : type
+        }
+        isPadded = type == WireType.bpchar
+        self.ordersByCodePoints = ordersByCodePoints && !isCaseInsensitive
+    }
 }
 
 extension PostgreSQLDialect {

@@ -45,12 +45,28 @@ final class PostgreSQLKeys: Sendable {
 }
 
 extension PostgreSQLStore {
+    var keysAreConsecutive: Bool { !hasGivenTables }
+
+    func obtainKeys(_ count: Int, for entity: EntityLayout, origin: AnyObject) throws -> [Int64] {
+        let backend = try backend()
+        if let given = backend.given {
+            try requireWritable()
+            return try nextGivenKeys(count, of: backend.root(of: entity), given, backend)
+        }
+        let first = try reserveKeys(count, for: entity)
+        return Array(first..<(first + Int64(count)))
+    }
+
     /// Takes keys of a table in a transaction of its own, which the server need not have on disk: what is saved with them later is written
     /// behind it.
     func reserveKeys(_ count: Int, for entity: EntityLayout) throws -> Int64 {
         guard count > 0 else { return 0 }
         let backend = try backend()
         let root = try backend.root(of: entity)
+        if let given = backend.given {
+            try requireWritable()
+            return try nextGivenRun(count, of: root, given, backend)
+        }
         if let key = backend.keys.take(count, of: entity.rootIndex) { return key }
         try requireWritable()
         let size = backend.keys.sizeOfNextBlock(count, of: entity.rootIndex)
@@ -59,7 +75,7 @@ extension PostgreSQLStore {
         arguments.append(WireType.int2) { $0.append(Int16(truncatingIfNeeded: root.number)) }
         let dialect = backend.mapping.dialect
         // Rows that others have inserted by hand count too.
-        let highest = "SELECT max(\(dialect.identifier(backend.mapping.naming.key))) FROM \(dialect.identifier(root.table.name))"
+        let highest = "SELECT max(\(dialect.identifier(root.table.keyColumn))) FROM \(dialect.identifier(root.table.name))"
         let update = WireStatement(
             "UPDATE \(PostgreSQLHousekeeping.entityTable) SET last_key = GREATEST(last_key, COALESCE((\(highest)), 0)) + $1 "
                 + "WHERE number = $2 RETURNING last_key", arguments, isKept: true)

@@ -14,6 +14,12 @@ struct PostgreSQLReplacement {
     static func run(
         at url: URL, _ options: [AnyHashable: Any]?, withStoreAt sourceURL: URL, _ sourceOptions: [AnyHashable: Any]?
     ) throws {
+        for (url, options) in [(url, options), (sourceURL, sourceOptions)]
+        where PostgreSQLStore.flag(options, PostgreSQLStore.givenTablesOption) {
+            throw GivenTables.refusal(
+                "The store can neither be replaced nor be what replaces another one", at: url.withoutPassword,
+                recovery: "Copy its objects with migratePersistentStore(_:to:options:withType:).")
+        }
         try PostgreSQLStore.withConnection(at: sourceURL, sourceOptions, isReadOnly: true) { source, sourceAddress in
             try PostgreSQLStore.withConnection(at: url, options, isReadOnly: false) { destination, address in
                 try source.begin(with: [WireStatement("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")])

@@ -14,12 +14,14 @@ extension PostgreSQLStore {
 
     static func readMetadata(at url: URL, _ options: [AnyHashable: Any]?) throws -> [String: Any] {
         try withConnection(at: url, options, isReadOnly: true) { connection, address in
+            if flag(options, givenTablesOption) { return try GivenTables.metadata(connection, schema: address.schema) }
             if let metadata = try PostgreSQLMetadata.read(connection, schema: address.schema) { return metadata }
             throw noStore(address)
         }
     }
 
     static func replaceMetadata(_ metadata: [String: Any]?, at url: URL, _ options: [AnyHashable: Any]?) throws {
+        if flag(options, givenTablesOption) { throw GivenTables.metadataRefusal(at: url.withoutPassword) }
         try withConnection(at: url, options, isReadOnly: false) { connection, address in
             try connection.transaction {
                 guard let old = try PostgreSQLMetadata.read(connection, schema: address.schema) else { throw noStore(address) }
@@ -31,7 +33,8 @@ extension PostgreSQLStore {
     }
 
     static func readModel(at url: URL, _ options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? {
-        try withConnection(at: url, options, isReadOnly: true) { connection, address in
+        if flag(options, givenTablesOption) { return nil }
+        return try withConnection(at: url, options, isReadOnly: true) { connection, address in
             try PostgreSQLMetadata.model(connection, schema: address.schema)
         }
     }
@@ -46,6 +49,10 @@ extension PostgreSQLStore {
 
     /// Drops what belongs to the store at a URL. It is no error when there is none.
     static func destroy(at url: URL, _ options: [AnyHashable: Any]?) throws {
+        if flag(options, givenTablesOption) {
+            throw GivenTables.refusal(
+                "The store cannot be destroyed", at: url.withoutPassword, recovery: "Whoever has made the tables may drop them.")
+        }
         do {
             try withConnection(at: url, options, isReadOnly: false) { connection, address in
                 try connection.transaction {

@@ -69,6 +69,11 @@ extension PostgreSQLStore {
     ///
     /// Its UUID is taken for another transaction: where that succeeds the save was not committed, and never can be.
     private func wasCommitted(_ identifier: UUID, _ backend: PostgreSQLBackend) throws -> Bool {
+        if hasGivenTables {
+            throw GivenTables.refusal(
+                "The connection was lost while a save was committed, and whether it was is not known", at: url,
+                recovery: "Reset the context and read the objects again to see what was saved.")
+        }
         let deadline = Date(timeIntervalSinceNow: backend.pool.configuration.timeout)
         var pause = 0.05
         while true {
@@ -109,10 +114,20 @@ extension PostgreSQLStore {
     private func missingValue(_ error: WireError) -> NSError? {
         guard let table = error.table, let mapping = try? backend().mapping,
             let found = mapping.tables.first(where: { $0.name == table })?.columns.first(where: { $0.name == error.column })
-        else { return nil }
+        else { return unknownColumn(error) }
         return CoreDataErrors.make(
             .validationMissingMandatoryProperty,
             "An object of '\(found.property.owningEntity?.name ?? table)' cannot be saved: '\(found.propertyName)' is required and has no value.",
             userInfo: [NSValidationKeyErrorKey: found.propertyName, "SQLSTATE": error.sqlState ?? ""])
+    }
+
+    /// A column that only the others know whose tables they are.
+    private func unknownColumn(_ error: WireError) -> NSError? {
+        guard hasGivenTables, let table = error.table, let column = error.column else { return nil }
+        return CoreDataErrors.make(
+            .persistentStoreOperation,
+            "The table '\(table)' of the store \(StoreName.path(url)) requires a value in its column '\(column)', which the model does not have.",
+            recovery: "Give the entity an attribute for it (\(GivenNaming.Word.column) in its user info), or the column a default.",
+            userInfo: ["table": table, "column": column, "SQLSTATE": error.sqlState ?? ""])
     }
 }

@@ -14,6 +14,8 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     // Sendable: what changes lies behind a mutex.
 
     static let storeType = PostgreSQLStoreType.name
+    /// The option of a store whose tables others have made.
+    static let givenTablesOption = "NSPostgreSQLGivenTables"
 
     override var type: String { Self.storeType }
     override var snapshotStore: (any SnapshotStore)? { self }
@@ -28,6 +30,8 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
 
     /// Guards the open store.
     private let opening = Mutex(Opening())
+    /// Whether others have made the tables: nothing is made in the schema then.
+    let hasGivenTables: Bool
     /// The URL with the password, which nobody is shown.
     private let address: Result<PostgreSQLAddress, any Error>
 
@@ -35,6 +39,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
         options: [AnyHashable: Any]? = nil
     ) {
+        hasGivenTables = Self.flag(options, Self.givenTablesOption)
         address = Result { try PostgreSQLAddress(url, options: options) }
         super.init(
             persistentStoreCoordinator: root, configurationName: name, at: url.withoutPassword, options: options)
@@ -111,6 +116,11 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     /// Reads the metadata, or makes the store in a schema that has none.
     private func metadata(of connection: PostgreSQLConnection, _ pool: PostgreSQLPool) throws -> [String: Any] {
         let schema = pool.configuration.address.schema
+        if hasGivenTables {
+            let (model, entities) = try configuredEntities()
+            let given = try GivenTables.metadata(connection, schema: schema)
+            return PostgreSQLMetadata.make(for: entities, of: model).merging(given) { $1 }
+        }
         if let metadata = try PostgreSQLMetadata.read(connection, schema: schema) { return metadata }
         guard !isReadOnly else {
             throw CoreDataErrors.make(
@@ -130,22 +140,35 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         }
     }
 
+    func requiredLayout() throws -> ModelLayout {
+        if let modelLayout { return modelLayout }
+        throw CoreDataErrors.make(
+            .persistentStoreOpen, "The store \(StoreName.path(url)) was not given the layouts of its model.")
+    }
+
     func makeMapping(entities: [NSEntityDescription], numbers: [String: Int], _ dialect: PostgreSQLDialect) throws -> SQLMapping {
-        guard let modelLayout else {
-            throw CoreDataErrors.make(
-                .persistentStoreOpen, "The store \(StoreName.path(url)) was not given the layouts of its model.")
-        }
         let names = Set(entities.compactMap(\.name))
-        return try SQLMapping(layouts: modelLayout, dialect, SnakeCaseNaming(), numbers: numbers) { names.contains($0.name) }
+        return try SQLMapping(layouts: requiredLayout(), dialect, SnakeCaseNaming(), numbers: numbers) { names.contains($0.name) }
     }
 
     /// Looks whether the tables are those of the model. Called when the metadata was found to fit it.
     override func prepareForRequests() throws {
         guard let pool = opening.withLock({ $0.backend == nil ? $0.pool : nil }) else { return }
         let (_, entities) = try configuredEntities()
-        let catalog = try pool.withConnection(repeats: true) {
-            try PostgreSQLCatalog.read($0, schema: pool.configuration.address.schema)
+        let backend = try pool.withConnection(repeats: true) { connection in
+            let catalog = try PostgreSQLCatalog.read(connection, schema: pool.configuration.address.schema)
+            return hasGivenTables ? try givenBackend(pool, catalog, entities, connection) : try ownBackend(pool, catalog, entities)
         }
+        opening.withLock { opening in
+            if opening.backend == nil { opening.backend = backend }
+            // What the coordinator has set is that of the model, which is not kept.
+            if hasGivenTables { opening.isMetadataChanged = false }
+        }
+    }
+
+    private func ownBackend(
+        _ pool: PostgreSQLPool, _ catalog: PostgreSQLCatalog, _ entities: [NSEntityDescription]
+    ) throws -> PostgreSQLBackend {
         let mapping = try makeMapping(entities: entities, numbers: catalog.entityNumbers, catalog.dialect)
         let missing = mapping.missing(from: catalog.columns)
         guard missing.isEmpty else {
@@ -155,9 +178,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
                     + "Somebody has changed its tables; migrate it or restore it from a copy.",
                 userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
         }
-        let backend = PostgreSQLBackend(
-            pool: pool, mapping: mapping, schema: catalog, rowCaches: mapping.layouts.layouts.map { _ in RowCache() })
-        opening.withLock { if $0.backend == nil { $0.backend = backend } }
+        return PostgreSQLBackend(pool: pool, mapping: mapping, schema: catalog)
     }
 
     private func close() {
@@ -183,6 +204,12 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     /// Begins to follow what others commit, where that is wanted.
     private func listen() {
         guard Self.flag(options, NSPersistentStoreRemoteChangeNotificationPostOptionKey) else { return }
+        guard !hasGivenTables else {
+            return Warnings.sayOnce(about: "following of \(StoreName.path(url))") {
+                "Changes of others in the store \(StoreName.path(url)) are not followed, because they tell nobody "
+                    + "(\(Self.givenTablesOption)): refresh objects, or fetch them again."
+            }
+        }
         // What is committed before the listener listens is told of too: nothing was read of the store yet.
         let known = opening.withLock { $0.pool }.flatMap { pool in
             try? pool.withConnection(repeats: true) { try PostgreSQLTransactions.last($0) }
@@ -220,7 +247,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     override class func ownURL() -> URL? { nil }
 
     override func modelInStore() throws -> NSManagedObjectModel? {
-        guard let pool = openPool else { return nil }
+        guard !hasGivenTables, let pool = openPool else { return nil }
         return try pool.withConnection(repeats: true) { try PostgreSQLMetadata.model($0, schema: pool.configuration.address.schema) }
     }
 
@@ -268,6 +295,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     func saveMetadata() throws {
         guard let metadata = changedMetadata else { return }
         try requireWritable()
+        if hasGivenTables { throw GivenTables.metadataRefusal(at: url) }
         let statement = try PostgreSQLMetadata.update(metadata)
         try backend().pool.withConnection { _ = try $0.execute(statement) }
         metadataWasWritten()
@@ -279,6 +307,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         _ address: PostgreSQLAddress, _ options: [AnyHashable: Any]?, isReadOnly: Bool
     ) throws -> PostgreSQLPool.Configuration {
         var configuration = PostgreSQLPool.Configuration(address: address, isReadOnly: isReadOnly, timeout: 30)
+        configuration.hasGivenTables = flag(options, givenTablesOption)
         if let seconds = timeout(options) { configuration.timeout = max(0.001, seconds) }
         if let size = try mostConnections(options) { configuration.maximumConnections = size }
         if let provider = options?[PasswordClosure.option] {

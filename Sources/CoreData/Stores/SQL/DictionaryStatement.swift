@@ -46,7 +46,9 @@ struct DictionaryStatement {
         var isDistinct = fetch.columns?.isDistinct == true
         var ofGroup: SQLAggregate?
         if isDistinct, !isGrouped, !generator.dialect.ordersDistinctRowsByOthers,
-            fetch.sortDescriptors.contains(where: { $0.key.flatMap(result) == nil || $0.selector?.name != "compare:" })
+            fetch.sortDescriptors.contains(where: {
+                generator.dialect.ordersColumnsByLanguage || $0.key.flatMap(result) == nil || $0.selector?.name != "compare:"
+            })
         {
             // Different rows are groups, of which the least value counts.
             (isDistinct, ofGroup, groups) = (false, .minimum, columns)
@@ -128,7 +130,7 @@ struct DictionaryStatement {
 
     private static func objectColumn(_ name: String, _ generator: SQLGenerator, _ scope: SQLScope) -> Column {
         Column(
-            name: name, text: SQLText(generator.key(scope.alias)), kind: .toOne, destination: scope.entity.layout.index,
+            name: name, text: SQLText(generator.key(scope)), kind: .toOne, destination: scope.entity.layout.index,
             entityColumn: SQLText(generator.entityNumber(of: scope.entity, alias: scope.alias)))
     }
 

@@ -26,9 +26,9 @@ extension SQLMapping {
         func place(_ alias: String, _ position: String) -> String {
             dialect.order(SQLText(column(alias, position)), nil, ascending: true).statement(dialect).sql
         }
-        let destinationKey = column(alias, naming.key)
+        let destinationKey = column(alias, select.entity.table.keyColumn)
         if let key = owner.columns[slot.index], slot.kind == .toOne {
-            let ownerKey = column("o", naming.key)
+            let ownerKey = column("o", owner.table.keyColumn)
             return RelatedRowsStatement(
                 sql: "SELECT \(select.sql), \(ownerKey) FROM \(dialect.identifier(owner.table.name)) o JOIN \(table) "
                     + "ON \(column("o", key.name)) = \(destinationKey) WHERE \(ownerKey) \(condition)", isInverse: false)

@@ -104,6 +104,10 @@ protocol SQLDialect: Sendable {
 
     /// One term of an order, where nil comes before every value.
     func order(_ value: SQLText, _ collation: SQLCollation?, ascending: Bool) -> SQLText
+    /// Whether columns of texts may have another order than that of code points, so that it has to be asked for.
+    var ordersColumnsByLanguage: Bool { get }
+    /// A value as it is put in order with others.
+    func ordered(_ term: SQLTerm) -> SQLText
     /// Why rows cannot be ordered so; nil where they can.
     func refusal(of collation: SQLCollation) -> String?
     /// Whether different rows may be ordered by values that are not among their columns.
@@ -175,6 +179,12 @@ protocol SQLDialect: Sendable {
     ///   - key: the column in whose order the rows of an owner stand.
     ///   - step: the distance between neighbours; the first stands at twice as much.
     func numberRows(of table: String, by owner: String, inOrderOf key: String, in position: String, step: Int) -> [String]
+}
+
+// The columns that a store makes are ordered as it needs them.
+extension SQLDialect {
+    var ordersColumnsByLanguage: Bool { false }
+    func ordered(_ term: SQLTerm) -> SQLText { term.text }
 }
 
 /// Why a database cannot say something.

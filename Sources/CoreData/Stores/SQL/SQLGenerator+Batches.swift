@@ -14,7 +14,7 @@ extension SQLGenerator {
         let environment = SQLEnvironment(scope: scope)
         let condition = try update.rows.predicate.map { try self.condition($0, in: environment) }
         guard isSimple, scope.joins.isEmpty else { return try joinedUpdate(update, scope, condition, returning) }
-        var assignments = [versionRaised(of: scope.alias)]
+        var assignments = versionRaised(entity, row: scope.alias)
         for (slot, value) in update.assignments {
             for (column, text) in try assignment(slot, value, in: environment) {
                 assignments.append(dialect.identifier(column) + " = " + text)
@@ -28,8 +28,8 @@ extension SQLGenerator {
     private func joinedUpdate(_ update: RowUpdate, _ scope: SQLScope, _ condition: SQLText?, _ returning: String) throws -> SQLText {
         let entity = scope.entity
         let environment = SQLEnvironment(scope: scope)
-        var assignments = [versionRaised(of: dialect.identifier(entity.table.name))]
-        var values: [SQLText] = [SQLText(key(scope.alias) + " AS k")]
+        var assignments = versionRaised(entity, row: dialect.identifier(entity.table.name))
+        var values: [SQLText] = [SQLText(key(scope) + " AS k")]
         for (slot, value) in update.assignments {
             for (column, text) in try assignment(slot, value, in: environment) {
                 assignments.append(SQLText("\(dialect.identifier(column)) = b.v\(values.count)"))
@@ -39,7 +39,7 @@ extension SQLGenerator {
         let rows = source(scope, where: [condition], includesSubentities: update.rows.includesSubentities)
         let table = dialect.identifier(entity.table.name)
         return "UPDATE \(table) SET " + SQLText.joined(assignments, by: ", ") + " FROM (SELECT " + SQLText.joined(values, by: ", ") + rows
-            + ") AS b WHERE \(table).\(dialect.identifier(naming.key)) = b.k" + returning
+            + ") AS b WHERE \(table).\(dialect.identifier(entity.table.keyColumn)) = b.k" + returning
     }
 
     /// Deletes the rows that a fetch would give.
@@ -51,7 +51,7 @@ extension SQLGenerator {
         guard scope.joins.isEmpty, fetch.limit <= 0, fetch.offset <= 0 else {
             let order = try self.order(fetch.sortDescriptors, in: scope)
             let source = source(scope, where: [condition], includesSubentities: fetch.includesSubentities)
-            return "DELETE FROM \(table) WHERE \(dialect.identifier(naming.key)) IN (SELECT \(key(scope.alias))" + source + order
+            return "DELETE FROM \(table) WHERE \(dialect.identifier(entity.table.keyColumn)) IN (SELECT \(key(scope))" + source + order
                 + dialect.limits(fetch.limit, offset: fetch.offset) + ")"
         }
         return "DELETE FROM \(table) \(asAlias(scope))" + whereClause(scope, condition, includesSubentities: fetch.includesSubentities)
@@ -59,9 +59,11 @@ extension SQLGenerator {
 
     private func asAlias(_ scope: SQLScope) -> String { "AS \(scope.alias)" }
 
-    private func versionRaised(of row: String) -> SQLText {
-        let version = dialect.identifier(naming.version)
-        return SQLText("\(version) = \(dialect.version("\(row).\(version)")) + 1")
+    /// The assignment that raises the version of each row; none where the database does so.
+    private func versionRaised(_ entity: SQLEntity, row: String) -> [SQLText] {
+        guard entity.table.writesVersions else { return [] }
+        let version = dialect.identifier(entity.table.versionColumn)
+        return [SQLText("\(version) = \(dialect.version("\(row).\(version)")) + 1")]
     }
 
     /// ` WHERE …` of a statement that writes a table under an alias.

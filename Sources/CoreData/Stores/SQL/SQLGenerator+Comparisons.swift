@@ -124,7 +124,7 @@ extension SQLGenerator {
             }
             if let comparison = dialect.compare(left, type, right) { return comparison }
             if !options.comparesLiterally, isText(left), isText(right) { return try matchString(type, options, left, right, context) }
-            return left.text + symbol + right.text
+            return dialect.ordered(left) + symbol + right.text
         }
     }
 
@@ -179,7 +179,8 @@ extension SQLGenerator {
             switch type {
             case .beginsWith:
                 if left.isColumn, let end = right.derived(.endOfPrefix) {
-                    return "(" + left.text + " >= " + right.made(.prefix).text + " AND " + left.text + " < " + end + ")"
+                    let value = dialect.ordered(left)
+                    return "(" + value + " >= " + right.made(.prefix).text + " AND " + value + " < " + end + ")"
                 }
             case .endsWith:
                 guard let length = right.derived(.suffixLength) else { return left.text + " IS NOT NULL" }
@@ -238,7 +239,7 @@ extension SQLGenerator {
         if let plain = SQLValueClass.ordered(left, low, high), plain != .text || options.comparesLiterally,
             dialect.compare(left, .greaterThanOrEqualTo, low) == nil, dialect.compare(left, .lessThanOrEqualTo, high) == nil
         {
-            return left.text + " BETWEEN " + low.text + " AND " + high.text
+            return dialect.ordered(left) + " BETWEEN " + low.text + " AND " + high.text
         }
         return "(" + (try compare(left, .greaterThanOrEqualTo, low, options, context)) + " AND "
             + (try compare(left, .lessThanOrEqualTo, high, options, context)) + ")"
@@ -250,7 +251,7 @@ extension SQLGenerator {
     ) throws -> SQLText {
         if right.expressionType == .subquery {
             let rows = try subqueryRows(right, in: environment)
-            return left.text + " IN (SELECT \(key(rows.alias))" + rows.text + ")"
+            return left.text + " IN (SELECT \(rows.key)" + rows.text + ")"
         }
         if let isMember = try isOneOfObjects(left, right, options, in: environment, context) { return isMember }
         guard let members = elements(right) else {

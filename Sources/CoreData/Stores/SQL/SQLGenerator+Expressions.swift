@@ -17,7 +17,7 @@ extension SQLGenerator {
             return SQLTerm(composite: SQLComposite(alias: alias, layout: composite, entity: entity, dialect: dialect))
         case .row(let alias, let entity):
             return SQLTerm(
-                text: SQLText(key(alias)), kind: .toOne, isColumn: true, canBeNull: alias != scope.alias,
+                text: SQLText(key(alias, of: entity)), kind: .toOne, isColumn: true, canBeNull: alias != scope.alias,
                 rootIndex: entity.layout.rootIndex)
         case .entity(let alias, let entity, let isName):
             let canBeNull = alias != scope.alias
@@ -48,7 +48,7 @@ extension SQLGenerator {
     /// - Parameter canBeNull: whether there may be no row, which then has no entity.
     func entityNumber(of entity: SQLEntity, alias: String, canBeNull: Bool = false) -> String {
         if let name = entity.table.entityColumn { return column(alias, name) }
-        return canBeNull ? "(CASE WHEN \(key(alias)) IS NOT NULL THEN \(entity.number) END)" : String(entity.number)
+        return canBeNull ? "(CASE WHEN \(key(alias, of: entity)) IS NOT NULL THEN \(entity.number) END)" : String(entity.number)
     }
 
     private func rootIndex(ofDestination slot: PropertySlot) -> Int? {
@@ -57,7 +57,7 @@ extension SQLGenerator {
 
     private func row(_ scope: SQLScope) -> SQLTerm {
         SQLTerm(
-            text: SQLText(key(scope.alias)), kind: .toOne, isColumn: true, canBeNull: false,
+            text: SQLText(key(scope)), kind: .toOne, isColumn: true, canBeNull: false,
             rootIndex: scope.entity.layout.rootIndex)
     }
 
@@ -246,7 +246,9 @@ extension SQLGenerator {
             let collation = try self.collation(descriptor)
             let isText = term.kind == .string || term.kind == .uri
             if isText, let refusal = collation.flatMap(dialect.refusal) { throw refuse("sorting by \(key)", refusal) }
-            return dialect.order(change(term).text, isText ? collation : nil, ascending: descriptor.ascending)
+            let value = change(term)
+            let plain = collation == nil ? dialect.ordered(value) : value.text
+            return dialect.order(plain, isText ? collation : nil, ascending: descriptor.ascending)
         }
         return " ORDER BY " + SQLText.joined(terms, by: ", ")
     }

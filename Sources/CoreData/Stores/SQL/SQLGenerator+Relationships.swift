@@ -5,8 +5,8 @@ extension SQLGenerator {
     struct RelatedRowSource {
         /// The FROM and WHERE of a subquery.
         let text: SQLText
-        /// What the destination's table is called in it.
-        let alias: String
+        /// The destination's keys in it.
+        let key: String
     }
 
     /// Rows of a to-many relationship as the FROM and WHERE of a subquery.
@@ -32,15 +32,15 @@ extension SQLGenerator {
             let conditions = try body(scope)
             let link = SQLText("\(self.column(scope.alias, column.name)) = \(ownerKey)")
             let from = " FROM \(dialect.identifier(destination.table.name)) \(scope.alias)\(scope.joins) WHERE "
-            return RelatedRowSource(text: from + SQLText.joined([link] + conditions, by: " AND "), alias: scope.alias)
+            return RelatedRowSource(text: from + SQLText.joined([link] + conditions, by: " AND "), key: key(scope))
         case .join(let join, let isFirst):
             let alias = newAlias()
             let conditions = try body(scope)
             let link = SQLText("\(column(alias, join.ownerColumn(isFirst: isFirst))) = \(ownerKey)")
             let from =
                 " FROM \(dialect.identifier(join.name)) \(alias) JOIN \(dialect.identifier(destination.table.name)) "
-                + "\(scope.alias) ON \(column(alias, join.destinationColumn(isFirst: isFirst))) = \(key(scope.alias))\(scope.joins) WHERE "
-            return RelatedRowSource(text: from + SQLText.joined([link] + conditions, by: " AND "), alias: scope.alias)
+                + "\(scope.alias) ON \(column(alias, join.destinationColumn(isFirst: isFirst))) = \(key(scope))\(scope.joins) WHERE "
+            return RelatedRowSource(text: from + SQLText.joined([link] + conditions, by: " AND "), key: key(scope))
         }
     }
 

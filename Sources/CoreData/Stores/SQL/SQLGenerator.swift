@@ -14,7 +14,6 @@ final class SQLGenerator {
     var isOfManyConstants = false
 
     var dialect: any SQLDialect { mapping.dialect }
-    var naming: any TableNaming { mapping.naming }
 
     init(mapping: SQLMapping, store: AnyObject) {
         self.mapping = mapping
@@ -26,13 +25,16 @@ final class SQLGenerator {
         return "t\(aliasCount)"
     }
 
-    func newScope(_ entity: SQLEntity) -> SQLScope { SQLScope(alias: newAlias(), entity: entity, dialect, naming) }
+    func newScope(_ entity: SQLEntity) -> SQLScope { SQLScope(alias: newAlias(), entity: entity, dialect) }
 
     /// A column of a table under an alias.
     func column(_ alias: String, _ name: String) -> String { "\(alias).\(dialect.identifier(name))" }
 
-    /// The keys of a table under an alias.
-    func key(_ alias: String) -> String { column(alias, naming.key) }
+    /// The keys of an entity's table under an alias.
+    func key(_ alias: String, of entity: SQLEntity) -> String { column(alias, entity.table.keyColumn) }
+
+    /// The keys of a scope's rows.
+    func key(_ scope: SQLScope) -> String { key(scope.alias, of: scope.entity) }
 
     /// The mapping of an entity that a request names.
     func entity(_ layout: EntityLayout) throws -> SQLEntity { try mapping.requiredEntity(layout) }
@@ -42,7 +44,7 @@ final class SQLGenerator {
         let family = includesSubentities ? entity.layout.familyIndexes : [entity.layout.index]
         if family.count == entity.table.family.count { return nil }
         let numbers = family.compactMap { mapping.entities[$0]?.number }.map(String.init)
-        let number = column(alias, naming.entity)
+        let number = column(alias, entity.table.numberColumn)
         return numbers.count == 1 ? "\(number) = \(numbers[0])" : "\(number) IN (\(numbers.joined(separator: ", ")))"
     }
 
@@ -102,7 +104,7 @@ final class SQLGenerator {
             let isLast = index + 1 == path.count
             if let toMany = owner.toMany[slotIndex] {
                 return .toMany(
-                    ownerKey: key(alias), owner: owner, slot: slot, mapping: toMany,
+                    ownerKey: key(alias, of: owner), owner: owner, slot: slot, mapping: toMany,
                     rest: Array(path[(index + 1)...]))
             }
             if slot.composite != nil {

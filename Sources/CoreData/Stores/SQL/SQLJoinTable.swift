@@ -46,9 +46,9 @@ final class SQLJoinTable {
     }
 
     private func nameOrderColumns() {
-        firstOrderColumn = firstRelationship.isOrdered ? naming.positionColumn(ofJoinColumn: secondColumn) : nil
+        firstOrderColumn = firstRelationship.isOrdered ? naming.positionColumn(of: firstRelationship, joinColumn: secondColumn) : nil
         let inverse = isReflexive ? nil : secondRelationship
-        secondOrderColumn = inverse?.isOrdered == true ? naming.positionColumn(ofJoinColumn: firstColumn) : nil
+        secondOrderColumn = inverse.flatMap { $0.isOrdered ? naming.positionColumn(of: $0, joinColumn: firstColumn) : nil }
     }
 
     /// All columns in the order of their declaration: a position stands where its column stands.

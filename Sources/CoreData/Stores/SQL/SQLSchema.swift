@@ -98,7 +98,7 @@ struct SQLSchema {
         if entity.layout.slotByPath[property] != nil { return columnNames(of: property, in: entity) }
         guard let expression = (element.property as? NSExpressionDescription)?.expression else { return [] }
         switch expression.expressionType {
-        case .evaluatedObject: return [naming.key]
+        case .evaluatedObject: return [entity.table.keyColumn]
         case .keyPath where expression.keyPath == "entity": return [entity.table.entityColumn].compactMap { $0 }
         case .keyPath: return columnNames(of: expression.keyPath, in: entity)
         default: return []

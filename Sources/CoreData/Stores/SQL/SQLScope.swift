@@ -4,7 +4,6 @@ final class SQLScope {
     let alias: String
     let entity: SQLEntity
     private let dialect: any SQLDialect
-    private let naming: any TableNaming
     private var joined: [String: (alias: String, entity: SQLEntity)] = [:]
 
     /// The alias of the first table of a query: what is selected of whole rows names it.
@@ -16,11 +15,10 @@ final class SQLScope {
     /// ` LEFT OUTER JOIN …` for every joined table, in order.
     private(set) var joins = ""
 
-    init(alias: String, entity: SQLEntity, _ dialect: any SQLDialect, _ naming: any TableNaming) {
+    init(alias: String, entity: SQLEntity, _ dialect: any SQLDialect) {
         self.alias = alias
         self.entity = entity
         self.dialect = dialect
-        self.naming = naming
     }
 
     /// The alias of the destination's table of a to-one relationship, joined once for each path.
@@ -31,7 +29,7 @@ final class SQLScope {
         let new = newAlias()
         joins +=
             " LEFT OUTER JOIN \(dialect.identifier(destination.table.name)) \(new) "
-            + "ON \(alias).\(dialect.identifier(column.name)) = \(new).\(dialect.identifier(naming.key))"
+            + "ON \(alias).\(dialect.identifier(column.name)) = \(new).\(dialect.identifier(destination.table.keyColumn))"
         joined[path] = (new, destination)
         return (new, destination)
     }

@@ -85,6 +85,14 @@ final class SQLTable {
     let name: String
     let family: [SQLEntity]
     let naming: any TableNaming
+    /// The column of keys.
+    let keyColumn: String
+    /// The column of entity numbers, where the table has one.
+    let numberColumn: String
+    /// The column of versions.
+    let versionColumn: String
+    /// Whether who changes a row writes its version.
+    let writesVersions: Bool
     /// In the order of their declaration.
     private(set) var columns: [SQLColumn] = []
     /// How many of `columns` stand before the positions of ordered relationships.
@@ -95,7 +103,11 @@ final class SQLTable {
         self.family = family
         naming = mapping.naming
         name = naming.table(root)
-        var names = SQLNames(taken: [naming.key, naming.entity, naming.version])
+        keyColumn = naming.key(of: root)
+        numberColumn = naming.entity(of: root)
+        versionColumn = naming.version(of: root)
+        writesVersions = naming.writesVersions(of: root)
+        var names = SQLNames(taken: [keyColumn, numberColumn, versionColumn])
         var byProperty: [SlotIdentity: SQLColumn] = [:]
         // The columns that each entity adds, in the order of the properties' names.
         var added: [[SQLColumn]] = []
@@ -149,7 +161,7 @@ final class SQLTable {
         let layouts = mapping.layouts.layouts
         if slot.entityWord >= 0 {
             let number = mapping.entities[slot.destinationIndex]?.number ?? 0
-            column.entityColumn = naming.entityColumn(ofKey: column.name, to: number)
+            column.entityColumn = naming.entityColumn(of: slot, key: column.name, to: number)
         }
         guard slot.inverseSlot >= 0, slot.inverseIsToMany else { return }
         let inverse = layouts[slot.destinationIndex].slots[slot.inverseSlot]
@@ -160,7 +172,7 @@ final class SQLTable {
 
     private func complete(_ column: SQLColumn, ordered slot: PropertySlot, by owner: SQLEntity) {
         guard slot.kind == .orderedToMany else { return }
-        column.orderColumn = naming.positionColumn(ofKey: column.name)
+        column.orderColumn = naming.positionColumn(of: slot, key: column.name)
         column.orderedBy = (owner.order, slot.name)
     }
 
@@ -220,10 +232,10 @@ final class SQLTable {
     }
 
     /// The column of entity numbers; nil where all rows are of one entity and have none.
-    var entityColumn: String? { naming.numbersSingleEntities || family.count > 1 ? naming.entity : nil }
+    var entityColumn: String? { naming.numbersSingleEntities || family.count > 1 ? numberColumn : nil }
 
-    /// The columns that every row has before those of its properties.
-    var systemColumns: [String] { [naming.key, entityColumn, naming.version].compactMap { $0 } }
+    /// The columns that every row has before those of its properties, and that who inserts it writes.
+    var systemColumns: [String] { [keyColumn, entityColumn, writesVersions ? versionColumn : nil].compactMap { $0 } }
 
     var allColumnNames: [String] { systemColumns + declarations.map(\.name) }
 

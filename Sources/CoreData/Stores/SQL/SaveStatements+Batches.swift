@@ -27,14 +27,14 @@ extension SaveStatements {
                 sql += " WHERE \(table(entity)).\(identifier(number)) = excluded.\(identifier(number))"
             }
         }
-        return returnsKey ? sql + " RETURNING \(key)" : sql
+        return returnsKey ? sql + " RETURNING \(key(entity))" : sql
     }
 
     private func replacement(_ entity: SQLEntity, _ isGiven: (Int) -> Bool) -> [String] {
         let constraints = constraints(of: entity)
         // What made the rows meet is the same in both.
         let same = Set(constraints.count == 1 ? constraints[0] : [])
-        var assignments = ["\(identifier(naming.version)) = \(dialect.version("\(table(entity)).\(identifier(naming.version))")) + 1"]
+        var assignments = versionRaised(entity, from: dialect.version("\(table(entity)).\(identifier(entity.table.versionColumn))"))
         for column in writtenColumns(of: entity, where: isGiven) where !same.contains(column.name) {
             for name in [column.name, column.entityColumn].compactMap({ $0 }) {
                 assignments.append("\(identifier(name)) = excluded.\(identifier(name))")
@@ -51,7 +51,7 @@ extension SaveStatements {
     func row(withUnique columns: [String], in entity: SQLEntity) -> String {
         var parameters = Parameters(dialect)
         let conditions = columns.map { "\(identifier($0)) = \(parameters.next())" }.joined(separator: " AND ")
-        return "SELECT \(key) FROM \(table(entity)) WHERE \(conditions)"
+        return "SELECT \(key(entity)) FROM \(table(entity)) WHERE \(conditions)"
     }
 
     // MARK: Many rows by their keys
@@ -60,23 +60,23 @@ extension SaveStatements {
 
     private func references(_ entity: SQLEntity) -> String {
         let number = entity.table.entityColumn.map(identifier) ?? String(entity.number)
-        return "SELECT \(number), \(key) FROM \(table(entity))"
+        return "SELECT \(number), \(key(entity)) FROM \(table(entity))"
     }
 
     /// The entity numbers and keys of the rows that are there: a list of keys.
-    func references(of entity: SQLEntity) -> String { "\(references(entity)) WHERE \(key) \(ofList)" }
+    func references(of entity: SQLEntity) -> String { "\(references(entity)) WHERE \(key(entity)) \(ofList)" }
 
     /// Deletes rows: a list of keys.
-    func deleteRows(of entity: SQLEntity) -> String { "DELETE FROM \(table(entity)) WHERE \(key) \(ofList)" }
+    func deleteRows(of entity: SQLEntity) -> String { "DELETE FROM \(table(entity)) WHERE \(key(entity)) \(ofList)" }
 
     /// The keys and some columns of rows: a list of keys.
     func values(_ columns: [String], of entity: SQLEntity) -> String {
-        "SELECT \(([naming.key] + columns).map(identifier).joined(separator: ", ")) FROM \(table(entity)) WHERE \(key) \(ofList)"
+        "SELECT \(([entity.table.keyColumn] + columns).map(identifier).joined(separator: ", ")) FROM \(table(entity)) WHERE \(key(entity)) \(ofList)"
     }
 
     /// The entity numbers and keys of the destinations of a to-one relationship: a list of the owners' keys.
     func destinations(of column: SQLColumn, from owner: SQLEntity, to destination: SQLEntity) -> String {
-        "\(references(destination)) WHERE \(key) IN (SELECT \(identifier(column.name)) FROM \(table(owner)) WHERE \(key) \(ofList))"
+        "\(references(destination)) WHERE \(key(destination)) IN (SELECT \(identifier(column.name)) FROM \(table(owner)) WHERE \(key(owner)) \(ofList))"
     }
 
     /// The entity numbers and keys of the rows that hold a key of a list.
@@ -87,12 +87,13 @@ extension SaveStatements {
     /// The entity numbers and keys of the other rows in pairs with keys of a list.
     func destinations(_ join: SQLJoinTable, isFirst: Bool, _ destination: SQLEntity) -> String {
         let (owner, other) = (identifier(join.ownerColumn(isFirst: isFirst)), identifier(join.destinationColumn(isFirst: isFirst)))
-        return "\(references(destination)) WHERE \(key) IN (SELECT \(other) FROM \(identifier(join.name)) WHERE \(owner) \(ofList))"
+        return
+            "\(references(destination)) WHERE \(key(destination)) IN (SELECT \(other) FROM \(identifier(join.name)) WHERE \(owner) \(ofList))"
     }
 
     /// Takes keys of a list out of the rows that hold them; gives the entity numbers and keys of these rows if they are wanted.
     func release(_ column: SQLColumn, of destination: SQLEntity, returnsReferences: Bool) -> String {
-        let assignments = ["\(identifier(naming.version)) = \(version) + 1", noOwner(in: column)].joined(separator: ", ")
+        let assignments = (versionRaised(destination) + [noOwner(in: column)]).joined(separator: ", ")
         let sql = "UPDATE \(table(destination)) SET \(assignments) WHERE \(identifier(column.name)) \(ofList)"
         return returnsReferences ? sql + returningReferences(destination) : sql
     }
@@ -104,12 +105,12 @@ extension SaveStatements {
 
     /// The end of a statement that gives the entity numbers and keys of the rows that it has written.
     func returningReferences(_ entity: SQLEntity) -> String {
-        " RETURNING \(entity.table.entityColumn.map(identifier) ?? String(entity.number)), \(key)"
+        " RETURNING \(entity.table.entityColumn.map(identifier) ?? String(entity.number)), \(key(entity))"
     }
 
     /// Writes the value of one column of a row: the value and the key.
     func setValue(_ column: SQLColumn, of entity: SQLEntity) -> String {
         var parameters = Parameters(dialect)
-        return "UPDATE \(table(entity)) SET \(identifier(column.name)) = \(parameters.next()) WHERE \(key) = \(parameters.next())"
+        return "UPDATE \(table(entity)) SET \(identifier(column.name)) = \(parameters.next()) WHERE \(key(entity)) = \(parameters.next())"
     }
 }

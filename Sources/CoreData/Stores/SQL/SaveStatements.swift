@@ -3,12 +3,17 @@ struct SaveStatements {
     let mapping: SQLMapping
 
     var dialect: any SQLDialect { mapping.dialect }
-    var naming: any TableNaming { mapping.naming }
 
     func identifier(_ name: String) -> String { dialect.identifier(name) }
-    var key: String { identifier(naming.key) }
+    func key(_ entity: SQLEntity) -> String { identifier(entity.table.keyColumn) }
     func table(_ entity: SQLEntity) -> String { identifier(entity.table.name) }
-    var version: String { dialect.version(identifier(naming.version)) }
+    func version(_ entity: SQLEntity) -> String { dialect.version(identifier(entity.table.versionColumn)) }
+
+    /// The assignment that raises a row's version; none where the database does so.
+    func versionRaised(_ entity: SQLEntity, from version: String? = nil) -> [String] {
+        guard entity.table.writesVersions else { return [] }
+        return ["\(identifier(entity.table.versionColumn)) = \(version ?? self.version(entity)) + 1"]
+    }
 
     /// Hands out placeholders in order.
     struct Parameters {
@@ -48,7 +53,7 @@ struct SaveStatements {
     /// Writes some columns of a row in a version: the values as in `insert`, then the key and the version.
     func update(_ entity: SQLEntity, slots isChanged: (Int) -> Bool) -> String {
         var parameters = Parameters(dialect)
-        var assignments = ["\(identifier(naming.version)) = \(version) + 1"]
+        var assignments = versionRaised(entity)
         for column in writtenColumns(of: entity, where: isChanged) {
             assignments.append("\(identifier(column.name)) = \(parameters.next())")
             if let entityColumn = column.entityColumn { assignments.append("\(identifier(entityColumn)) = \(parameters.next())") }
@@ -56,33 +61,34 @@ struct SaveStatements {
             if let order = column.orderColumn { assignments.append("\(identifier(order)) = NULL") }
         }
         return "UPDATE \(table(entity)) SET \(assignments.joined(separator: ", ")) "
-            + "WHERE \(key) = \(parameters.next()) AND \(version) = \(parameters.next())"
+            + "WHERE \(key(entity)) = \(parameters.next()) AND \(version(entity)) = \(parameters.next())"
     }
 
     /// Takes the values of some columns away: the key and the version.
     func clear(_ columns: some Sequence<String>, of entity: SQLEntity) -> String {
         var parameters = Parameters(dialect)
         let assignments = columns.map { "\(identifier($0)) = NULL" }.joined(separator: ", ")
-        return "UPDATE \(table(entity)) SET \(assignments) WHERE \(key) = \(parameters.next()) AND \(version) = \(parameters.next())"
+        return
+            "UPDATE \(table(entity)) SET \(assignments) WHERE \(key(entity)) = \(parameters.next()) AND \(version(entity)) = \(parameters.next())"
     }
 
     /// Deletes a row: the key, and the version if that matters.
     func delete(_ entity: SQLEntity, checksVersion: Bool) -> String {
         var parameters = Parameters(dialect)
-        let row = "DELETE FROM \(table(entity)) WHERE \(key) = \(parameters.next())"
-        return checksVersion ? row + " AND \(version) = \(parameters.next())" : row
+        let row = "DELETE FROM \(table(entity)) WHERE \(key(entity)) = \(parameters.next())"
+        return checksVersion ? row + " AND \(version(entity)) = \(parameters.next())" : row
     }
 
     /// The version of a row: the key.
     func version(of entity: SQLEntity) -> String {
-        "SELECT \(version) FROM \(table(entity)) WHERE \(key) = \(dialect.placeholder(1))"
+        "SELECT \(version(entity)) FROM \(table(entity)) WHERE \(key(entity)) = \(dialect.placeholder(1))"
     }
 
     /// The key of the row that has some unique values: the values, and the key of the row that wants them.
     func owner(of columns: [String], in entity: SQLEntity) -> String {
         var parameters = Parameters(dialect)
         let conditions = columns.map { "\(identifier($0)) = \(parameters.next())" }.joined(separator: " AND ")
-        return "SELECT \(key) FROM \(table(entity)) WHERE \(conditions) AND \(key) <> \(parameters.next())"
+        return "SELECT \(key(entity)) FROM \(table(entity)) WHERE \(conditions) AND \(key(entity)) <> \(parameters.next())"
     }
 
     // MARK: Pairs
@@ -122,7 +128,7 @@ struct SaveStatements {
     /// Takes an owner away from a row: the row's key and the owner's.
     func releaseDestination(_ column: SQLColumn, of destination: SQLEntity) -> String {
         var parameters = Parameters(dialect)
-        return "UPDATE \(table(destination)) SET \(noOwner(in: column)) WHERE \(key) = \(parameters.next()) "
+        return "UPDATE \(table(destination)) SET \(noOwner(in: column)) WHERE \(key(destination)) = \(parameters.next()) "
             + "AND \(identifier(column.name)) = \(parameters.next())"
     }
 
@@ -144,7 +150,8 @@ struct SaveStatements {
         // The place among another owner's destinations ends; a new one follows.
         if let name = column.orderColumn { assignments += ", \(identifier(name)) = NULL" }
         let isOther = dialect.isDifferent(SQLText(foreign), SQLText(dialect.numberedPlaceholder(1))).statement(dialect).sql
-        return "UPDATE \(table(destination)) SET \(assignments) WHERE \(key) = \(dialect.numberedPlaceholder(2)) AND \(isOther)"
+        return
+            "UPDATE \(table(destination)) SET \(assignments) WHERE \(key(destination)) = \(dialect.numberedPlaceholder(2)) AND \(isOther)"
     }
 
     // MARK: Positions
@@ -194,7 +201,9 @@ struct SaveStatements {
     /// The positions of destinations that hold their owner's key; nil where the relationship is not ordered.
     func positions(_ column: SQLColumn, of destination: SQLEntity) -> Positions? {
         column.orderColumn.map {
-            Positions(table: destination.table.name, position: $0, owner: column.name, member: naming.key, isAlone: !column.isHiddenKey)
+            Positions(
+                table: destination.table.name, position: $0, owner: column.name, member: destination.table.keyColumn,
+                isAlone: !column.isHiddenKey)
         }
     }
 

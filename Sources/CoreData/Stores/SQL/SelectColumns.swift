@@ -33,12 +33,12 @@ struct SelectColumns {
             }
         }
         func column(_ name: String) -> String { SQLScope.firstAlias + "." + mapping.dialect.identifier(name) }
-        let naming = mapping.naming
-        let number = family.count == 1 ? "0" : column(naming.entity)
-        sql = ([number] + ([naming.key, naming.version] + names).map(column)).joined(separator: ", ")
+        let table: SQLTable = entity.table
+        let number = family.count == 1 ? "0" : column(table.numberColumn)
+        sql = ([number] + ([table.keyColumn, table.versionColumn] + names).map(column)).joined(separator: ", ")
         let dialect = mapping.dialect
         let keyed =
-            "SELECT \(sql) FROM \(dialect.identifier(entity.table.name)) \(SQLScope.firstAlias) WHERE \(column(naming.key)) "
+            "SELECT \(sql) FROM \(dialect.identifier(table.name)) \(SQLScope.firstAlias) WHERE \(column(table.keyColumn)) "
         oneKey = keyed + dialect.keyCondition(.one)
         keyList = keyed + dialect.keyCondition(.list)
         keyRange = keyed + dialect.keyCondition(.range)

@@ -15,6 +15,14 @@ protocol TableNaming: Sendable {
     var followsNumbers: Bool { get }
     /// The column of versions.
     var version: String { get }
+    /// The column of keys in the table of a hierarchy.
+    func key(of root: EntityLayout) -> String
+    /// The column of entity numbers in the table of a hierarchy.
+    func entity(of root: EntityLayout) -> String
+    /// The column of versions in the table of a hierarchy.
+    func version(of root: EntityLayout) -> String
+    /// Whether who changes a row of a hierarchy writes its version. The database may keep it by itself.
+    func writesVersions(of root: EntityLayout) -> Bool
     /// Tables that are there anyway: whose they are, by name.
     var reservedTables: [String: String] { get }
 
@@ -30,8 +38,12 @@ protocol TableNaming: Sendable {
     func hiddenKey(_ relationship: PropertySlot, of owner: SQLEntity) -> String
     /// The column that says of which entity the row is that a key leads to.
     func entityColumn(ofKey column: String, to destinationNumber: Int) -> String
+    /// The column that says of which entity the destination of a relationship is.
+    func entityColumn(of relationship: PropertySlot, key column: String, to destinationNumber: Int) -> String
     /// The column of positions in the ordered relationship that a key serves.
     func positionColumn(ofKey column: String) -> String
+    /// The same, in the rows that have the key.
+    func positionColumn(of relationship: PropertySlot, key column: String) -> String
 
     // MARK: Join tables
 
@@ -45,6 +57,8 @@ protocol TableNaming: Sendable {
     func reflexiveColumn(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String
     /// The column of positions among the rows that a column of a join table leads to.
     func positionColumn(ofJoinColumn column: String) -> String
+    /// The same, for the ordered relationship that leads to them.
+    func positionColumn(of relationship: NSRelationshipDescription, joinColumn column: String) -> String
 
     // MARK: Indexes
 
@@ -53,4 +67,19 @@ protocol TableNaming: Sendable {
     func joinIndex(_ table: String, _ column: String) -> String
     func index(_ name: String, of entity: String) -> String
     func uniqueIndex(_ constraint: [String], of entity: String) -> String
+}
+
+// All tables are named by the same rules, unless somebody else has named them.
+extension TableNaming {
+    func key(of root: EntityLayout) -> String { key }
+    func entity(of root: EntityLayout) -> String { entity }
+    func version(of root: EntityLayout) -> String { version }
+    func writesVersions(of root: EntityLayout) -> Bool { true }
+    func entityColumn(of relationship: PropertySlot, key column: String, to destinationNumber: Int) -> String {
+        entityColumn(ofKey: column, to: destinationNumber)
+    }
+    func positionColumn(of relationship: PropertySlot, key column: String) -> String { positionColumn(ofKey: column) }
+    func positionColumn(of relationship: NSRelationshipDescription, joinColumn column: String) -> String {
+        positionColumn(ofJoinColumn: column)
+    }
 }

@@ -14,6 +14,7 @@ final class RowCache: Sendable {
         var entries: UnsafeMutablePointer<RowPointer?>
         var mask: Int
         var count = 0
+        let ordersVersions: Bool
         /// Published pages whose rows are not among the entries yet, in order; nil for pages that went meanwhile.
         private var waiting: ContiguousArray<Unmanaged<RowPage>?> = []
         /// The first place of `waiting` that may hold a page.
@@ -84,9 +85,10 @@ final class RowCache: Sendable {
                     head = 0
                 }
                 guard count > 0 else { return }
+                let anyIsLater = !ordersVersions
                 for index in 0..<page.rowCount {
                     let row = page.row(at: index)
-                    remove(row.rowKey) { row.isSameOrLater($0) }
+                    remove(row.rowKey) { row.isSameOrLater($0) || anyIsLater }
                 }
             } else if page.isInCache {
                 for index in 0..<page.rowCount {
@@ -96,7 +98,9 @@ final class RowCache: Sendable {
             }
         }
 
-        init(capacity: Int) {
+        /// - Parameter ordersVersions: whether the later one of two versions of a row is told by its number.
+        init(capacity: Int, ordersVersions: Bool) {
+            self.ordersVersions = ordersVersions
             entries = .allocate(capacity: capacity)
             entries.initialize(repeating: nil, count: capacity)
             mask = capacity - 1
@@ -126,7 +130,7 @@ final class RowCache: Sendable {
             while let other = entries[index] {
                 if other.rowKey == key {
                     // Savers and readers publish in any order: an older version must not take a newer one's place.
-                    if row.isSameOrLater(other) { entries[index] = row }
+                    if row.isSameOrLater(other) || !ordersVersions { entries[index] = row }
                     return
                 }
                 index = (index + 1) & mask
@@ -179,7 +183,13 @@ final class RowCache: Sendable {
 
     // The lock guards the table; the pointers in it are valid because a page removes its rows under the same lock before
     // it frees them.
-    private let table = Mutex(SendableTable(Table(capacity: 64)))
+    private let table: Mutex<SendableTable>
+
+    /// - Parameter ordersVersions: whether the later one of two versions of a row has the higher number. Otherwise the one that is published
+    ///   last counts.
+    init(ordersVersions: Bool = true) {
+        table = Mutex(SendableTable(Table(capacity: 64, ordersVersions: ordersVersions)))
+    }
 
     private struct SendableTable: ~Copyable, @unchecked Sendable {
         // Sendable: only reached through the mutex above.
@@ -239,7 +249,7 @@ final class RowCache: Sendable {
         table.withLock { guarded in
             guarded.generation += 1
             guarded.table.takeInWaiting()
-            guarded.table = Table(capacity: 64)
+            guarded.table = Table(capacity: 64, ordersVersions: guarded.table.ordersVersions)
         }
     }
 

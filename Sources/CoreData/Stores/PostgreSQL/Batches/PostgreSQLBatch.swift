@@ -102,7 +102,8 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         fetch.shape = .references
         let found = try generator.fetch(fetch, entity) { SelectColumns(entity, includesSubentities: true, in: self.mapping) }
         let text =
-            "SELECT \(statements.key) FROM \(statements.table(entity)) WHERE \(statements.key) IN (SELECT f.k FROM (" + found
+            "SELECT \(statements.key(entity)) FROM \(statements.table(entity)) WHERE \(statements.key(entity)) IN (SELECT f.k FROM ("
+            + found
             + ") AS f (n, k)) ORDER BY 1 FOR NO KEY UPDATE"
         let statement = text.statement(mapping.dialect)
         try run(statement.sql, statement.arguments)
@@ -139,8 +140,8 @@ extension PostgreSQLBatch: DeletingBatch {
             var arguments = WireArguments()
             arguments.append(keys: keys)
             let select =
-                "SELECT \(statements.key) FROM \(statements.table(entity)) WHERE \(statements.key) = ANY($1) "
-                + "ORDER BY \(statements.key) FOR UPDATE"
+                "SELECT \(statements.key(entity)) FROM \(statements.table(entity)) WHERE \(statements.key(entity)) = ANY($1) "
+                + "ORDER BY \(statements.key(entity)) FOR UPDATE"
             try execute(WireStatement(select, arguments, isKept: true)) {
                 locked[root, default: []].insert(PostgreSQLRow(row: $0).int64(0))
             }

@@ -73,6 +73,10 @@ final class PostgreSQLInsertion {
     var targets: [PostgreSQLRowWriter.Target] { writer.targets }
 
     func takeKeys() throws {
+        guard store.keysAreConsecutive else {
+            for (row, key) in zip(writer.inserted, try store.obtainKeys(count, for: layout, origin: store)) { row.setKey(key) }
+            return
+        }
         let first = try store.reserveKeys(count, for: layout)
         for (index, row) in writer.inserted.enumerated() { row.setKey(first + Int64(index)) }
     }
@@ -221,8 +225,7 @@ final class PostgreSQLInsertion {
             if let failure { throw failure }
         }
         let join = PostgreSQLRowWriter.joinOwners(of: unique.targets.map(\.name), unique.targets.map(\.type), first: 1, dialect)
-        let naming = backend.mapping.naming
-        let columns = ["t.\(dialect.identifier(naming.key))", "t.\(dialect.identifier(naming.version))"]
+        let columns = [entity.table.keyColumn, entity.table.versionColumn].map { "t." + dialect.identifier($0) }
         let number = entity.table.entityColumn.map { "t." + dialect.identifier($0) } ?? String(entity.number)
         return WireStatement(
             "SELECT d.n, \(columns.joined(separator: ", ")), \(number) FROM \(dialect.identifier(entity.table.name)) t \(join) ORDER BY 2"

@@ -119,6 +119,8 @@ final class PostgreSQLConnection {
 /// What each connection of a store is set to.
 struct PostgreSQLSettings: Sendable {
     let schema: String
+    /// Whether the schema's tables are others', whose triggers may look for something elsewhere and whose times have no zone.
+    var isGiven = false
     /// Seconds that a statement may run, and wait for a lock.
     var statementTimeout: Double
     var lockTimeout: Double
@@ -131,8 +133,9 @@ struct PostgreSQLSettings: Sendable {
     /// The statements that set a connection, or a transaction.
     func list(isLocal: Bool) -> [String] {
         let set = isLocal ? "SET LOCAL" : "SET"
-        return [
-            "\(set) search_path TO \(PostgreSQLDialect().identifier(schema)), pg_temp",
+        let zone = isGiven ? ["\(set) TimeZone TO 'UTC'"] : []
+        return zone + [
+            "\(set) search_path TO \(PostgreSQLDialect().identifier(schema))\(isGiven ? ", public" : ""), pg_temp",
             "\(set) statement_timeout TO \(Int((statementTimeout * 1000).rounded(.up)))",
             "\(set) lock_timeout TO \(lockTimeoutInMilliseconds)",
             "\(set) idle_in_transaction_session_timeout TO '\(Self.idleTimeout)'",

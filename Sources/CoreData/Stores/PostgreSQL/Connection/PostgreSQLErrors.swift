@@ -5,6 +5,7 @@ extension WireError {
     static let foreignKeyViolation = "23503"
     static let undefinedTable = "42P01"
     static let unknownDatabase = "3D000"
+    static let undefinedFunction = "42883"
 
     var isUniqueViolation: Bool { sqlState == Self.uniqueViolation }
 
@@ -37,6 +38,11 @@ extension WireError {
         if let statement { userInfo["statement"] = statement }
         for (key, value) in [("table", table), ("column", column), ("constraint", constraint), ("schema", schema)] {
             if let value { userInfo[key] = value }
+        }
+        if sqlState == Self.undefinedFunction, message.contains("function ocd_") {
+            return CoreDataErrors.unanswerable(
+                "the request", by: "PostgreSQL store", "\(PostgreSQLDialect.lacksFunctions): \(message)",
+                advice: "Change the request, or filter and sort in memory.")
         }
         let (kind, recovery) = explanation(code)
         var text = "The store \(StoreName.path(store)): PostgreSQL says: \(message)"

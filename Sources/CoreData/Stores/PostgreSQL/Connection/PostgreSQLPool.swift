@@ -8,6 +8,8 @@ final class PostgreSQLPool: @unchecked Sendable {
     struct Configuration: Sendable {
         var address: PostgreSQLAddress
         var isReadOnly: Bool
+        /// Whether the schema's tables are others'.
+        var hasGivenTables = false
         var maximumConnections = 8
         /// Seconds to wait for a free connection, and for locks of others.
         var timeout: Double
@@ -168,7 +170,8 @@ final class PostgreSQLPool: @unchecked Sendable {
 
     var settings: PostgreSQLSettings {
         PostgreSQLSettings(
-            schema: configuration.address.schema, statementTimeout: max(configuration.timeout, 1), lockTimeout: configuration.timeout)
+            schema: configuration.address.schema, isGiven: configuration.hasGivenTables, statementTimeout: max(configuration.timeout, 1),
+            lockTimeout: configuration.timeout)
     }
 
     /// Opens a connection for who listens, past a pooler if there is a way.

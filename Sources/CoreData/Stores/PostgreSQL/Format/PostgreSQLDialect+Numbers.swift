@@ -201,6 +201,8 @@ extension PostgreSQLDialect {
         case (.integer, .double), (.double, .integer):
             if bits(of: form(left) == .integer ? left : right) <= 53 { return double(left) + symbol + double(right) }
             return computed(left) + symbol + computed(right)
+        case (.decimal, .double) where !hasFunctions: return plainly(left, symbol, right)
+        case (.double, .decimal) where !hasFunctions: return plainly(right, operation.mirrored?.symbol ?? symbol, left)
         case (.decimal, .double):
             return "(" + bounds(left, operation, right) + "ocd_compare(" + left.text + ", " + right.text + ")\(symbol)0)"
         case (.double, .decimal):
@@ -213,6 +215,14 @@ extension PostgreSQLDialect {
             }
             return computed(left) + symbol + computed(right)
         }
+    }
+
+    /// A comparison without functions: what is no whole number is compared as the floating-point number nearest to it.
+    private func plainly(_ decimal: SQLTerm, _ symbol: String, _ double: SQLTerm) -> SQLText {
+        let value = decimal.text
+        let asDouble: SQLText = "CAST(" + value + " AS double precision)\(symbol)" + double.text
+        let asDecimal: SQLText = value + "\(symbol)CAST(CAST(" + double.text + " AS text) AS numeric)"
+        return "(CASE WHEN " + value + " <> trunc(" + value + ") THEN " + asDouble + " ELSE " + asDecimal + " END)"
     }
 
     /// What an index knows of a decimal column beside a constant that is no decimal, followed by AND.
@@ -350,7 +360,7 @@ extension PostgreSQLDialect {
         case .boolean?: (isLeast ? "bool_and(" : "bool_or(") + value.text + ")"
         case .uuid?, .data?, .transformable?:
             "(array_agg(" + value.text + " ORDER BY " + value.text + (isLeast ? "" : " DESC NULLS LAST") + "))[1]"
-        default: (isLeast ? "MIN(" : "MAX(") + value.text + ")"
+        default: (isLeast ? "MIN(" : "MAX(") + ordered(value) + ")"
         }
     }
 

@@ -2,7 +2,11 @@ import Foundation
 
 // Texts: PostgreSQL compares the columns of attributes, and what is computed here, by code points.
 extension PostgreSQLDialect {
-    static let lacksICU = "the server was built without ICU, by which texts are folded and ordered"
+    private static let lacksICU = "the server was built without ICU, by which texts are folded and ordered"
+    static let lacksFunctions = "the schema has none of this library's functions, which it takes"
+
+    /// Why texts are not folded.
+    var foldingRefusal: String { hasFunctions ? Self.lacksICU : Self.lacksFunctions }
 
     func text(of term: SQLTerm, _ kind: ValueKind) -> SQLText? {
         if let exact = term.exact, kind.isNumber { return computed("ocd_text(" + exact + ")") }
@@ -19,9 +23,13 @@ extension PostgreSQLDialect {
 
     func computed(_ text: SQLText) -> SQLText { "(" + text + #" COLLATE "C")"# }
 
+    func ordered(_ term: SQLTerm) -> SQLText {
+        ordersColumnsByLanguage && (term.kind == .string || term.kind == .uri) ? computed(term.text) : term.text
+    }
+
     // MARK: Changes
 
-    func refusal(of change: SQLTextChange) -> String? { hasICU ? nil : Self.lacksICU }
+    func refusal(of change: SQLTextChange) -> String? { hasICU ? nil : foldingRefusal }
 
     func text(_ text: SQLText, _ change: SQLTextChange) -> SQLText {
         switch change {
@@ -42,14 +50,14 @@ extension PostgreSQLDialect {
         _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLTerm, _ pattern: SQLTerm
     ) throws(SQLRefusal) -> SQLText {
         let folds = options.folding != 0
-        if folds && !hasICU { throw SQLRefusal(reason: Self.lacksICU) }
+        if folds && !hasICU { throw SQLRefusal(reason: foldingRefusal) }
         if operation == .matches { return try matches(text, pattern, options) }
         if let symbol = operation.symbol {
             if options.contains(.init(rawValue: 8)) {
                 throw SQLRefusal(reason: "the server knows nothing of this program's locale, by which [l] compares")
             }
-            return folds
-                ? folded(text.text, options) + symbol + folded(pattern.text, options) : text.text + symbol + pattern.text
+            if folds { return folded(text.text, options) + symbol + folded(pattern.text, options) }
+            return (operation == .equalTo ? text.text : ordered(text)) + symbol + pattern.text
         }
         // Parts are looked for in composed texts, so that an accented letter does not begin with the plain one.
         func composed(_ text: SQLText) -> SQLText { folds ? "ocd_compose(" + text + ", \(options.folding))" : text }
@@ -58,9 +66,34 @@ extension PostgreSQLDialect {
         case .beginsWith: return "starts_with(" + value + ", " + part + ")"
         case .endsWith: return hasSuffix(value, part, negativeLength: SQLText(""))
         case .contains: return contains(value, part)
+        case .like where !hasFunctions:
+            guard case .string(let constant)? = pattern.constant?.value else {
+                throw SQLRefusal(reason: "the pattern has to be a constant where the schema has none of this library's functions")
+            }
+            return value + " LIKE " + SQLText(value: .string(Self.wildcards(constant)), kind: .string)
         case .like: return value + " LIKE ocd_wildcards(" + part + ")"
         default: throw SQLRefusal(reason: "PostgreSQL has nothing for this comparison")
         }
+    }
+
+    /// The pattern of PostgreSQL's LIKE that means what one with stars and question marks means: `ocd_wildcards` for a constant.
+    static func wildcards(_ pattern: String) -> String {
+        var result = ""
+        var isEscaped = false
+        for scalar in pattern.unicodeScalars {
+            if !isEscaped, scalar == "\\" {
+                isEscaped = true
+                continue
+            }
+            if !isEscaped, scalar == "*" || scalar == "?" {
+                result += scalar == "*" ? "%" : "_"
+            } else {
+                if ["%", "_", "\\"].contains(scalar) { result += "\\" }
+                result.unicodeScalars.append(scalar)
+            }
+            isEscaped = false
+        }
+        return isEscaped ? result + "\\\\" : result
     }
 
     func hasSuffix(_ text: SQLText, _ suffix: SQLText, negativeLength: SQLText) -> SQLText {

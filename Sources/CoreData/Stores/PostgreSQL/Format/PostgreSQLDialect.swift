@@ -6,6 +6,10 @@ import Foundation
 struct PostgreSQLDialect: SQLDialect {
     /// Whether the server has ICU's collations; without them nothing can be said that folds case or diacritics.
     var hasICU = true
+    /// Whether the schema has this library's functions: tables of others stand in one that has none.
+    var hasFunctions = true
+    /// Whether the columns of texts may be ordered by the rules of a language.
+    var ordersColumnsByLanguage = false
 
     var storeName: String { "PostgreSQL" }
     var limits: SQLLimits { SQLLimits(joins: 200, nesting: 200, operands: 500, groupSize: .max, listedElements: 3) }
@@ -68,7 +72,7 @@ struct PostgreSQLDialect: SQLDialect {
         return value + name + (ascending ? " NULLS FIRST" : " DESC NULLS LAST")
     }
 
-    func refusal(of collation: SQLCollation) -> String? { hasICU ? nil : Self.lacksICU }
+    func refusal(of collation: SQLCollation) -> String? { hasICU ? nil : foldingRefusal }
 
     var ordersDistinctRowsByOthers: Bool { false }
 

@@ -23,6 +23,9 @@ enum PostgreSQLFunctions {
     /// The function that folds texts, by which a schema shows whether it has all that do.
     static let folding = "ocd_fold"
 
+    /// A function that needs nothing of ICU, by which a schema shows whether it has those that predicates need.
+    static let calculation = "ocd_calculate"
+
     // MARK: Collations
 
     private static let localizedOrders = [

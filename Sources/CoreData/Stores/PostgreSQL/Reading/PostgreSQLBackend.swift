@@ -6,6 +6,8 @@ final class PostgreSQLBackend: Sendable {
     let mapping: SQLMapping
     /// The types of the tables' columns.
     let schema: PostgreSQLCatalog
+    /// What is known of tables that others have made; nil for those of a store.
+    let given: GivenTables?
     /// By layout index, then by whether subentities are included. The lock guards the table of plans.
     private let plans: Mutex<[[SelectPlan<PostgreSQLDecoder>?]]>
     /// Guards the table of plans for relationships.
@@ -14,22 +16,27 @@ final class PostgreSQLBackend: Sendable {
     let fetchStatements: FetchStatements
     /// The row caches, by layout index of the root entity.
     let rowCaches: [RowCache]
-    /// The places of tables with derived attributes among the mapping's.
+    /// The places of tables among the mapping's whose rows the server may change while they are saved: they are read again.
     let derivingTables: Set<Int>
     /// By layout index: whether rows of the entity have values that have to be unique.
     private let constrained: [Bool]
     /// Keys that were taken for new rows and not handed out yet.
     let keys: PostgreSQLKeys
 
-    init(pool: PostgreSQLPool, mapping: SQLMapping, schema: PostgreSQLCatalog, rowCaches: [RowCache]) {
+    init(pool: PostgreSQLPool, mapping: SQLMapping, schema: PostgreSQLCatalog, given: GivenTables? = nil) {
         self.pool = pool
         self.mapping = mapping
         self.schema = schema
-        self.rowCaches = rowCaches
+        self.given = given
+        // The numbers of a server's transactions do not say which of two has changed a row last.
+        rowCaches = mapping.layouts.layouts.map { layout in
+            RowCache(ordersVersions: mapping.entity(mapping.layouts.layouts[layout.rootIndex])?.table.writesVersions ?? true)
+        }
         keys = PostgreSQLKeys()
         constrained = mapping.layouts.layouts.map { !mapping.constraints(of: $0).isEmpty }
         let layout = SQLSchema(mapping: mapping)
-        derivingTables = Set(mapping.tables.indices.filter { !layout.derivations(of: mapping.tables[$0]).isEmpty })
+        // What others' triggers, defaults and types make of values is not known either.
+        derivingTables = Set(mapping.tables.indices.filter { given != nil || !layout.derivations(of: mapping.tables[$0]).isEmpty })
         fetchStatements = FetchStatements(layoutCount: mapping.layouts.layouts.count)
         plans = Mutex(Array(repeating: [nil, nil], count: mapping.layouts.layouts.count))
     }
@@ -41,7 +48,7 @@ final class PostgreSQLBackend: Sendable {
         if let known = plans.withLock({ $0[index][column] }) { return known }
         let selected = SelectColumns(entity, includesSubentities: includesSubentities, in: mapping)
         let plan = SelectPlan(selected, mapping: mapping) { entity in
-            PostgreSQLDecoder(entity: entity, mapping: mapping, columnIndex: selected.positions)
+            PostgreSQLDecoder(entity: entity, mapping: mapping, schema: schema, columnIndex: selected.positions)
         }
         plans.withLock { $0[index][column] = plan }
         return plan

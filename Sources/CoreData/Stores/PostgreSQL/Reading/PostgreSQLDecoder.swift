@@ -7,6 +7,8 @@ final class PostgreSQLDecoder {
         case decimal
         /// Texts, bytes and identifiers.
         case bytes
+        /// A text of a fixed length, filled up with blanks.
+        case padded
         /// A foreign key with an entity number in another column.
         case keyAndEntity
     }
@@ -27,7 +29,7 @@ final class PostgreSQLDecoder {
     private let mapping: SQLMapping
 
     /// - Parameter columnIndex: the position of each column's name among the results of the statement.
-    init(entity: SQLEntity, mapping: SQLMapping, columnIndex: [String: Int32]) {
+    init(entity: SQLEntity, mapping: SQLMapping, schema: PostgreSQLCatalog, columnIndex: [String: Int32]) {
         layout = entity.layout
         self.mapping = mapping
         var list: ContiguousArray<Step> = []
@@ -39,7 +41,8 @@ final class PostgreSQLDecoder {
             case .double, .float: kind = .floating
             case .date: kind = .date
             case .decimal: kind = .decimal
-            case .string, .uri, .data, .transformable, .uuid: kind = .bytes
+            case .string, .uri: kind = schema.column(column.name, of: entity.table.name)?.isPadded == true ? .padded : .bytes
+            case .data, .transformable, .uuid: kind = .bytes
             case .toOne: kind = slot.entityWord >= 0 ? .keyAndEntity : .integer
             case .composite, .toMany, .orderedToMany, .fetched, .undefined: continue
             }
@@ -73,6 +76,9 @@ final class PostgreSQLDecoder {
                 case .date: row[step.slot] = WireTime.seconds(ofMicroseconds: WireValue.integer(bytes, length)).bitPattern
                 case .decimal: decodeDecimal(bytes, length, row, step.slot, page)
                 case .bytes: page.setBytes(row, step.slot, bytes, Int(length))
+                case .padded:
+                    let text = UnsafeBufferPointer(start: bytes, count: Int(length)).withoutPadding
+                    page.setBytes(row, step.slot, text.baseAddress, text.count)
                 case .keyAndEntity:
                     row[step.slot] = UInt64(bitPattern: WireValue.integer(bytes, length))
                     row[step.entityWord] = UInt64(destination(wire, step))

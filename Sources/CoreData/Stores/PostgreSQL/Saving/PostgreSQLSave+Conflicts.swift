@@ -27,7 +27,8 @@ extension PostgreSQLSave {
             var taken: [Int64] = []
             var arguments = WireArguments()
             arguments.append(keys: byKey.keys)
-            let select = "SELECT \(statements.key) FROM \(statements.table(entity)) WHERE \(statements.key) = ANY($1) ORDER BY 1"
+            let select =
+                "SELECT \(statements.key(entity)) FROM \(statements.table(entity)) WHERE \(statements.key(entity)) = ANY($1) ORDER BY 1"
             try send([WireStatement(select, arguments)]) { _, row in taken.append(PostgreSQLRow(row: row).int64(0)) }
             for key in taken { if let index = byKey[key] { try addConflict(.insert, index, batch.inserts[index]) } }
         }
@@ -124,7 +125,7 @@ extension PostgreSQLSave {
             }
         }
         let join = PostgreSQLRowWriter.joinOwners(of: constraint.columns, claims.types, first: 2, dialect)
-        let key = "t.\(statements.key)"
+        let key = "t.\(statements.key(entity))"
         let query = WireStatement(
             "SELECT d.n, \(key) FROM \(statements.table(entity)) t \(join) WHERE \(key) <> ALL($1) ORDER BY 1", arguments)
         var found: [(claim: Claim, owner: Int64)] = []

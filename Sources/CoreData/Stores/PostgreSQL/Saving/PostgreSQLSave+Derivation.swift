@@ -2,9 +2,15 @@
 extension PostgreSQLSave {
     /// Has triggers begin their lists of rows anew, which would grow from block to block.
     func forgetTouchedRows() {
+        guard backend.given == nil else { return }
         for (place, table) in backend.mapping.tables.enumerated() where backend.derivingTables.contains(place) {
             waiting.append(WireStatement("SELECT set_config('\(PostgreSQLDialect.touchedRows(table.name))', '', true)"))
         }
+    }
+
+    /// The keys that were given, and those of rows that triggers have touched.
+    private static func touchedKeys(_ table: SQLTable) -> String {
+        "$1 || COALESCE(string_to_array(NULLIF(current_setting('\(PostgreSQLDialect.touchedRows(table.name))', true), ''), ',')::int8[], '{}')"
     }
 
     /// Has the rows read again whose derived values triggers may have changed, with the next round trip.
@@ -15,12 +21,12 @@ extension PostgreSQLSave {
             var keys: [Int64] = []
             for change in batch.inserts where change.layout.rootIndex == root { keys.append(change.key) }
             for change in batch.updates where change.layout.rootIndex == root { keys.append(change.key) }
-            guard let entity = mapping.entity(table.root) else { continue }
+            guard let entity = mapping.entity(table.root), backend.given == nil || !keys.isEmpty else { continue }
             let select = backend.selectPlan(entity, includesSubentities: true)
-            let touched = "string_to_array(NULLIF(current_setting('\(PostgreSQLDialect.touchedRows(table.name))', true), ''), ',')::int8[]"
+            let all = backend.given == nil ? Self.touchedKeys(table) : "$1"
             let sql =
                 "SELECT \(select.columns.sql) FROM \(dialect.identifier(table.name)) \(SQLScope.firstAlias) "
-                + "WHERE \(SQLScope.firstAlias).\(statements.key) = ANY($1 || COALESCE(\(touched), '{}'))"
+                + "WHERE \(SQLScope.firstAlias).\(statements.key(entity)) = ANY(\(all))"
             var arguments = WireArguments()
             arguments.append(keys: keys)
             derivedRows[root] = PostgreSQLRowCollector(select, expectedRows: max(1, keys.count))

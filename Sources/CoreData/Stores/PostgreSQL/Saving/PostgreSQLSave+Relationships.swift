@@ -71,9 +71,12 @@ extension PostgreSQLSave {
             wait(
                 "DELETE FROM \(name) j USING unnest($1::int8[], $2::int8[]) AS d(a, b) WHERE j.\(first) = d.a AND j.\(second) = d.b",
                 table.removed)
+            // Tables of others need not say that a pair is there once.
+            let isNew =
+                backend.given == nil ? "" : " WHERE NOT EXISTS (SELECT 1 FROM \(name) j WHERE j.\(first) = d.a AND j.\(second) = d.b)"
             wait(
-                "INSERT INTO \(name) (\(first), \(second)) SELECT * FROM unnest($1::int8[], $2::int8[]) ON CONFLICT DO NOTHING",
-                table.added)
+                "INSERT INTO \(name) (\(first), \(second)) SELECT * FROM unnest($1::int8[], $2::int8[])"
+                    + (isNew.isEmpty ? "" : " AS d(a, b)") + isNew + " ON CONFLICT DO NOTHING", table.added)
         }
     }
 

@@ -51,7 +51,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
 
     /// - Parameter others: what has to be done before the commit; nil for nothing, which saves a round trip.
     func run(beforeCommit others: (() throws -> Void)?) throws -> SaveOutcome {
-        if batch.updates.count >= Self.fewestUnlockedRows, batch.deletes.isEmpty, batch.versionChecks.isEmpty {
+        if batch.updates.count >= Self.fewestUnlockedRows, batch.deletes.isEmpty, batch.versionChecks.isEmpty, comparesVersionsInUpdates {
             do { return try run(locks: false, beforeCommit: others) } catch is OtherVersions { forgetAttempt() }
         }
         return try run(locks: true, beforeCommit: others)
@@ -63,7 +63,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     private func run(locks: Bool, beforeCommit others: (() throws -> Void)?) throws -> SaveOutcome {
         // Constraints are looked at when all is written, and explained from where the rows were locked.
         hasSavepoint = writesUniqueValues
-        if hasSavepoint { waiting = [WireStatement("SET CONSTRAINTS ALL DEFERRED")] }
+        if hasSavepoint || backend.given != nil { waiting = [WireStatement("SET CONSTRAINTS ALL DEFERRED")] }
         if locks {
             try lockRows()
             guard conflicts.rows.isEmpty else {
@@ -92,6 +92,11 @@ final class PostgreSQLSave: PostgreSQLAttempt {
             throw try explanation(of: error)
         }
         return publish()
+    }
+
+    /// Whether each update can look at the version of its row: not where the server gives versions.
+    private var comparesVersionsInUpdates: Bool {
+        backend.given == nil || backend.mapping.tables.allSatisfy(\.writesVersions)
     }
 
     /// Whether rows are written in which others may have the same unique values, but for keys.
@@ -185,7 +190,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         let reads = try roots.map { root in
             let lock = locks[root] ?? Lock()
             let entity = try backend.entity(backend.mapping.layouts.layouts[root])
-            let (key, version) = (statements.key, dialect.identifier(statements.naming.version))
+            let (key, version) = (statements.key(entity), dialect.identifier(entity.table.versionColumn))
             var arguments = WireArguments()
             arguments.append(keys: lock.keys)
             versions[root] = Dictionary(minimumCapacity: lock.keys.count)
@@ -209,9 +214,13 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     // MARK: Writing
 
     private func write(readsDerivedRows: Bool = true, locks: Bool = true) throws {
-        try deleteRows()
-        try updateRows(checksVersions: !locks)
-        try insertRows()
+        if backend.given == nil {
+            try deleteRows()
+            try updateRows(batch.updates.indices, checksVersions: !locks)
+            try insertRows()
+        } else {
+            try writeRowsInTurn(checksVersions: !locks)
+        }
         try writeRelationships()
         if readsDerivedRows { readDerivedRows() }
     }
@@ -223,7 +232,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         try send()
     }
 
-    private func deleteRows() throws {
+    func deleteRows() throws {
         var keysByRoot: [Int: [Int64]] = [:]
         var keysByOwner: [Int: [Int64]] = [:]
         for change in batch.deletes {
@@ -232,7 +241,10 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 keysByOwner[index, default: []].append(change.key)
             }
         }
-        for (root, keys) in keysByRoot.sorted(by: { $0.key < $1.key }) {
+        let roots = backend.given == nil ? keysByRoot.keys.sorted() : try rootsInTurn(Set(keysByRoot.keys))
+        if backend.given != nil { releaseHiddenKeys(keysByOwner) }
+        for root in roots {
+            let keys = keysByRoot[root] ?? []
             let entity = try backend.entity(backend.mapping.layouts.layouts[root])
             for join in backend.mapping.joinTables {
                 if join.owner.layout.rootIndex == root { wait(statements.deletePairs(join, ofKeysIn: join.firstColumn), keys: keys) }
@@ -240,6 +252,11 @@ final class PostgreSQLSave: PostgreSQLAttempt {
             }
             wait(statements.deleteRows(of: entity), keys: keys)
         }
+        if backend.given == nil { releaseHiddenKeys(keysByOwner) }
+    }
+
+    /// Takes deleted owners out of the rows that hold their keys, by the places of the keys among the mapping's.
+    private func releaseHiddenKeys(_ keysByOwner: [Int: [Int64]]) {
         for (index, keys) in keysByOwner.sorted(by: { $0.key < $1.key }) {
             let key = backend.mapping.hiddenKeys[index]
             wait(
@@ -255,16 +272,21 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         waiting.append(WireStatement(sql, arguments, isKept: true))
     }
 
-    /// - Parameter checksVersions: whether the rows were not locked: the updates are sent, and looked whether they have met all.
-    private func updateRows(checksVersions: Bool) throws {
-        struct Group {
-            let writer: PostgreSQLRowWriter
-            let mask: SlotMask
-            var rows: ContiguousArray<RowPointer> = []
-        }
-        var groups: [Group] = []
+    /// Rows of one entity with the same changed slots.
+    private struct UpdatedRows {
+        let writer: PostgreSQLRowWriter
+        let mask: SlotMask
+        var rows: ContiguousArray<RowPointer> = []
+    }
+
+    /// - Parameters:
+    ///   - indexes: those of the updates to write.
+    ///   - checksVersions: whether the rows were not locked: the updates are sent, and looked whether they have met all.
+    func updateRows(_ indexes: some Sequence<Int>, checksVersions: Bool) throws {
+        var groups: [UpdatedRows] = []
         var places: [Int: [Int]] = [:]
-        for (index, change) in batch.updates.enumerated() {
+        for index in indexes {
+            let change = batch.updates[index]
             guard let base = change.base else { continue }
             let writer = try writer(for: change.layout)
             let row = writer.update(change, base)
@@ -274,7 +296,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 groups[place].rows.append(row)
             } else {
                 places[change.layout.index, default: []].append(groups.count)
-                groups.append(Group(writer: writer, mask: mask, rows: [row]))
+                groups.append(UpdatedRows(writer: writer, mask: mask, rows: [row]))
             }
         }
         let first = waiting.count
@@ -286,9 +308,9 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         for (place, group) in groups.enumerated() where counts[first + place] != group.rows.count { throw OtherVersions() }
     }
 
-    private func insertRows() throws {
+    func insertRows() throws {
         for (index, change) in batch.inserts.enumerated() { insertedRows[index] = try writer(for: change.layout).insert(change) }
-        for index in writers.keys.sorted() {
+        for index in backend.given == nil ? writers.keys.sorted() : insertedLayoutsInTurn() {
             guard let writer = writers[index], !writer.inserted.isEmpty else { continue }
             if writer.inserted.count < Self.fewestCopiedRows {
                 waiting.append(try writer.insertStatement())
@@ -317,7 +339,8 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         for index in writers.keys.sorted() { pages += writers[index]?.finish() ?? [] }
         var byRoot: [Int: [RowPage]] = [:]
         for page in pages { byRoot[page.layout.rootIndex, default: []].append(page) }
-        for (root, pages) in byRoot { backend.rowCaches[root].insert(pages) }
+        // Of rows that were read again what was written is no row.
+        for (root, pages) in byRoot where backend.given == nil || derivedRows[root] == nil { backend.rowCaches[root].insert(pages) }
         for change in batch.deletes { backend.rowCache(of: change.layout).remove(change.key) }
         var replaced: [RowReference: RowPointer] = [:]
         for root in derivedRows.keys.sorted() {

@@ -62,6 +62,11 @@ extension PostgreSQLStore {
     ///   any case.
     func lastStatements(of transaction: UUID, _ author: ChangeAuthor, checksConstraints: Bool = true) throws -> [WireStatement] {
         var last = checksConstraints ? [WireStatement("SET CONSTRAINTS ALL IMMEDIATE")] : []
+        if hasGivenTables {
+            // No table says what was committed.
+            if changedMetadata != nil { throw GivenTables.metadataRefusal(at: url) }
+            return last
+        }
         if let metadata = changedMetadata { last.append(try PostgreSQLMetadata.update(metadata)) }
         last.append(
             PostgreSQLTransactions.recording(

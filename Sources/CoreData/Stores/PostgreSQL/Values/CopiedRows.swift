@@ -14,6 +14,13 @@ struct CopiedRows {
     /// Begins a row, whose columns follow.
     mutating func beginRow(columns: Int16) { bytes.append(columns) }
 
+    /// Appends a whole number.
+    mutating func append(_ integer: Int64, as type: UInt32) throws(WireValue.Refusal) {
+        let start = bytes.beginValue()
+        try WireValue.append(integer, as: type, to: &bytes)
+        bytes.endValue(start)
+    }
+
     /// Appends a row of a result as it is.
     mutating func append(_ row: WireRow) {
         beginRow(columns: Int16(row.count))

@@ -36,6 +36,7 @@ struct PostgreSQLRow: SQLRow {
         case WireType.numeric: return WireNumeric.text(bytes)
         case WireType.int2, WireType.int4, WireType.int8: return String(int64(column))
         case WireType.float4, WireType.float8: return "\(double(column))"
+        case WireType.bpchar: return String(decoding: bytes.withoutPadding, as: UTF8.self)
         default: return String(decoding: bytes, as: UTF8.self)
         }
     }
@@ -48,13 +49,24 @@ struct PostgreSQLRow: SQLRow {
         switch type(column) {
         case WireType.int2, WireType.int4, WireType.int8, WireType.boolean: return .integer(WireValue.integer(start, length))
         case WireType.float4, WireType.float8: return .double(WireValue.double(start, length))
-        case WireType.timestamptz: return .double(WireTime.seconds(ofMicroseconds: WireValue.integer(start, length)))
+        case WireType.xid: return .integer(WireValue.integer(start, length))
+        case WireType.timestamptz, WireType.timestamp: return .double(WireTime.seconds(ofMicroseconds: WireValue.integer(start, length)))
         case WireType.numeric:
             return WireNumeric.text(bytes).flatMap { Decimal(string: $0, locale: .posix) }.map(StoredValue.decimal) ?? .null
         case WireType.uuid: return UUID(bytes: bytes).map(StoredValue.uuid) ?? .null
         case WireType.bytea: return .data(Data(buffer: bytes))
+        case WireType.bpchar: return .string(String(decoding: bytes.withoutPadding, as: UTF8.self))
         default: return .string(String(decoding: bytes, as: UTF8.self))
         }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// A text of a fixed length without the blanks that fill it, which mean nothing.
+    var withoutPadding: UnsafeBufferPointer<UInt8> {
+        var count = count
+        while count > 0, self[count - 1] == UInt8(ascii: " ") { count -= 1 }
+        return UnsafeBufferPointer(rebasing: self[..<count])
     }
 }
 

@@ -79,8 +79,12 @@ package enum WireType {
     package static let int2: UInt32 = 21
     package static let int4: UInt32 = 23
     package static let text: UInt32 = 25
+    package static let xid: UInt32 = 28
     package static let float4: UInt32 = 700
     package static let float8: UInt32 = 701
+    package static let bpchar: UInt32 = 1042
+    package static let varchar: UInt32 = 1043
+    package static let timestamp: UInt32 = 1114
     package static let timestamptz: UInt32 = 1184
     package static let numeric: UInt32 = 1700
     package static let uuid: UInt32 = 2950

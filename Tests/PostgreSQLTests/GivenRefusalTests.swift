@@ -1,0 +1,182 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CoreData
+@testable import CoreDataPostgreSQL
+
+/// What a store refuses whose tables others have made, and how it says so.
+@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+struct GivenRefusalTests {
+    // MARK: Opening
+
+    /// A change of the tables, and what the error says of it.
+    private static let misfits: [(sql: String, words: [String])] = [
+        ("DROP TABLE products_tags", ["no table 'products_tags'", "'Product.tags'"]),
+        ("ALTER TABLE products DROP COLUMN title", ["no column 'products.title'", "'Product.name'"]),
+        ("ALTER TABLE products_tags RENAME tag_id TO tag", ["no column 'products_tags.tag_id'"]),
+        ("ALTER TABLE makers DROP COLUMN lock_version", ["no column 'makers.lock_version'", "'Maker'"]),
+        ("ALTER TABLE makers RENAME TO producers", ["no table 'makers'", "'Maker'"]),
+        ("ALTER TABLE products ALTER stock TYPE text", ["'products.stock'", "text", "'Product.stock'", "Integer 64"]),
+        ("ALTER TABLE products ALTER stock TYPE numeric", ["'products.stock'", "numeric", "Integer 64"]),
+        ("ALTER TABLE products ALTER weight TYPE real", ["'products.weight'", "real", "a Double"]),
+        ("ALTER TABLE products ALTER made_at TYPE date", ["'products.made_at'", "date", "a Date"]),
+        ("ALTER TABLE products ALTER uid TYPE text", ["'products.uid'", "a UUID"]),
+        ("ALTER TABLE products ALTER sku TYPE integer USING NULL", ["'products.sku'", "integer", "a String"]),
+        ("ALTER TABLE makers ALTER lock_version DROP DEFAULT, ALTER lock_version TYPE text", ["'makers.lock_version'", "text"]),
+        (
+            "ALTER TABLE products_tags DROP COLUMN tag_id; ALTER TABLE tags DROP COLUMN id, ADD COLUMN id uuid",
+            ["'tags.id'", "uuid", "integer", "'products_tags.tag_id'"]
+        ),
+        ("ALTER TABLE tags RENAME TO t; CREATE VIEW tags AS SELECT * FROM t", ["'tags' is no table", "ocd.version", "'Tag'"]),
+    ]
+
+    @Test(arguments: misfits.indices) func tablesThatDoNotFitAreRefused(number: Int) throws {
+        let misfit = Self.misfits[number]
+        let error = try GivenShop.refusal(sql: GivenShop.sql + ";" + misfit.sql)
+        #expect(error.code == CocoaError.Code.persistentStoreIncompatibleSchema.rawValue)
+        for word in misfit.words { #expect(error.localizedDescription.contains(word), "\(error.localizedDescription)") }
+    }
+
+    @Test func twoPropertiesWithOneColumnAreRefused() throws {
+        func give(_ column: String, to attribute: String, _ model: NSManagedObjectModel) {
+            model.entitiesByName["Product"]?.attributesByName[attribute]?.userInfo = ["ocd.column": column]
+        }
+        let error = try GivenShop.refusal { give("product_id", to: "stock", $0) }
+        #expect(error.localizedDescription.contains("'Product.stock' has the column 'products.product_id', which is that of the keys"))
+        let other = try GivenShop.refusal { give("title", to: "sku", $0) }
+        #expect(other.localizedDescription.contains("'products.title', which is that of 'Product."))
+    }
+
+    @Test func twoEntitiesWithOneTableAreRefused() throws {
+        let error = try GivenShop.refusal { $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "makers"] }
+        #expect(error.localizedDescription.contains("makers"))
+    }
+
+    @Test func aHierarchyNeedsNumbers() throws {
+        func add(_ userInfo: [AnyHashable: Any]?, to model: NSManagedObjectModel) {
+            let dear = NSEntityDescription("DearTag", class: "NSManagedObject", [NSAttributeDescription]())
+            dear.userInfo = userInfo
+            model.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.entityNumber": 1]
+            model.entitiesByName["Tag"]?.subentities = [dear]
+            model.entities += [dear]
+        }
+        let without = try GivenShop.refusal { add(nil, to: $0) }
+        #expect(without.localizedDescription.contains("'DearTag'") && without.localizedDescription.contains("ocd.entityNumber"))
+        let twice = try GivenShop.refusal { add(["ocd.entityNumber": 1], to: $0) }
+        #expect(twice.localizedDescription.contains("'Tag' and 'DearTag' have the same ocd.entityNumber, 1"))
+        let noColumn = try GivenShop.refusal { add(["ocd.entityNumber": 2], to: $0) }
+        #expect(noColumn.localizedDescription.contains("no column 'tags.entity'"))
+    }
+
+    @Test func aSequenceThatIsNoneIsRefused() throws {
+        let error = try GivenShop.refusal { $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.sequence": "nothing"] }
+        #expect(error.localizedDescription.contains("'nothing'") && error.localizedDescription.contains("'Tag'"))
+    }
+
+    // MARK: Working
+
+    /// Types of other names that lose nothing.
+    @Test func typesThatLoseNothingAreTaken() throws {
+        let shop = try GivenShop(
+            sql: GivenShop.sql
+                + "; CREATE DOMAIN label AS varchar(30); ALTER TABLE tags ALTER label TYPE label; ALTER TABLE products ALTER stock TYPE smallint, "
+                + "ALTER sku TYPE char(12), ALTER made_at TYPE timestamp; ALTER TABLE makers ALTER lock_version TYPE bigint")
+        try shop.fill()
+        try shop.context.performAndWait {
+            let product = try #require(try shop.context.all("Product", "sku == 'A1' AND ANY tags.label == 'old'").first)
+            #expect(product.text("sku") == "A1")
+            let time = Date(timeIntervalSince1970: 0)
+            for number in 0..<60 {
+                _ = shop.context.insert("Product", ["name": "\(number)", "stock": number, "sku": "S\(number)", "madeAt": time])
+                _ = shop.context.insert("Tag", ["label": "\(number)"])
+                _ = shop.context.insert("Maker", ["name": "\(number)"])
+            }
+            try shop.context.save()
+            #expect(try shop.context.all("Product", "sku == 'S7'").map { $0.value(forKey: "madeAt") as? Date } == [time])
+        }
+        #expect(try shop.texts("SELECT DISTINCT made_at FROM products WHERE sku LIKE 'S%'") == ["1970-01-01 00:00:00"])
+    }
+
+    /// A view shows the tables in another form; the transaction that has written a row can be one of its columns.
+    @Test func aViewIsATable() throws {
+        let shop = try GivenShop(
+            sql: GivenShop.sql + "; ALTER TABLE tags RENAME TO all_tags; "
+                + "CREATE VIEW tags AS SELECT id, label, xmin AS written FROM all_tags WHERE label <> 'hidden'"
+        ) { $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.version": "written", "ocd.sequence": "tags_id_seq"] }
+        try shop.run("INSERT INTO all_tags (label) VALUES ('one'), ('hidden')")
+        try shop.context.performAndWait {
+            let tag = try shop.context.all("Tag")[0]
+            tag.setValue("two", forKey: "label")
+            _ = shop.context.insert("Tag", ["label": "three"])
+            try shop.context.save()
+            tag.setValue("four", forKey: "label")
+            try shop.context.save()
+            tag.setValue("five", forKey: "label")
+            try shop.run("UPDATE all_tags SET label = 'other' WHERE label = 'four'")
+            #expect(throws: NSError.self) { try shop.context.save() }
+        }
+        #expect(try shop.texts("SELECT label FROM all_tags ORDER BY id") == ["other", "hidden", "three"])
+    }
+
+    @Test func rowsWithoutASequenceAreNotInserted() throws {
+        let shop = try GivenShop(
+            sql: GivenShop.sql + "; ALTER TABLE tags ALTER id DROP IDENTITY; INSERT INTO tags VALUES (5, 'five')")
+        try shop.context.performAndWait {
+            try shop.context.all("Tag")[0].setValue("six", forKey: "label")
+            try shop.context.save()
+            _ = shop.context.insert("Tag", ["label": "new"])
+            let error = try #require(throws: NSError.self) { try shop.context.save() }
+            #expect(error.localizedDescription.contains("'tags.id'") && error.localizedDescription.contains("no sequence"), "\(error)")
+            #expect(error.localizedRecoverySuggestion?.contains("ocd.sequence") == true)
+        }
+    }
+
+    @Test func theStoreIsNotDestroyed() throws {
+        let shop = try GivenShop()
+        try shop.fill()
+        for options in [GivenShop.options, GivenShop.options.merging([NSPersistentStoreForceDestroyOption: true]) { $1 }] {
+            let error = try #require(throws: NSError.self) {
+                try shop.coordinator.destroyPersistentStore(at: shop.url, ofType: NSPostgreSQLStoreType, options: options)
+            }
+            #expect(error.localizedDescription.contains("others'"), "\(error)")
+        }
+        #expect(throws: NSError.self) {
+            try shop.coordinator.replacePersistentStore(
+                at: shop.url, destinationOptions: GivenShop.options,
+                withPersistentStoreFrom: WireConnection.server().url(schema: "nothing"),
+                sourceOptions: nil, ofType: NSPostgreSQLStoreType)
+        }
+        #expect(try shop.texts("SELECT count(*) FROM products") == ["3"])
+    }
+
+    @Test func metadataAreNotWritten() throws {
+        let shop = try GivenShop()
+        shop.coordinator.setMetadata(["colour": "red"], for: shop.store)
+        try shop.context.performAndWait {
+            _ = shop.context.insert("Tag", ["label": "new"])
+            let error = try #require(throws: NSError.self) { try shop.context.save() }
+            #expect(error.localizedDescription.contains("Metadata"), "\(error)")
+        }
+        #expect(throws: NSError.self) {
+            try NSPersistentStoreCoordinator.setMetadata(
+                ["colour": "red"], forPersistentStoreOfType: NSPostgreSQLStoreType, at: shop.url, options: GivenShop.options)
+        }
+        #expect(try shop.texts("SELECT count(*) FROM tags") == ["0"])
+    }
+
+    @Test func followingIsSaidToHaveNoEffect() throws {
+        _ = try GivenShop(options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+        #expect(Warnings.all.contains { $0.contains("not followed") })
+    }
+
+    @Test func aStoreOpenedForReadingIsNotWritten() throws {
+        let shop = try GivenShop(options: [NSReadOnlyPersistentStoreOption: true])
+        try shop.fill()
+        try shop.context.performAndWait {
+            #expect(try shop.context.all("Product").count == 3)
+            try shop.context.all("Product")[0].setValue("x", forKey: "name")
+            #expect(throws: NSError.self) { try shop.context.save() }
+        }
+    }
+}
