@@ -31,10 +31,11 @@ final class GivenShop {
 
     /// - Parameters:
     ///   - sql: what makes the tables.
+    ///   - model: unless it is that of makers, products and tags.
     ///   - changing: what to change of the model.
     init(
-        sql: String = GivenShop.sql, through proxy: PostgreSQLProxy? = nil, options: [AnyHashable: Any] = [:],
-        changing: (NSManagedObjectModel) -> Void = { _ in }
+        sql: String = GivenShop.sql, model: NSManagedObjectModel = GivenShop.model(), through proxy: PostgreSQLProxy? = nil,
+        options: [AnyHashable: Any] = [:], changing: (NSManagedObjectModel) -> Void = { _ in }
     ) throws {
         server = try WireConnection.server()
         schema = server.newSchemaName()
@@ -49,7 +50,7 @@ final class GivenShop {
             """)
         let address = proxy?.url(schema: schema) ?? server.url(schema: schema)
         url = try #require(URL(string: address.absoluteString.replacingOccurrences(of: "user=\(server.user)", with: "user=\(role)")))
-        model = Self.model()
+        self.model = model
         changing(model)
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         store = try coordinator.addPersistentStore(

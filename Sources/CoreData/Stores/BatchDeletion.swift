@@ -29,6 +29,14 @@ protocol DeletingBatch: AnyObject {
     func lock(_ rows: [RowReference]) throws -> [RowReference]
 
     func willDelete(_ keys: Set<Int64>, of entity: SQLEntity) throws
+
+    /// The order in which rows of layouts are deleted.
+    func inTurn(_ layoutIndexes: some Collection<Int>) -> [Int]
+}
+
+extension DeletingBatch {
+    // Nobody looks at keys before all is done.
+    func inTurn(_ layoutIndexes: some Collection<Int>) -> [Int] { layoutIndexes.sorted() }
 }
 
 /// Deletes many rows, and does in the database what delete rules say.
@@ -254,7 +262,8 @@ final class BatchDeletion<Batch: DeletingBatch> {
     // MARK: Deleting
 
     private func deleteRows() throws {
-        for (index, keys) in doomed.sorted(by: { $0.key < $1.key }) {
+        for index in batch.inTurn(doomed.keys) {
+            let keys = doomed[index] ?? []
             let entity = try mapping.requiredEntity(layouts[index])
             try batch.willDelete(keys, of: entity)
             try batch.run(statements.deleteRows(of: entity), list(keys))

@@ -50,7 +50,7 @@ extension PostgreSQLStore {
                 return outcome
             } catch let error as WireError {
                 if error.isConnectionLost, let session, session.isCommitSent {
-                    if try wasCommitted(session.identifier, backend) {
+                    if try wasCommitted(session, backend) {
                         metadataWasWritten()
                         return whenCommitted(session)
                     }
@@ -67,17 +67,20 @@ extension PostgreSQLStore {
 
     /// Whether a save whose connection was lost during the commit was committed.
     ///
-    /// Its UUID is taken for another transaction: where that succeeds the save was not committed, and never can be.
-    private func wasCommitted(_ identifier: UUID, _ backend: PostgreSQLBackend) throws -> Bool {
-        if hasGivenTables {
-            throw GivenTables.refusal(
-                "The connection was lost while a save was committed, and whether it was is not known", at: url,
-                recovery: "Reset the context and read the objects again to see what was saved.")
-        }
+    /// Its UUID is taken for another transaction: where that succeeds the save was not committed, and never can be. Where others own the tables the
+    /// server is asked by the transaction's number.
+    private func wasCommitted(_ session: some PostgreSQLAttempt, _ backend: PostgreSQLBackend) throws -> Bool {
+        let identifier = session.identifier
         let deadline = Date(timeIntervalSinceNow: backend.pool.configuration.timeout)
         var pause = 0.05
         while true {
             do {
+                if hasGivenTables {
+                    if let isCommitted = try isCommitted(session.transaction, backend) { return isCommitted }
+                    guard Date() < deadline else { throw unknownOutcome("its transaction has not ended") }
+                    Thread.sleep(forTimeInterval: pause)
+                    continue
+                }
                 let claim = PostgreSQLTransactions.recording(
                     identifier, author: "OpenCoreData: given up", contextName: nil, sender: backend.pool.sender)
                 try backend.pool.withWire { connection in
@@ -87,6 +90,7 @@ extension PostgreSQLStore {
             } catch let error as WireError {
                 if error.isUniqueViolation { return true }
                 guard error.isConnectionLost || error.isTransient || error.sqlState == nil, Date() < deadline else {
+                    if hasGivenTables { throw unknownOutcome(error.message) }
                     throw CoreDataErrors.make(
                         .persistentStoreOperation,
                         "The connection to the store \(StoreName.path(url)) was lost while a save was committed, and the server cannot be asked "
@@ -99,6 +103,31 @@ extension PostgreSQLStore {
                 pause = min(pause * 2, 2)
             }
         }
+    }
+
+    /// Whether the server has committed a transaction; nil while it has not ended.
+    private func isCommitted(_ transaction: Int64?, _ backend: PostgreSQLBackend) throws -> Bool? {
+        guard let transaction else { throw unknownOutcome("the number of its transaction is not known") }
+        var arguments = WireArguments()
+        arguments.append(text: String(transaction))
+        var status: String?
+        _ = try backend.pool.withWire { connection in
+            try connection.execute(WireStatement("SELECT pg_xact_status($1::xid8)", arguments)) {
+                status = PostgreSQLRow(row: $0).string(0)
+            }
+        }
+        switch status {
+        case "committed"?: return true
+        case "aborted"?: return false
+        case "in progress"?: return nil
+        default: throw unknownOutcome("the server does not remember its transaction \(transaction)")
+        }
+    }
+
+    private func unknownOutcome(_ reason: String) -> NSError {
+        GivenTables.refusal(
+            "The connection was lost while a save was committed, and whether it was is not known, because \(reason)", at: url,
+            recovery: "Reset the context and read the objects again to see what was saved.")
     }
 
     /// The error of a save that the server refused.

@@ -7,6 +7,7 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
     let connection: PostgreSQLConnection
     let statements: SaveStatements
     let identifier = UUID()
+    private(set) var transaction: Int64?
     private(set) var isCommitSent = false
     private var outcome = BatchOutcome()
     /// Statements that wait for the next round trip.
@@ -48,8 +49,15 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
     private func finish(_ author: ChangeAuthor) throws {
         // What has changed nothing is no transaction of the store.
         guard outcome.hasChanges || store.changedMetadata != nil else { return connection.isInTransaction ? connection.rollBack() : () }
-        let all = waiting + (try store.lastStatements(of: identifier, author))
+        var all = waiting + (try store.lastStatements(of: identifier, author))
         waiting = []
+        if backend.given != nil {
+            let last = all.count
+            _ = try send(all + [PostgreSQLTransactions.current]) { index, row in
+                if index == last { transaction = PostgreSQLRow(row: row).int64(0) }
+            }
+            all = []
+        }
         isCommitSent = true
         try connection.commit(with: all)
     }
@@ -150,6 +158,13 @@ extension PostgreSQLBatch: DeletingBatch {
     }
 
     func willDelete(_ keys: Set<Int64>, of entity: SQLEntity) {}
+
+    func inTurn(_ layoutIndexes: some Collection<Int>) -> [Int] {
+        guard backend.given != nil else { return layoutIndexes.sorted() }
+        let byRoot = Dictionary(grouping: layoutIndexes) { mapping.layouts.layouts[$0].rootIndex }
+        let roots = GivenOrder.ofDeletions(Set(byRoot.keys), mapping).order.inTurn().numbers
+        return roots.reversed().flatMap { byRoot[$0]?.sorted() ?? [] }
+    }
 }
 
 extension BatchOutcome {

@@ -200,6 +200,9 @@ extension PostgreSQLDialect {
         case (.boolean, .double), (.double, .boolean): return double(left) + symbol + double(right)
         case (.integer, .double), (.double, .integer):
             if bits(of: form(left) == .integer ? left : right) <= 53 { return double(left) + symbol + double(right) }
+            if !hasFunctions {
+                return form(left) == .integer ? plainly(left, symbol, right) : plainly(right, operation.mirrored?.symbol ?? symbol, left)
+            }
             return computed(left) + symbol + computed(right)
         case (.decimal, .double) where !hasFunctions: return plainly(left, symbol, right)
         case (.double, .decimal) where !hasFunctions: return plainly(right, operation.mirrored?.symbol ?? symbol, left)
@@ -215,14 +218,6 @@ extension PostgreSQLDialect {
             }
             return computed(left) + symbol + computed(right)
         }
-    }
-
-    /// A comparison without functions: what is no whole number is compared as the floating-point number nearest to it.
-    private func plainly(_ decimal: SQLTerm, _ symbol: String, _ double: SQLTerm) -> SQLText {
-        let value = decimal.text
-        let asDouble: SQLText = "CAST(" + value + " AS double precision)\(symbol)" + double.text
-        let asDecimal: SQLText = value + "\(symbol)CAST(CAST(" + double.text + " AS text) AS numeric)"
-        return "(CASE WHEN " + value + " <> trunc(" + value + ") THEN " + asDouble + " ELSE " + asDecimal + " END)"
     }
 
     /// What an index knows of a decimal column beside a constant that is no decimal, followed by AND.
@@ -371,6 +366,7 @@ extension PostgreSQLDialect {
     func storedAggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText { self.aggregate(aggregate, value) }
 
     func exactAggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText? {
+        if !hasFunctions && aggregate == .sum { return nil }
         switch aggregate {
         case .average: return value.kind == .decimal ? average(ofDecimal: value) : nil
         // The sum of nothing is the whole number 0, with which whole numbers are divided as such.

@@ -76,26 +76,6 @@ extension PostgreSQLDialect {
         }
     }
 
-    /// The pattern of PostgreSQL's LIKE that means what one with stars and question marks means: `ocd_wildcards` for a constant.
-    static func wildcards(_ pattern: String) -> String {
-        var result = ""
-        var isEscaped = false
-        for scalar in pattern.unicodeScalars {
-            if !isEscaped, scalar == "\\" {
-                isEscaped = true
-                continue
-            }
-            if !isEscaped, scalar == "*" || scalar == "?" {
-                result += scalar == "*" ? "%" : "_"
-            } else {
-                if ["%", "_", "\\"].contains(scalar) { result += "\\" }
-                result.unicodeScalars.append(scalar)
-            }
-            isEscaped = false
-        }
-        return isEscaped ? result + "\\\\" : result
-    }
-
     func hasSuffix(_ text: SQLText, _ suffix: SQLText, negativeLength: SQLText) -> SQLText {
         "right(" + text + ", length(" + suffix + ")) = " + suffix
     }

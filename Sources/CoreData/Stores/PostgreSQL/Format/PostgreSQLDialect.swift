@@ -105,7 +105,8 @@ struct PostgreSQLDialect: SQLDialect {
 
     // MARK: Rows
 
-    func version(_ column: String) -> String { column }
+    // Others may leave the version of a row empty until it changes.
+    func version(_ column: String) -> String { hasFunctions ? column : "COALESCE(\(column), 0)" }
 
     func insertIfMissing(into table: String, _ columns: String, _ source: SQLText) -> SQLText {
         "INSERT INTO \(table) (\(columns)) " + source + " ON CONFLICT DO NOTHING"

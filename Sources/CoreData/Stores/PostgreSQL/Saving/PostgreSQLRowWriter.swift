@@ -11,6 +11,8 @@ final class PostgreSQLRowWriter {
         let property: PropertySlot
         /// Takes the number of the destination's entity.
         let entityColumn: String?
+        /// The type of that column.
+        let entityType: UInt32
         /// Takes the place in the ordered relationship that the column serves.
         let orderColumn: String?
     }
@@ -28,6 +30,8 @@ final class PostgreSQLRowWriter {
     private var builder: RowPageBuilder
     /// The new rows, whose pages the builder holds.
     private(set) var inserted: ContiguousArray<RowPointer> = []
+    /// By slot, the keys of new rows whose value is not written with them: what it leads to is not there yet.
+    var postponed: [Int: Set<Int64>] = [:]
 
     init(_ entity: SQLEntity, _ backend: PostgreSQLBackend, expectedRows: Int) {
         self.entity = entity
@@ -46,6 +50,7 @@ final class PostgreSQLRowWriter {
             list.append(
                 Target(
                     slot: slot.index, name: column.name, type: type, property: slot, entityColumn: column.entityColumn,
+                    entityType: column.entityColumn.flatMap { backend.schema.type($0, of: table.name) } ?? WireType.int2,
                     orderColumn: column.orderColumn))
         }
         targets = list
@@ -124,16 +129,25 @@ final class PostgreSQLRowWriter {
         }
     }
 
+    /// The same for a new row.
+    @inline(__always)
+    private func appendInsertedField(_ row: RowPointer, _ target: Target, to bytes: inout WireBytes) throws {
+        if !postponed.isEmpty, postponed[target.slot]?.contains(row.rowKey) == true { return bytes.appendNull() }
+        try appendField(row, target, to: &bytes)
+    }
+
     /// Appends the number of a destination's entity, its length before it.
-    func appendEntityNumber(_ row: RowPointer, _ target: Target, to bytes: inout WireBytes) {
+    private func appendEntityNumber(_ row: RowPointer, _ target: Target, as type: UInt32, to bytes: inout WireBytes) {
         let page = row.rowPage
         page._withUnsafeGuaranteedRef { page in
             if page.isNull(row, target.slot) { return bytes.appendNull() }
             let word = target.property.entityWord
             let index = word >= 0 ? Int(row[word]) : target.property.destinationIndex
             guard let number = mapping.entities[index]?.number else { return bytes.appendNull() }
-            bytes.append(Int32(2))
-            bytes.append(Int16(truncatingIfNeeded: number))
+            let start = bytes.beginValue()
+            // Numbers have 16 bits.
+            try? WireValue.append(Int64(number), as: type, to: &bytes)
+            bytes.endValue(start)
         }
     }
 
@@ -187,8 +201,8 @@ final class PostgreSQLRowWriter {
             if hasEntity { try copied.append(Int64(entity.number), as: numberType) }
             if entity.table.writesVersions { try copied.append(row.rowVersion, as: versionType) }
             for target in targets {
-                try appendField(row, target, to: &copied.bytes)
-                if target.entityColumn != nil { appendEntityNumber(row, target, to: &copied.bytes) }
+                try appendInsertedField(row, target, to: &copied.bytes)
+                if target.entityColumn != nil { appendEntityNumber(row, target, as: target.entityType, to: &copied.bytes) }
             }
             try copied.send(to: send)
         }
@@ -201,7 +215,7 @@ final class PostgreSQLRowWriter {
         let inserted = rows ?? inserted
         var arguments = WireArguments()
         try appendSystemColumns(inserted, to: &arguments)
-        try append(targets, of: inserted, to: &arguments)
+        try append(targets, of: inserted, areNew: true, to: &arguments)
         let types = columns.enumerated().map { "$\($0 + 1)::\(Self.arrayName(type(ofInsertColumn: $1)))" }.joined(separator: ", ")
         let overriding = overridesKeys ? "OVERRIDING SYSTEM VALUE " : ""
         return WireStatement("INSERT INTO \(table) (\(list(columns))) \(overriding)SELECT * FROM unnest(\(types))", arguments, isKept: true)
@@ -230,16 +244,24 @@ final class PostgreSQLRowWriter {
         }
     }
 
-    private func append(_ targets: [Target], of rows: ContiguousArray<RowPointer>, to arguments: inout WireArguments) throws {
+    private func append(
+        _ targets: [Target], of rows: ContiguousArray<RowPointer>, areNew: Bool = false, to arguments: inout WireArguments
+    ) throws {
         for target in targets {
             var failure: (any Error)?
             arguments.appendArray(of: target.type, count: rows.count) { bytes in
-                do { for row in rows { try appendField(row, target, to: &bytes) } } catch { failure = error }
+                do {
+                    if areNew {
+                        for row in rows { try appendInsertedField(row, target, to: &bytes) }
+                    } else {
+                        for row in rows { try appendField(row, target, to: &bytes) }
+                    }
+                } catch { failure = error }
             }
             if let failure { throw failure }
             guard target.entityColumn != nil else { continue }
             arguments.appendArray(of: WireType.int2, count: rows.count) { bytes in
-                for row in rows { appendEntityNumber(row, target, to: &bytes) }
+                for row in rows { appendEntityNumber(row, target, as: WireType.int2, to: &bytes) }
             }
         }
     }

@@ -14,68 +14,97 @@ extension PostgreSQLSave {
         var deletesLast = false
         for (index, change) in batch.updates.enumerated() {
             var isLate = false
-            for (root, key) in writtenKeys(of: change) {
-                if doomed.contains(root) { deletesLast = true }
-                if let key, new[root]?.contains(key) == true { isLate = true }
+            for written in writtenKeys(of: change) {
+                if doomed.contains(written.root) { deletesLast = true }
+                if let key = written.key, new[written.root]?.contains(key) == true { isLate = true }
             }
             if isLate { late.append(index) } else { early.append(index) }
         }
         if !deletesLast { try deleteRows() }
         try updateRows(early, checksVersions: checksVersions)
         try insertRows()
+        try writePostponedKeys()
         try updateRows(late, checksVersions: checksVersions)
         if deletesLast { try deleteRows() }
     }
 
-    /// The keys that a change writes into columns: the root of the table that each leads into, and the key; nil for none.
-    private func writtenKeys(of change: RowChange) -> [(root: Int, key: Int64?)] {
+    /// The keys that a change writes into columns: the relationship, the root of the table that it leads into, and the key; nil for none.
+    private func writtenKeys(of change: RowChange) -> [(slot: PropertySlot, root: Int, key: Int64?)] {
         guard let values = change.values else { return [] }
         let layouts = backend.mapping.layouts.layouts
         return change.layout.relationshipSlots.compactMap { index in
             let slot = change.layout.slots[index]
             guard slot.kind == .toOne, slot.destinationIndex >= 0, values.has(index) else { return nil }
             let root = layouts[slot.destinationIndex].rootIndex
-            if case .reference(let reference) = values[index] { return (root, reference.key) }
-            return (root, nil)
+            if case .reference(let reference) = values[index] { return (slot, root, reference.key) }
+            return (slot, root, nil)
         }
     }
 
-    /// The layouts of new rows, each behind those that its rows lead to. Where rows lead to each other in a circle, that is broken
-    /// somewhere: only constraints that can be deferred allow it.
-    func insertedLayoutsInTurn() -> [Int] {
+    // MARK: New rows
+
+    /// The layouts of new rows, each behind those that its rows lead to.
+    ///
+    /// Where rows of several tables lead to each other in a circle, optional relationships are postponed: they are written behind all rows.
+    func insertedLayoutsInTurn() throws -> [Int] {
         var places: [Int: [Int64: Int]] = [:]
         for change in batch.inserts { places[change.layout.rootIndex, default: [:]][change.key] = change.layout.index }
-        var needs: [Int: Set<Int>] = [:]
+        var needs = GivenOrder()
         for change in batch.inserts {
-            needs[change.layout.index, default: []].formUnion(
-                writtenKeys(of: change).compactMap { root, key in key.flatMap { places[root]?[$0] } })
+            needs.add(change.layout.index)
+            for written in writtenKeys(of: change) {
+                guard let key = written.key, let other = places[written.root]?[key] else { continue }
+                needs.add(other, for: change.layout.index, isRequired: !written.slot.isOptional)
+            }
         }
-        return Self.inTurn(needs)
+        let order = needs.inTurn()
+        guard order.isCircular else { return order.numbers }
+        let turns = Dictionary(uniqueKeysWithValues: zip(order.numbers, order.numbers.indices))
+        for change in batch.inserts {
+            for written in writtenKeys(of: change) where written.slot.isOptional {
+                guard let key = written.key, let other = places[written.root]?[key], let turn = turns[other],
+                    let own = turns[change.layout.index], turn > own
+                else { continue }
+                try writer(for: change.layout).postponed[written.slot.index, default: []].insert(change.key)
+            }
+        }
+        return order.numbers
     }
+
+    /// Writes what was postponed.
+    private func writePostponedKeys() throws {
+        var seen: Set<Int> = []
+        for change in batch.inserts where seen.insert(change.layout.index).inserted {
+            let writer = try writer(for: change.layout)
+            for (slot, keys) in writer.postponed.sorted(by: { $0.key < $1.key }) {
+                var mask = SlotMask(count: change.layout.slots.count)
+                mask.insert(slot)
+                waiting.append(try writer.updateStatement(writer.inserted.filter { keys.contains($0.rowKey) }, changed: mask))
+            }
+        }
+    }
+
+    // MARK: Deleted rows
 
     /// The roots of tables with deleted rows, each before those that its rows may lead to.
-    func rootsInTurn(_ roots: Set<Int>) throws -> [Int] {
+    ///
+    /// Where tables lead to each other in a circle, optional relationships that lead to tables before theirs are emptied first.
+    func rootsInTurn(_ keys: [Int: [Int64]]) throws -> [Int] {
         let layouts = backend.mapping.layouts.layouts
-        var needs: [Int: Set<Int>] = [:]
-        for root in roots {
-            let destinations = layouts[root].familyIndexes.flatMap { layouts[$0].slots }.filter {
-                $0.kind == .toOne && $0.destinationIndex >= 0
+        let (needs, optional) = GivenOrder.ofDeletions(Set(keys.keys), backend.mapping)
+        let order = needs.inTurn()
+        if order.isCircular {
+            let turns = Dictionary(uniqueKeysWithValues: zip(order.numbers, order.numbers.indices))
+            var cleared: Set<ObjectIdentifier> = []
+            for relationship in optional where (turns[relationship.destination] ?? 0) > (turns[relationship.root] ?? 0) {
+                let column = relationship.column
+                guard cleared.insert(ObjectIdentifier(column)).inserted else { continue }
+                let entity = try backend.entity(layouts[relationship.root])
+                wait(
+                    "UPDATE \(statements.table(entity)) SET \(dialect.identifier(column.name)) = NULL "
+                        + "WHERE \(statements.key(entity)) \(dialect.keyCondition(.list))", keys: keys[relationship.root] ?? [])
             }
-            needs[root] = Set(destinations.map { layouts[$0.destinationIndex].rootIndex }).intersection(roots)
         }
-        return Self.inTurn(needs).reversed()
-    }
-
-    /// Numbers in an order in which each comes behind those that it needs, as far as there is one.
-    private static func inTurn(_ needs: [Int: Set<Int>]) -> [Int] {
-        var order: [Int] = []
-        var seen: Set<Int> = []
-        func add(_ number: Int) {
-            guard needs[number] != nil, seen.insert(number).inserted else { return }
-            for other in needs[number]?.sorted() ?? [] { add(other) }
-            order.append(number)
-        }
-        for number in needs.keys.sorted() { add(number) }
-        return order
+        return order.numbers.reversed()
     }
 }

@@ -16,6 +16,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     let statements: SaveStatements
     /// Names the save in the table of transactions.
     let identifier = UUID()
+    private(set) var transaction: Int64?
     private var writers: [Int: PostgreSQLRowWriter] = [:]
     private var recent: (layout: ObjectIdentifier, writer: PostgreSQLRowWriter)?
     var conflicts = SaveConflicts()
@@ -78,7 +79,13 @@ final class PostgreSQLSave: PostgreSQLAttempt {
             end = try store.lastStatements(
                 of: identifier, ChangeAuthor(contextName: batch.contextName, transactionAuthor: batch.transactionAuthor),
                 checksConstraints: hasSavepoint || others != nil)
-            if let others {
+            if backend.given != nil {
+                // Nothing else tells afterwards whether the transaction was committed.
+                try send(end + [PostgreSQLTransactions.current]) { index, row in
+                    if index == end.count { transaction = PostgreSQLRow(row: row).int64(0) }
+                }
+                try others?()
+            } else if let others {
                 try send(end)
                 waiting = []
                 try others()
@@ -87,7 +94,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
             throw try explanation(of: error)
         }
         do {
-            try commit(others == nil ? end : [])
+            try commit(others == nil && backend.given == nil ? end : [])
         } catch let error as WireError where error.isUniqueViolation && connection.isInTransaction {
             throw try explanation(of: error)
         }
@@ -161,7 +168,10 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     private func explanation(of error: WireError) throws -> any Error {
         guard connection.wire.isUsable else { return error }
         waiting = []
-        if hasSavepoint { try connection.wire.run("ROLLBACK TO SAVEPOINT \(Self.savepoint)") } else { connection.rollBack() }
+        // What failed together with the beginning was rolled back with it.
+        if connection.isInTransaction {
+            if hasSavepoint { try connection.wire.run("ROLLBACK TO SAVEPOINT \(Self.savepoint)") } else { connection.rollBack() }
+        }
         try findTakenKeys()
         try findViolations()
         if !conflicts.rows.isEmpty || !conflicts.violations.isEmpty { return conflicts }
@@ -241,7 +251,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 keysByOwner[index, default: []].append(change.key)
             }
         }
-        let roots = backend.given == nil ? keysByRoot.keys.sorted() : try rootsInTurn(Set(keysByRoot.keys))
+        let roots = backend.given == nil ? keysByRoot.keys.sorted() : try rootsInTurn(keysByRoot)
         if backend.given != nil { releaseHiddenKeys(keysByOwner) }
         for root in roots {
             let keys = keysByRoot[root] ?? []
@@ -266,7 +276,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     }
 
     /// Adds a statement with one list of keys to those of the next round trip.
-    private func wait(_ sql: String, keys: [Int64]) {
+    func wait(_ sql: String, keys: [Int64]) {
         var arguments = WireArguments()
         arguments.append(keys: keys)
         waiting.append(WireStatement(sql, arguments, isKept: true))
@@ -310,7 +320,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
 
     func insertRows() throws {
         for (index, change) in batch.inserts.enumerated() { insertedRows[index] = try writer(for: change.layout).insert(change) }
-        for index in backend.given == nil ? writers.keys.sorted() : insertedLayoutsInTurn() {
+        for index in backend.given == nil ? writers.keys.sorted() : try insertedLayoutsInTurn() {
             guard let writer = writers[index], !writer.inserted.isEmpty else { continue }
             if writer.inserted.count < Self.fewestCopiedRows {
                 waiting.append(try writer.insertStatement())
@@ -321,7 +331,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         }
     }
 
-    private func writer(for layout: EntityLayout) throws -> PostgreSQLRowWriter {
+    func writer(for layout: EntityLayout) throws -> PostgreSQLRowWriter {
         if let recent, recent.layout == ObjectIdentifier(layout) { return recent.writer }
         let writer =
             try writers[layout.index]

@@ -26,6 +26,9 @@ enum PostgreSQLTransactions {
         return WireStatement(record, arguments, isKept: true)
     }
 
+    /// The number by which the server knows the transaction that is open.
+    static let current = WireStatement("SELECT pg_current_xact_id()::text::int8", isKept: true)
+
     /// The number of the last transaction; 0 before the first.
     static func last(_ connection: PostgreSQLConnection) throws -> Int64 {
         try connection.integer(WireStatement("SELECT last_transaction FROM \(PostgreSQLHousekeeping.storeTable)")) ?? 0
@@ -50,6 +53,8 @@ enum PostgreSQLTransactions {
 protocol PostgreSQLAttempt {
     /// Names the transaction in the table of transactions.
     var identifier: UUID { get }
+    /// The number by which the server knows the transaction, where it was asked.
+    var transaction: Int64? { get }
     /// Whether the commit was sent: what became of it is not known if the connection is lost now.
     var isCommitSent: Bool { get }
 }
