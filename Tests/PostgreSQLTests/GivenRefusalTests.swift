@@ -28,6 +28,13 @@ struct GivenRefusalTests {
             "ALTER TABLE products_tags DROP COLUMN tag_id; ALTER TABLE tags DROP COLUMN id, ADD COLUMN id uuid",
             ["'tags.id'", "uuid", "integer", "'products_tags.tag_id'"]
         ),
+        ("ALTER TABLE products DROP CONSTRAINT products_sku_key", ["'products'", "'sku' is unique", "sku of 'Product'"]),
+        ("ALTER TABLE products DROP CONSTRAINT products_sku_key, ADD UNIQUE (sku, title)", ["'sku' is unique"]),
+        (
+            "ALTER TABLE products DROP CONSTRAINT products_sku_key; CREATE UNIQUE INDEX ON products (sku) INCLUDE (title) WHERE sold",
+            ["'sku' is unique"]
+        ),
+        ("ALTER TABLE makers DROP CONSTRAINT makers_pkey CASCADE", ["'makers.id' is no key", "UNIQUE"]),
         ("ALTER TABLE tags RENAME TO t; CREATE VIEW tags AS SELECT * FROM t", ["'tags' is no table", "ocd.version", "'Tag'"]),
     ]
 
@@ -46,6 +53,11 @@ struct GivenRefusalTests {
         #expect(error.localizedDescription.contains("'Product.stock' has the column 'products.product_id', which is that of the keys"))
         let other = try GivenShop.refusal { give("title", to: "sku", $0) }
         #expect(other.localizedDescription.contains("'products.title', which is that of 'Product."))
+    }
+
+    @Test func aVersionInTheColumnOfKeysIsRefused() throws {
+        let error = try GivenShop.refusal { $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.version": "id"] }
+        #expect(error.localizedDescription.contains("the versions of 'Tag' have the column 'tags.id', which is that of the keys"))
     }
 
     @Test func twoEntitiesWithOneTableAreRefused() throws {
@@ -168,6 +180,23 @@ struct GivenRefusalTests {
     @Test func followingIsSaidToHaveNoEffect() throws {
         _ = try GivenShop(options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
         #expect(Warnings.all.contains { $0.contains("not followed") })
+    }
+
+    /// Who only reads needs no versions: views of any kind are tables then.
+    @Test func anyViewIsReadByAStoreForReading() throws {
+        let sql =
+            GivenShop.sql
+            + "; ALTER TABLE tags RENAME TO t; CREATE VIEW tags AS SELECT max(id) AS id, upper(label) AS label FROM t GROUP BY 2"
+        #expect(throws: NSError.self) { try GivenShop(sql: sql) }
+        let shop = try GivenShop(sql: sql, options: [NSReadOnlyPersistentStoreOption: true])
+        try shop.run("INSERT INTO t (label) VALUES ('a'), ('b'), ('A')")
+        try shop.context.performAndWait {
+            #expect(try shop.context.all("Tag", "label < 'b'").map { $0.text("label") } == ["B", "A"])
+            let tag = try shop.context.all("Tag")[0]
+            try shop.run("UPDATE t SET label = 'c' WHERE label = 'b'")
+            shop.context.refresh(tag, mergeChanges: false)
+            #expect(try shop.context.all("Tag", "label == 'C'") == [tag] && tag.text("label") == "C")
+        }
     }
 
     @Test func aStoreOpenedForReadingIsNotWritten() throws {

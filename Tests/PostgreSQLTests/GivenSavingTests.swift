@@ -82,6 +82,29 @@ struct GivenSavingTests {
         #expect(try shop.texts("SELECT name || ' ' || lock_version FROM makers WHERE name LIKE 'New%'") == ["New 3 4"])
     }
 
+    /// What the others compute is a derived attribute, whatever it is derived from.
+    @Test func aDerivedAttributeIsReadAndNeverWritten() throws {
+        let shop = try GivenShop { model in
+            let remarks = NSDerivedAttributeDescription()
+            remarks.name = "remarks"
+            remarks.attributeType = .stringAttributeType
+            remarks.isOptional = true
+            remarks.derivationExpression = NSExpression(format: "name")
+            model.entitiesByName["Product"]?.properties += [remarks]
+        }
+        try shop.context.performAndWait {
+            let product = shop.context.insert("Product", ["name": "new"])
+            try shop.context.save()
+            #expect(product.text("remarks") == "none")
+            try shop.run("UPDATE products SET remarks = 'theirs'")
+            product.setValue("changed", forKey: "name")
+            shop.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            try shop.context.save()
+            #expect(product.text("remarks") == "theirs")
+        }
+        #expect(try shop.texts("SELECT title || ' ' || remarks FROM products") == ["changed theirs"])
+    }
+
     // MARK: Changes
 
     @Test func changedRowsKeepWhatTheModelDoesNotKnow() throws {

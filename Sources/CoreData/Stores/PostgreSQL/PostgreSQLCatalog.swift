@@ -12,6 +12,8 @@ struct PostgreSQLCatalog: Sendable {
         var isPadded = false
         /// Whether texts are ordered by their code points.
         var ordersByCodePoints = true
+        /// Whether every row has a value in it.
+        var isRequired = false
     }
 
     /// By table, then by column.
@@ -35,7 +37,7 @@ struct PostgreSQLCatalog: Sendable {
                 """
                 SELECT c.relname::text, a.attname::text, CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END::int8, \
                 format_type(a.atttypid, a.atttypmod), c.relkind::text, CASE WHEN a.attcollation = 0 THEN TRUE \
-                WHEN o.collprovider = 'd' THEN NOT 'a'::text < 'B'::text ELSE o.collcollate IN ('C', 'POSIX') IS TRUE END FROM pg_catalog.pg_class c \
+                WHEN o.collprovider = 'd' THEN NOT 'a'::text < 'B'::text ELSE o.collcollate IN ('C', 'POSIX') IS TRUE END, a.attnotnull FROM pg_catalog.pg_class c \
                 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid \
                 JOIN pg_catalog.pg_type t ON t.oid = a.atttypid LEFT JOIN pg_catalog.pg_collation o ON o.oid = a.attcollation \
                 WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'f') AND a.attnum > 0 AND NOT a.attisdropped ORDER BY 1, a.attnum
@@ -45,7 +47,8 @@ struct PostgreSQLCatalog: Sendable {
             guard let table = row.string(0), let column = row.string(1) else { return }
             catalog.kinds[table] = row.string(4)
             catalog.types[table, default: [:]][column] = Column(
-                declared: UInt32(truncatingIfNeeded: row.int64(2)), named: row.string(3) ?? "", ordersByCodePoints: row.int64(5) != 0)
+                declared: UInt32(truncatingIfNeeded: row.int64(2)), named: row.string(3) ?? "", ordersByCodePoints: row.int64(5) != 0,
+                isRequired: row.int64(6) != 0)
         }
         try connection.execute(
             WireStatement(
@@ -70,6 +73,9 @@ struct PostgreSQLCatalog: Sendable {
     /// The columns of each table.
     var columns: [String: [String]] { types.mapValues { Array($0.keys) } }
 
+    /// Whether a name is that of a table, and not of a view or of something elsewhere.
+    func isTable(_ name: String) -> Bool { kinds[name].map { $0 == "r" || $0 == "p" } ?? false }
+
     func column(_ column: String, of table: String) -> Column? { types[table]?[column] }
 
     /// The type that values of a column are sent as.
@@ -89,8 +95,9 @@ extension PostgreSQLCatalog.Column {
     /// - Parameters:
     ///   - type: the type, or the one that a domain is made of.
     ///   - name: what the server calls the type.
-    init(declared type: UInt32, named name: String, ordersByCodePoints: Bool) {
+    init(declared type: UInt32, named name: String, ordersByCodePoints: Bool, isRequired: Bool) {
         typeName = name
+        self.isRequired = isRequired
         // An extension's types have other numbers in each database.
         let isCaseInsensitive = name == "citext" || name.hasSuffix(".citext")
         switch type {

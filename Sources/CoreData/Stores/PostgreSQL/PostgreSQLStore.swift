@@ -207,7 +207,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         guard !hasGivenTables else {
             return Warnings.sayOnce(about: "following of \(StoreName.path(url))") {
                 "Changes of others in the store \(StoreName.path(url)) are not followed, because they tell nobody "
-                    + "(\(Self.givenTablesOption)): refresh objects, or fetch them again."
+                    + "(\(Self.givenTablesOption)): fetch objects again, or refresh them with a stalenessInterval of 0."
             }
         }
         // What is committed before the listener listens is told of too: nothing was read of the store yet.

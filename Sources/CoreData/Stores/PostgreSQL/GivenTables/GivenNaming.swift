@@ -29,6 +29,8 @@ struct GivenNaming: TableNaming {
 
     private let standard = SnakeCaseNaming()
     let catalog: PostgreSQLCatalog
+    /// Whether rows are only read, so that they need no versions.
+    let isReadOnly: Bool
 
     static func text(_ word: String, _ userInfo: [AnyHashable: Any]?) -> String? {
         (userInfo?[word] as? String).flatMap { $0.isEmpty ? nil : $0 }
@@ -47,10 +49,14 @@ struct GivenNaming: TableNaming {
 
     func key(of root: EntityLayout) -> String { Self.text(Word.key, root.entity.userInfo) ?? key }
     func entity(of root: EntityLayout) -> String { Self.text(Word.entity, root.entity.userInfo) ?? entity }
-    func version(of root: EntityLayout) -> String { Self.text(Word.version, root.entity.userInfo) ?? version }
+    func version(of root: EntityLayout) -> String {
+        if let name = Self.text(Word.version, root.entity.userInfo) { return name }
+        // A view has nothing that the server says of a row.
+        return isReadOnly && !catalog.isTable(table(root)) ? key(of: root) : version
+    }
 
     func writesVersions(of root: EntityLayout) -> Bool {
-        let column = version(of: root)
+        guard let column = Self.text(Word.version, root.entity.userInfo) else { return false }
         return column != Self.transactionColumn && catalog.type(column, of: table(root)) != WireType.xid
     }
 

@@ -4,13 +4,38 @@ import Foundation
 struct GivenTableChecks {
     let mapping: SQLMapping
     let catalog: PostgreSQLCatalog
+    /// The columns that no two rows have the same values in, by table.
+    private let unique: [String: [Set<String>]]
     private(set) var problems: [String] = []
 
-    init(_ mapping: SQLMapping, _ catalog: PostgreSQLCatalog, naming: GivenNaming) {
+    init(
+        _ mapping: SQLMapping, _ catalog: PostgreSQLCatalog, naming: GivenNaming, _ connection: PostgreSQLConnection, schema: String
+    ) throws {
         self.mapping = mapping
         self.catalog = catalog
+        unique = try Self.uniqueColumns(connection, schema)
         for table in mapping.tables { check(table) }
         for join in mapping.joinTables { check(join, naming) }
+    }
+
+    private static func uniqueColumns(_ connection: PostgreSQLConnection, _ schema: String) throws -> [String: [Set<String>]] {
+        var arguments = WireArguments()
+        arguments.append(text: schema)
+        var columns: [String: [Int64: Set<String>]] = [:]
+        try connection.execute(
+            WireStatement(
+                """
+                SELECT c.relname::text, i.indexrelid::int8, a.attname::text FROM pg_catalog.pg_index i \
+                JOIN pg_catalog.pg_class c ON c.oid = i.indrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY((i.indkey::int2[])[0:i.indnkeyatts - 1]) \
+                WHERE n.nspname = $1 AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
+                """, arguments)
+        ) { row in
+            let row = PostgreSQLRow(row: row)
+            guard let table = row.string(0), let column = row.string(2) else { return }
+            columns[table, default: [:]][row.int64(1), default: []].insert(column)
+        }
+        return columns.mapValues { Array($0.values) }
     }
 
     private static let integers: Set<UInt32> = [WireType.int2, WireType.int4, WireType.int8]
@@ -21,7 +46,7 @@ struct GivenTableChecks {
 
     private mutating func check(_ table: SQLTable) {
         let name = table.name
-        guard let kind = catalog.kinds[name] else {
+        guard catalog.kinds[name] != nil else {
             problems.append("there is no table '\(name)' for '\(table.root.name)'")
             return
         }
@@ -29,18 +54,44 @@ struct GivenTableChecks {
         if let number = table.entityColumn { requireInteger(number, of: name, "entity numbers of '\(table.root.name)'") }
         if table.versionColumn != GivenNaming.transactionColumn {
             if table.writesVersions { requireInteger(table.versionColumn, of: name, "versions of '\(table.root.name)'") }
-        } else if kind != "r", kind != "p" {
+        } else if !catalog.isTable(name) {
             problems.append(
                 "'\(name)' is no table, and its rows have no versions: name a column of them by \(GivenNaming.Word.version) in the user info of "
                     + "'\(table.root.name)'")
         }
         checkColumns(of: table)
+        if catalog.isTable(name) { checkUniqueness(of: table) }
+    }
+
+    /// Nothing says of a view what no two rows of it have in common.
+    private mutating func checkUniqueness(of table: SQLTable) {
+        let known = unique[table.name] ?? []
+        if let key = catalog.column(table.keyColumn, of: table.name), !key.isRequired || !known.contains([table.keyColumn]) {
+            problems.append(
+                "the column \(place(table.keyColumn, table.name)) is no key of its own: it has to be NOT NULL and UNIQUE, or the primary key"
+            )
+        }
+        for entity in table.family {
+            for names in entity.layout.entity.uniquenessConstraintNames {
+                guard let columns = SQLSchema(mapping: mapping).columnNames(of: names, in: entity),
+                    !known.contains(where: { $0.isSubset(of: columns) })
+                else { continue }
+                problems.append(
+                    "the table '\(table.name)' has no constraint by which \(columns.map { "'\($0)'" }.joined(separator: ", ")) is unique, as "
+                        + "\(names.joined(separator: ", ")) of '\(entity.layout.name)' is")
+            }
+        }
     }
 
     private mutating func checkColumns(of table: SQLTable) {
         // Names that are taken would be numbered, which nobody has asked for.
-        var owners = [table.keyColumn: "the keys", table.versionColumn: "the versions"]
-        if let number = table.entityColumn { owners[number] = "the entity numbers" }
+        var owners = [table.keyColumn: "the keys"]
+        for (column, role) in [
+            (table.writesVersions ? table.versionColumn : nil, "the versions"), (table.entityColumn, "the entity numbers"),
+        ] {
+            guard let column, let owner = owners.updateValue(role, forKey: column) else { continue }
+            problems.append("\(role) of '\(table.root.name)' have the column \(place(column, table.name)), which is that of \(owner)")
+        }
         for declaration in table.declarations {
             let column = declaration.column
             let property = "'\(column.property.owningEntity?.name ?? table.root.name).\(column.propertyName)'"
@@ -183,13 +234,14 @@ extension PostgreSQLStore {
         _ pool: PostgreSQLPool, _ catalog: PostgreSQLCatalog, _ entities: [NSEntityDescription], _ connection: PostgreSQLConnection
     ) throws -> PostgreSQLBackend {
         let names = Set(entities.compactMap(\.name))
-        let naming = GivenNaming(catalog: catalog)
+        let naming = GivenNaming(catalog: catalog, isReadOnly: isReadOnly)
         let layouts = try requiredLayout()
         let numbers = try givenEntityNumbers(layouts, including: names)
         let mapping = try SQLMapping(layouts: layouts, catalog.givenDialect, naming, numbers: numbers) { names.contains($0.name) }
-        let checks = GivenTableChecks(mapping, catalog, naming: naming)
+        let schema = pool.configuration.address.schema
+        let checks = try GivenTableChecks(mapping, catalog, naming: naming, connection, schema: schema)
         guard checks.problems.isEmpty else { throw givenMisfit(checks.problems) }
-        let given = try GivenTables(connection, schema: pool.configuration.address.schema, mapping: mapping)
+        let given = try GivenTables(connection, schema: schema, mapping: mapping)
         return PostgreSQLBackend(pool: pool, mapping: mapping, schema: catalog, given: given)
     }
 }
