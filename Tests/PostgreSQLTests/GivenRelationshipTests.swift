@@ -111,6 +111,13 @@ struct GivenRelationshipTests {
             try context.save()
             department.setValue(NSOrderedSet(array: people), forKey: "staff")
             try context.save()
+            // Positions stand in the rows of the employees, whose objects have not changed.
+            for person in people { person.setValue(person.text("name"), forKey: "name") }
+            people[0].setValue("A", forKey: "name")
+            try context.save()
+            people[0].setValue("a", forKey: "name")
+            people[1].setValue("b", forKey: "name")
+            try context.save()
         }
         #expect(try firm.texts("SELECT name FROM employees ORDER BY rank") == ["a", "b", "c"])
         #expect(

@@ -158,7 +158,7 @@ struct GivenSavingTests {
             ("Maker", "name", "UPDATE makers SET country = 'X', lock_version = lock_version + 1 WHERE id = 1"),
             // Rows without a version tell every change.
             ("Product", "name", "UPDATE products SET stock = stock + 1 WHERE product_id = 1"),
-            ("Product", "name", "UPDATE products SET remarks = 'changed' WHERE product_id = 1"),
+            ("Product", "name", "UPDATE products SET maker = NULL WHERE product_id = 1"),
         ]
     }
 
@@ -180,6 +180,21 @@ struct GivenSavingTests {
             try context.save()
         }
         #expect(try shop.texts("SELECT country FROM makers WHERE name = 'mine again'") == (entity == "Maker" ? ["X"] : []))
+    }
+
+    /// A row whose values are those that a change is based on may have been written meanwhile.
+    @Test func aChangeOfWhatTheModelDoesNotKnowIsNone() throws {
+        try context.performAndWait {
+            let products = try context.all("Product")
+            products[0].setValue("mine", forKey: "name")
+            context.delete(products[1])
+            try shop.run("UPDATE products SET remarks = 'theirs'")
+            try context.save()
+            try shop.run("UPDATE products SET remarks = 'again'")
+            products[0].setValue("mine again", forKey: "name")
+            try context.save()
+        }
+        #expect(try shop.texts("SELECT title || ' ' || remarks FROM products ORDER BY product_id") == ["mine again again", "Cog* again"])
     }
 
     @Test func aRowThatAnotherProgramHasDeletedIsAConflict() throws {

@@ -18,6 +18,44 @@ extension PostgreSQLSave {
         conflicts.rows.append(.init(change: change, index: index, current: try currentRow(row.key, of: row.layout)))
     }
 
+    /// The locked rows that have the values which the save is based on, though the server has given them other versions: somebody has
+    /// written what the model does not know, or a save has written positions or keys of others into them.
+    ///
+    /// - Parameter versions: those of the rows, by the tables' roots.
+    /// - Returns: the rows' keys, by the tables' roots.
+    func rowsWithSameValues(_ versions: [Int: [Int64: UInt32]]) throws -> [Int: Set<Int64>] {
+        guard backend.given != nil else { return [:] }
+        var bases: [Int: [Int64: Snapshot]] = [:]
+        for changes in [batch.versionChecks, batch.deletes, batch.updates] {
+            for change in changes {
+                guard let base = change.base, let version = versions[change.layout.rootIndex]?[change.key],
+                    UInt32(truncatingIfNeeded: base.version) != version
+                else { continue }
+                bases[change.layout.rootIndex, default: [:]][change.key] = base
+            }
+        }
+        var same: [Int: Set<Int64>] = [:]
+        for (root, bases) in bases.sorted(by: { $0.key < $1.key }) {
+            let entity = try backend.entity(backend.mapping.layouts.layouts[root])
+            if entity.table.writesVersions { continue }
+            let select = backend.selectPlan(entity, includesSubentities: true)
+            var collector = PostgreSQLRowCollector(select, expectedRows: bases.count)
+            var arguments = WireArguments()
+            arguments.append(keys: bases.keys)
+            try send([WireStatement(select.columns.statement(for: .list), arguments, isKept: true)]) { _, row in collector.append(row) }
+            let rows = collector.finishUnpublished()
+            // Rows are read by address: their pages must live until all are compared.
+            defer { withExtendedLifetime(rows) {} }
+            for row in rows.rows {
+                let now = Snapshot(retaining: row)
+                if let base = bases[row.rowKey], now.hasSameValues(as: base, comparesDerived: false) {
+                    same[root, default: []].insert(row.rowKey)
+                }
+            }
+        }
+        return same
+    }
+
     /// Finds new rows whose keys others have.
     func findTakenKeys() throws {
         var indexes: [Int: [Int64: Int]] = [:]

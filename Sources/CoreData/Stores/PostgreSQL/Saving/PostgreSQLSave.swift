@@ -212,9 +212,11 @@ final class PostgreSQLSave: PostgreSQLAttempt {
             let row = PostgreSQLRow(row: row)
             versions[roots[index]]?[row.int64(0)] = UInt32(truncatingIfNeeded: row.int64(1))
         }
+        let same = try rowsWithSameValues(versions)
         func isCurrent(_ change: RowChange) -> Bool {
             guard let version = versions[change.layout.rootIndex]?[change.key] else { return false }
             return change.base.map { UInt32(truncatingIfNeeded: $0.version) == version } ?? true
+                || same[change.layout.rootIndex]?.contains(change.key) ?? false
         }
         for (index, change) in batch.versionChecks.enumerated() where !isCurrent(change) { try addConflict(.check, index, change) }
         for (index, change) in batch.deletes.enumerated() where !isCurrent(change) { try addConflict(.delete, index, change) }
