@@ -116,7 +116,9 @@ struct GivenRelationshipTests {
             people[0].setValue("A", forKey: "name")
             try context.save()
             people[0].setValue("a", forKey: "name")
-            people[1].setValue("b", forKey: "name")
+            for person in people[1...] { person.setValue(person.text("name")?.uppercased(), forKey: "name") }
+            try context.save()
+            for person in people[1...] { person.setValue(person.text("name")?.lowercased(), forKey: "name") }
             try context.save()
         }
         #expect(try firm.texts("SELECT name FROM employees ORDER BY rank") == ["a", "b", "c"])

@@ -216,10 +216,19 @@ struct GivenSavingTests {
             let anvil = try context.all("Product", "sku == 'A1'")[0]
             anvil.setValue("later", forKey: "name")
             try context.save()
+            // Somebody uses the row of the earlier version.
+            let others = (0..<2).map { _ in
+                let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+                context.persistentStoreCoordinator = shop.coordinator
+                return context
+            }
+            let held = try others[0].performAndWait { try others[0].all("Product", "sku == 'A1'") }
+            #expect(others[0].performAndWait { held[0].text("name") } == "later")
             try connection.run("UPDATE products SET title = 'last' WHERE sku = 'A1'; COMMIT")
             context.refresh(anvil, mergeChanges: false)
             context.stalenessInterval = 0
             #expect(try context.all("Product", "sku == 'A1'").map { $0.text("name") } == ["last"])
+            #expect(others[1].performAndWait { others[1].object(with: anvil.objectID).text("name") } == "last")
             anvil.setValue("mine", forKey: "name")
             try context.save()
         }
