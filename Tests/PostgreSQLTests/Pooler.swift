@@ -40,7 +40,15 @@ final class Pooler {
         process.standardError = FileHandle.nullDevice
         try process.run()
         let socket = folder.appendingPathComponent(".s.PGSQL.\(Self.port)").path
-        for _ in 0..<1000 where !FileManager.default.fileExists(atPath: socket) { Thread.sleep(forTimeInterval: 0.01) }
+        // The socket is there before anybody listens on it.
+        let place = "host=\(folder.path) port=\(Self.port) dbname=\(server.database) user=\(server.user)"
+        for _ in 0..<1000 {
+            if FileManager.default.fileExists(atPath: socket), let connection = try? WireConnection.open(place) {
+                connection.close()
+                break
+            }
+            Thread.sleep(forTimeInterval: 0.01)
+        }
     }
 
     deinit {
