@@ -110,6 +110,30 @@ struct GivenRefusalTests {
         #expect(try shop.texts("SELECT DISTINCT made_at FROM products WHERE sku LIKE 'S%'") == ["1970-01-01 00:00:00"])
     }
 
+    /// Texts that the others compare without regard to case are compared as predicates do.
+    @Test func textsWithoutCaseHaveTheirCase() throws {
+        let extensions = "SELECT name::text FROM pg_available_extensions WHERE name = 'citext'"
+        if try WireConnection.open().texts(extensions).isEmpty { return }
+        let shop = try GivenShop(
+            sql: "CREATE EXTENSION IF NOT EXISTS citext SCHEMA public; " + GivenShop.sql
+                + "; ALTER TABLE tags ALTER label TYPE public.citext")
+        try shop.run("INSERT INTO tags (label) VALUES ('b'), ('C'), ('a')")
+        try shop.context.performAndWait {
+            func labels(_ format: String?) throws -> [String?] { try shop.context.all("Tag", format, by: "label").map { $0.text("label") } }
+            #expect(try labels(nil) == ["C", "a", "b"])
+            #expect(try labels("label == 'B'") == [] && labels("label == 'b'") == ["b"])
+            #expect(try labels("label IN {'A', 'b', 'c', 'C'}") == ["C", "b"])
+            #expect(try labels("label < 'a'") == ["C"] && labels("label BEGINSWITH 'c'") == [])
+            #expect(try labels("label BETWEEN {'a', 'b'}") == ["a", "b"])
+            _ = shop.context.insert("Tag", ["label": "d"])
+            try shop.context.save()
+            // For the others it is there.
+            _ = shop.context.insert("Tag", ["label": "D"])
+            let error = try #require(throws: NSError.self) { try shop.context.save() }
+            #expect(error.userInfo["constraint"] as? String == "tags_label_key")
+        }
+    }
+
     /// A view shows the tables in another form; the transaction that has written a row can be one of its columns.
     @Test func aViewIsATable() throws {
         let shop = try GivenShop(

@@ -24,7 +24,8 @@ extension PostgreSQLDialect {
     func computed(_ text: SQLText) -> SQLText { "(" + text + #" COLLATE "C")"# }
 
     func ordered(_ term: SQLTerm) -> SQLText {
-        ordersColumnsByLanguage && (term.kind == .string || term.kind == .uri) ? computed(term.text) : term.text
+        // A type of others may have an order of its own.
+        ordersColumnsByLanguage && (term.kind == .string || term.kind == .uri) ? computed("CAST(" + term.text + " AS text)") : term.text
     }
 
     // MARK: Changes
