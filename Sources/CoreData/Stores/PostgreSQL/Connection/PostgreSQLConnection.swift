@@ -3,7 +3,7 @@ import Foundation
 /// A connection to the schema of one store. One thread at a time uses it.
 final class PostgreSQLConnection {
     let wire: any DatabaseWire
-    private let settings: PostgreSQLSettings
+    private var settings: PostgreSQLSettings
     /// Whether a pooler may give each transaction another server process, which knows nothing of what was set before.
     let isPooled: Bool
     private(set) var isInTransaction = false
@@ -12,12 +12,17 @@ final class PostgreSQLConnection {
         self.wire = wire
         self.settings = settings
         var processID: Int64 = 0
-        try wire.execute(WireStatement("SELECT pg_backend_pid()")) { processID = PostgreSQLRow(row: $0).int64(0) }
+        var compiles = false
+        try wire.execute(WireStatement("SELECT pg_backend_pid(), \(PostgreSQLSettings.compiles)")) { row in
+            let row = PostgreSQLRow(row: row)
+            (processID, compiles) = (row.int64(0), row.int64(1) > 0)
+        }
+        self.settings.compiles = compiles
         isPooled = processID != Int64(wire.facts.backendProcessID)
         if isPooled {
             wire.keepsStatements = false
         } else {
-            try wire.run(settings.statements(isLocal: false))
+            try wire.run(self.settings.statements(isLocal: false))
         }
     }
 
@@ -122,6 +127,11 @@ struct PostgreSQLSettings: Sendable {
     /// Seconds that a statement may run, and wait for a lock.
     var statementTimeout: Double
     var lockTimeout: Double
+    /// Whether the server compiles statements that it takes for expensive, and nobody has asked for that. What it expects of tables that
+    /// are new, or of functions, is often wrong: compiling a statement then takes longer than running it many times.
+    var compiles = false
+
+    static let compiles = "(SELECT count(*) FROM pg_catalog.pg_settings WHERE name = 'jit' AND setting = 'on' AND source = 'default')"
 
     private static let idleTimeout = "60s"
 
@@ -136,7 +146,7 @@ struct PostgreSQLSettings: Sendable {
             "\(set) statement_timeout TO \(Int((statementTimeout * 1000).rounded(.up)))",
             "\(set) lock_timeout TO \(lockTimeoutInMilliseconds)",
             "\(set) idle_in_transaction_session_timeout TO '\(Self.idleTimeout)'",
-        ]
+        ] + (compiles ? ["\(set) jit TO off"] : [])
     }
 
     var lockTimeoutInMilliseconds: Int { Int((lockTimeout * 1000).rounded(.up)) }
