@@ -95,7 +95,7 @@ final class SQLTable {
         self.family = family
         naming = mapping.naming
         name = naming.table(root)
-        var names = SQLNames(taken: [naming.key, naming.entity, naming.version])
+        var names = SQLNames(taken: Set([naming.key, naming.entity, naming.version] + naming.reservedColumns))
         var byProperty: [SlotIdentity: SQLColumn] = [:]
         // The columns that each entity adds, in the order of the properties' names.
         var added: [[SQLColumn]] = []

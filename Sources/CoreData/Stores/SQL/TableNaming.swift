@@ -15,6 +15,8 @@ protocol TableNaming: Sendable {
     var followsNumbers: Bool { get }
     /// The column of versions.
     var version: String { get }
+    /// Columns that every table of the database has without being asked.
+    var reservedColumns: [String] { get }
     /// Tables that are there anyway: whose they are, by name.
     var reservedTables: [String: String] { get }
 
@@ -53,4 +55,8 @@ protocol TableNaming: Sendable {
     func joinIndex(_ table: String, _ column: String) -> String
     func index(_ name: String, of entity: String) -> String
     func uniqueIndex(_ constraint: [String], of entity: String) -> String
+}
+
+extension TableNaming {
+    var reservedColumns: [String] { [] }
 }
