@@ -22,6 +22,7 @@ struct PostgreSQLMigration {
         try lockTables()
         let lastKeys = try lastKeys()
         try require(checks.unknownEntities())
+        try require(checks.unfittingObjects())
         let objects = PostgreSQLSchemaObjects(plan: plan, schema: schema)
         try objects.drop(connection)
         try putTablesAside()
@@ -46,7 +47,6 @@ struct PostgreSQLMigration {
         for statement in objects.foreignKeys { try run(statement) }
         progress.report(0.9)
         try deriveAttributes()
-        try require(checks.abstractObjects())
         try require(checks.requiredRelationships())
         for statement in try SQLSchema(mapping: plan.target).triggerStatements() { try run(statement) }
         try run("DELETE FROM \(PostgreSQLHousekeeping.entityTable)")
