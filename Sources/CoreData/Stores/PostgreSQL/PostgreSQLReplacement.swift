@@ -28,7 +28,9 @@ struct PostgreSQLReplacement {
     }
 
     private func run(_ sourceAddress: PostgreSQLAddress) throws {
-        guard let mapping = try PostgreSQLContent.read(source, sourceAddress)?.mapping else { throw PostgreSQLStore.noStore(sourceAddress) }
+        guard try PostgreSQLContent.read(source, sourceAddress) != nil,
+            let mapping = try PostgreSQLContent.mapping(source, sourceAddress.schema, PostgreSQLDialect(for: destination))
+        else { throw PostgreSQLStore.noStore(sourceAddress) }
         if try Self.place(of: source, sourceAddress.schema) == Self.place(of: destination, address.schema) {
             throw CoreDataErrors.make(
                 .persistentStoreOperation, "The store \(StoreName.path(address.publicURL)) cannot be replaced by itself.",

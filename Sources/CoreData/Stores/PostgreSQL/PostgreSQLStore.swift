@@ -126,7 +126,21 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
             try PostgreSQLSchema(mapping: mapping, schema: schema).create(connection)
             let metadata = PostgreSQLMetadata.make(for: entities, of: model)
             try PostgreSQLMetadata.insert(metadata, model: model, in: connection)
+            sayWhatIsOmitted(mapping)
             return metadata
+        }
+    }
+
+    /// Says which indexes of a store that was made or migrated there are not.
+    func sayWhatIsOmitted(_ mapping: SQLMapping) {
+        let schema = SQLSchema(mapping: mapping)
+        for (index, reason) in schema.omittedIndexes() {
+            Warnings.sayOnce(about: "index \(index.name) of \(StoreName.path(url))") {
+                "The store \(StoreName.path(url)) has no index '\(index.name)': \(reason). Fetches find the same without it, more slowly."
+            }
+        }
+        for sentence in schema.unknownWishes() {
+            Warnings.sayOnce(about: "\(sentence) in \(StoreName.path(url))") { "\(sentence) to the store \(StoreName.path(url))." }
         }
     }
 

@@ -22,7 +22,7 @@ struct PostgreSQLMigration {
         try lockTables()
         let lastKeys = try lastKeys()
         try require(checks.unknownEntities())
-        let objects = PostgreSQLSchemaObjects(plan: plan, schema: schema)
+        let objects = try PostgreSQLSchemaObjects(plan: plan, schema: schema, connection)
         try objects.drop(connection)
         try putTablesAside()
         for statement in plan.createdTables { try run(statement) }

@@ -51,6 +51,7 @@ extension PostgreSQLStore {
                 connection: connection, plan: try plan(migration, connection, schema), model: migration.model, entities: migration.entities,
                 metadata: metadata, schema: schema, url: url, progress: migration.progress)
             try running.run()
+            sayWhatIsOmitted(running.plan.target)
             return try PostgreSQLMetadata.read(connection, schema: schema) ?? [:]
         }
     }
