@@ -18,9 +18,9 @@ struct PostgreSQLReplacement {
             try PostgreSQLStore.withConnection(at: url, options, isReadOnly: false) { destination, address in
                 try source.begin(with: [WireStatement("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")])
                 defer { source.rollBack() }
-                try source.wire.run(PostgreSQLSettings.withoutTimeLimit)
+                try source.liftTimeLimit()
                 try destination.transaction {
-                    try destination.wire.run(PostgreSQLSettings.withoutTimeLimit)
+                    try destination.liftTimeLimit()
                     try PostgreSQLReplacement(source: source, destination: destination, address: address).run(sourceAddress)
                 }
             }

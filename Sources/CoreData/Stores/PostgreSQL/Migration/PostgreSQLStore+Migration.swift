@@ -35,7 +35,8 @@ extension PostgreSQLStore {
         let schema = pool.configuration.address.schema
         return try connection.transaction {
             // Whoever migrates the store now is waited for, however long that takes.
-            try connection.wire.run(PostgreSQLSettings.withoutTimeLimit + "; SET LOCAL lock_timeout TO 0")
+            try connection.liftTimeLimit()
+            try connection.wire.run("SET LOCAL lock_timeout TO 0")
             try PostgreSQLSchemaLock.take(connection, schema: schema)
             try connection.wire.run("SET LOCAL lock_timeout TO \(pool.settings.lockTimeoutInMilliseconds)")
             let metadata = try PostgreSQLMetadata.read(connection, schema: schema) ?? [:]
