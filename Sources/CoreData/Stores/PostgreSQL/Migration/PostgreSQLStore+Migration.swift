@@ -48,6 +48,7 @@ extension PostgreSQLStore {
                     "The store \(StoreName.path(url)) was brought to another version of the model by someone else meanwhile.",
                     recovery: "Add it again.", userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
             }
+            try requireOwner(connection, schema)
             let running = PostgreSQLMigration(
                 connection: connection, plan: try plan(migration, connection, schema), model: migration.model, entities: migration.entities,
                 metadata: metadata, schema: schema, url: url, progress: migration.progress)
@@ -55,6 +56,33 @@ extension PostgreSQLStore {
             sayWhatIsOmitted(running.plan.target)
             return try PostgreSQLMetadata.read(connection, schema: schema) ?? [:]
         }
+    }
+
+    /// - Throws: an error that names the owner of a table that the connection's role may not alter.
+    private func requireOwner(_ connection: PostgreSQLConnection, _ schema: String) throws {
+        guard let content = try PostgreSQLContent.read(connection, address.get()) else { return }
+        var arguments = WireArguments()
+        arguments.append(text: schema)
+        try arguments.append(list: content.tables.map(StoredValue.string), of: WireType.text)
+        var found: (table: String, owner: String, role: String)?
+        try connection.execute(
+            WireStatement(
+                """
+                SELECT c.relname::text, pg_catalog.pg_get_userbyid(c.relowner)::text, current_user::text FROM pg_catalog.pg_class c \
+                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname::text = ANY($2) \
+                AND NOT pg_catalog.pg_has_role(c.relowner, 'USAGE') ORDER BY 1 LIMIT 1
+                """, arguments)
+        ) { row in
+            let row = PostgreSQLRow(row: row)
+            found = (row.string(0) ?? "", row.string(1) ?? "", row.string(2) ?? "")
+        }
+        guard let found else { return }
+        throw CoreDataErrors.make(
+            .migration,
+            "The store \(StoreName.path(url)) was made with another version of the model, and the role '\(found.role)' cannot migrate it: its "
+                + "table \(found.table) belongs to the role '\(found.owner)'.",
+            recovery: "Open it with this version of the model as '\(found.owner)' once.",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
     private func plan(_ migration: StoreMigration, _ connection: PostgreSQLConnection, _ schema: String) throws -> SQLMigrationPlan {
