@@ -3,6 +3,9 @@ import CoreData
 import Foundation
 
 extension LibPQConnection {
+    /// How many statements may take their time one after the other: of more, the answers to some come before those to others.
+    private static let mostStatements = 10
+
     /// Waits until a result can be taken without waiting, or the connection is lost. The library by itself waits for ever.
     ///
     /// - Parameter statements: how many the server has not answered: it may hold all answers back until it has the last.
@@ -18,7 +21,7 @@ extension LibPQConnection {
     ///
     /// - Returns: what the socket is ready for; 0 where the connection was cut.
     func socketEvents(_ events: Int16, of statements: Int, on connection: OpaquePointer) -> Int16 {
-        let limit = longestSilence.map { $0 * Double(max(statements, 1)) }
+        let limit = longestSilence.map { $0 * Double(min(max(statements, 1), Self.mostStatements)) }
         let deadline = limit.map { ContinuousClock.now + .seconds($0) }
         var file = pollfd(fd: PQsocket(connection), events: events, revents: 0)
         while true {

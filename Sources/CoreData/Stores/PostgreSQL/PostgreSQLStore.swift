@@ -29,7 +29,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     /// Guards the open store.
     private let opening = Mutex(Opening())
     /// The URL with the password, which nobody is shown.
-    let address: Result<PostgreSQLAddress, any Error>
+    private let address: Result<PostgreSQLAddress, any Error>
 
     required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,

@@ -48,22 +48,23 @@ extension PostgreSQLStore {
                     "The store \(StoreName.path(url)) was brought to another version of the model by someone else meanwhile.",
                     recovery: "Add it again.", userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
             }
-            try requireOwner(connection, schema)
+            let plan = try plan(migration, connection, schema)
+            try requireOwner(of: plan.source, connection, schema)
             let running = PostgreSQLMigration(
-                connection: connection, plan: try plan(migration, connection, schema), model: migration.model, entities: migration.entities,
+                connection: connection, plan: plan, model: migration.model, entities: migration.entities,
                 metadata: metadata, schema: schema, url: url, progress: migration.progress)
             try running.run()
-            sayWhatIsOmitted(running.plan.target)
+            sayWhatIsOmitted(plan.target)
             return try PostgreSQLMetadata.read(connection, schema: schema) ?? [:]
         }
     }
 
     /// - Throws: an error that names the owner of a table that the connection's role may not alter.
-    private func requireOwner(_ connection: PostgreSQLConnection, _ schema: String) throws {
-        guard let content = try PostgreSQLContent.read(connection, address.get()) else { return }
+    private func requireOwner(of source: SQLMapping, _ connection: PostgreSQLConnection, _ schema: String) throws {
+        let tables = PostgreSQLHousekeeping.all + source.tables.map(\.name) + source.joinTables.map(\.name)
         var arguments = WireArguments()
         arguments.append(text: schema)
-        try arguments.append(list: content.tables.map(StoredValue.string), of: WireType.text)
+        try arguments.append(list: tables.map(StoredValue.string), of: WireType.text)
         var found: (table: String, owner: String, role: String)?
         try connection.execute(
             WireStatement(

@@ -11,8 +11,8 @@ package protocol DatabaseWire: AnyObject {
     /// Whether statements may be kept on the server between calls. The driver names and keeps those that ask for it while this is true.
     var keepsStatements: Bool { get set }
 
-    /// Seconds that the server may say nothing for each statement that it has not answered; nil for any time. Where it takes longer the
-    /// connection is lost, with an error that says so.
+    /// Seconds that the server may say nothing for each statement that it has not answered, ten at most; nil for any time. Where it takes
+    /// longer the connection is lost, with an error that says so.
     var longestSilence: Double? { get set }
 
     /// Runs one statement. One round trip, where it is kept already.
