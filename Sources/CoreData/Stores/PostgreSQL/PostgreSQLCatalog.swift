@@ -8,6 +8,8 @@ struct PostgreSQLCatalog: Sendable {
     private(set) var entityNumbers: [String: Int] = [:]
     /// Whether the schema has the functions that fold texts.
     private(set) var folds = false
+    /// What indexes of parts of texts are made with; nil where the database has not got it.
+    private(set) var trigrams: String?
 
     /// Reads tables, views and foreign tables; and the numbers, where the store has a table of them.
     static func read(_ connection: PostgreSQLConnection, schema: String) throws -> PostgreSQLCatalog {
@@ -26,13 +28,17 @@ struct PostgreSQLCatalog: Sendable {
             guard let table = row.string(0), let column = row.string(1) else { return }
             catalog.types[table, default: [:]][column] = UInt32(truncatingIfNeeded: row.int64(2))
         }
-        catalog.folds =
-            try connection.integer(
-                WireStatement(
-                    """
-                    SELECT count(*) FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace \
-                    WHERE n.nspname = $1 AND p.proname = '\(PostgreSQLFunctions.folding)'
-                    """, arguments)) ?? 0 > 0
+        try connection.execute(
+            WireStatement(
+                """
+                SELECT (SELECT count(*) FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace \
+                WHERE n.nspname = $1 AND p.proname = '\(PostgreSQLFunctions.folding)'), (\(PostgreSQLDialect.trigramQuery))
+                """, arguments)
+        ) { row in
+            let row = PostgreSQLRow(row: row)
+            catalog.folds = row.int64(0) > 0
+            catalog.trigrams = row.string(1)
+        }
         if catalog.types[PostgreSQLHousekeeping.entityTable] != nil {
             try connection.execute(
                 WireStatement("SELECT name, number FROM \(PostgreSQLHousekeeping.entityTable)")
@@ -50,15 +56,26 @@ struct PostgreSQLCatalog: Sendable {
     func type(_ column: String, of table: String) -> UInt32? { types[table]?[column] }
 
     /// What can be said to the server in the schema.
-    var dialect: PostgreSQLDialect { PostgreSQLDialect(hasICU: folds) }
+    var dialect: PostgreSQLDialect { PostgreSQLDialect(hasICU: folds, trigrams: trigrams) }
 }
 
 extension PostgreSQLDialect {
     /// What can be said to a server in a schema that is to be made.
     init(for connection: PostgreSQLConnection) throws {
         let collations = "SELECT count(*) FROM pg_catalog.pg_collation WHERE collname = 'und-x-icu'"
-        hasICU = try connection.integer(WireStatement(collations)) ?? 0 > 0
+        try connection.execute(WireStatement("SELECT (\(collations)), (\(Self.trigramQuery))")) { row in
+            let row = PostgreSQLRow(row: row)
+            hasICU = row.int64(0) > 0
+            trigrams = row.string(1)
+        }
     }
+
+    /// Asks for the operator class of pg_trgm, in whatever schema it was installed, if the role may use it there.
+    fileprivate static let trigramQuery = """
+        SELECT quote_ident(n.nspname) || '.gin_trgm_ops' FROM pg_catalog.pg_opclass o \
+        JOIN pg_catalog.pg_namespace n ON n.oid = o.opcnamespace JOIN pg_catalog.pg_am m ON m.oid = o.opcmethod \
+        WHERE o.opcname = 'gin_trgm_ops' AND m.amname = 'gin' AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') LIMIT 1
+        """
 }
 
 /// The tables that every store has beside those of its entities.

@@ -6,11 +6,14 @@ final class PostgreSQLConnection {
     private var settings: PostgreSQLSettings
     /// Whether a pooler may give each transaction another server process, which knows nothing of what was set before.
     let isPooled: Bool
-    private(set) var isInTransaction = false
+    private(set) var isInTransaction = false {
+        didSet { if !isInTransaction, wire.longestSilence == nil { wire.longestSilence = settings.longestSilence } }
+    }
 
     init(_ wire: any DatabaseWire, _ settings: PostgreSQLSettings) throws {
         self.wire = wire
         self.settings = settings
+        wire.longestSilence = settings.longestSilence
         var processID: Int64 = 0
         var compiles = false
         try wire.execute(WireStatement("SELECT pg_backend_pid(), \(PostgreSQLSettings.compiles)")) { row in
@@ -101,6 +104,12 @@ final class PostgreSQLConnection {
         isInTransaction = false
     }
 
+    /// Lets the statements of the transaction that is open take as long as they take.
+    func liftTimeLimit() throws {
+        try wire.run(PostgreSQLSettings.withoutTimeLimit)
+        wire.longestSilence = nil
+    }
+
     func rollBack() {
         isInTransaction = false
         // A connection that cannot roll back is of no use: the pool drops it.
@@ -134,9 +143,14 @@ struct PostgreSQLSettings: Sendable {
     static let compiles = "(SELECT count(*) FROM pg_catalog.pg_settings WHERE name = 'jit' AND setting = 'on' AND source = 'default')"
 
     private static let idleTimeout = "60s"
+    /// Seconds that an answer may be under way.
+    private static let longestWay = 5.0
+
+    /// Seconds that a server may be silent which ends statements by itself: beyond, it is gone, or what it says does not arrive.
+    var longestSilence: Double { statementTimeout + min(Self.longestWay, statementTimeout) }
 
     /// For a transaction that works on all rows, and so may take as long as it takes.
-    static let withoutTimeLimit = "SET LOCAL statement_timeout TO 0; SET LOCAL idle_in_transaction_session_timeout TO 0"
+    fileprivate static let withoutTimeLimit = "SET LOCAL statement_timeout TO 0; SET LOCAL idle_in_transaction_session_timeout TO 0"
 
     /// The statements that set a connection, or a transaction.
     func list(isLocal: Bool) -> [String] {

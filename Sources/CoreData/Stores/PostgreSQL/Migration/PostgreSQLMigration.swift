@@ -23,7 +23,7 @@ struct PostgreSQLMigration {
         let lastKeys = try lastKeys()
         try require(checks.unknownEntities())
         try require(checks.unfittingObjects())
-        let objects = PostgreSQLSchemaObjects(plan: plan, schema: schema)
+        let objects = try PostgreSQLSchemaObjects(plan: plan, schema: schema, connection)
         try objects.drop(connection)
         try putTablesAside()
         for statement in plan.createdTables { try run(statement) }
