@@ -177,6 +177,21 @@ struct TextIndexTests {
         #expect(TextLibrary.indexes(url, schema) == ["book_by_summary", "book_by_title"])
     }
 
+    @Test func whatIsRenamedHasThemUnderItsNewNames() throws {
+        let warehouse = try Warehouse(TextLibrary.model())
+        try TextLibrary.fill(warehouse, count: 100)
+        try migrate(warehouse.url, to: .init(version: "2", title: "heading"))
+        #expect(TextLibrary.indexes(warehouse.url, warehouse.schema) == Self.all)
+        #expect(try definition("book_by_title_cd", of: warehouse).first??.contains("ocd_fold(heading, 3)") == true)
+        #expect(try definition("book_by_title_cd_parts", of: warehouse).first??.contains("ocd_compose(heading, 3)") == true)
+        try migrate(warehouse.url, to: .init(version: "3", entity: "Volume", title: "heading"))
+        #expect(
+            try warehouse.texts(
+                "SELECT indexname FROM pg_indexes WHERE schemaname = '\(warehouse.schema)' AND tablename = 'volume' ORDER BY 1")
+                == (Self.all.map { $0.replacingOccurrences(of: "book", with: "volume") } + ["volume_pkey"]))
+        #expect(try warehouse.texts("SELECT count(*) FROM volume WHERE ocd_fold(heading, 3) LIKE 'arger%'") == ["12"])
+    }
+
     // MARK: What a server lacks
 
     @Test func withoutTheExtensionIndexesOfPartsAreLeftOut() throws {

@@ -14,19 +14,23 @@ enum TextLibrary {
         /// Makes the entity another one.
         var version = ""
         var condition: String?
+        var entity = "Book"
+        var title = "title"
 
         static let none = Wishes(fold: nil, search: nil, order: nil)
     }
 
     static func model(_ wishes: Wishes = Wishes()) -> NSManagedObjectModel {
-        let title = NSAttributeDescription("title", .stringAttributeType)
+        let title = NSAttributeDescription(wishes.title, .stringAttributeType)
+        title.renamingIdentifier = "title"
         title.userInfo = ["ocd.fold": wishes.fold, "ocd.search": wishes.search, "ocd.order": wishes.order].compactMapValues { $0 }
         let summary = NSAttributeDescription("summary", .stringAttributeType)
         summary.userInfo = wishes.search.map { ["ocd.search": $0] }
         let book = NSEntityDescription(
-            "Book", class: "NSManagedObject",
+            wishes.entity, class: "NSManagedObject",
             [title, summary, NSAttributeDescription("copy", .stringAttributeType), NSAttributeDescription("year", .integer32AttributeType)])
         book.versionHashModifier = wishes.version
+        book.renamingIdentifier = "Book"
         let byTitle = NSFetchIndexDescription(name: "byTitle", elements: [.init(property: title, collationType: .binary)])
         byTitle.partialIndexPredicate = wishes.condition.map { NSPredicate(format: $0) }
         book.indexes = [
