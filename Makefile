@@ -10,7 +10,7 @@ help:
 	@echo 'make demo-postgresql  run it on a private PostgreSQL server, from two processes at once'
 	@echo 'make example    build and run the package whose classes are made of its model'
 	@echo 'make test       run all tests (debug)'
-	@echo 'make test-deep  run all tests with the long ones, in debug and in release, and concurrent work under Thread Sanitizer'
+	@echo 'make test-deep  run all tests with the long ones, optimized with and without assertions, and concurrent work under Thread Sanitizer'
 	@echo 'make bench      run the benchmarks (release)'
 	@echo 'make docs       build the documentation as a static site in .build/docs/site'
 	@echo 'make lint       check the format of all sources'
@@ -37,8 +37,10 @@ example: setup
 test: setup-tests
 	$(SWIFT) test --parallel
 
+# The long tests take several times as long without optimization; with assertions they check what a debug build checks.
 test-deep: setup-tests example
-	OPENCOREDATA_DEEP_TESTS=1 $(SWIFT) test --parallel
+	OPENCOREDATA_DEEP_TESTS=1 $(SWIFT) test --parallel -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug \
+		--scratch-path .build/assertions
 	OPENCOREDATA_DEEP_TESTS=1 $(SWIFT) test --parallel -c release -Xswiftc -enable-testing
 	SWIFT=$(SWIFT) Scripts/thread-sanitizer.sh 300
 

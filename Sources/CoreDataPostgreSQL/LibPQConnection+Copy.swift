@@ -61,7 +61,7 @@ extension LibPQConnection {
         guard sql.withCString({ PQsendQuery(connection, $0) }) == 1 else {
             throw lost(WireError(lastOf: connection), sql, 0, on: connection)
         }
-        guard let result = PQgetResult(connection) else { throw lost(WireError(lastOf: connection), sql, 0, on: connection) }
+        guard let result = nextResult(on: connection) else { throw lost(WireError(lastOf: connection), sql, 0, on: connection) }
         defer { PQclear(result) }
         let status = PQresultStatus(result)
         if status == PGRES_COPY_IN { return }

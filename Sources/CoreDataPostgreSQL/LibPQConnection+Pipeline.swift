@@ -18,7 +18,7 @@ extension LibPQConnection {
         guard PQenterPipelineMode(connection) == 1, PQsetnonblocking(connection, 1) == 0 else {
             throw lost(WireError(lastOf: connection), statements[0].sql, 0, on: connection)
         }
-        var answers = PipelineAnswers(connection: connection, statements: statements.count)
+        var answers = PipelineAnswers(wire: self, connection: connection, statements: statements.count)
         var sentBytes = 0
         for (index, statement) in statements.enumerated() {
             guard send(statement, index, on: connection, &answers) else {
@@ -98,9 +98,8 @@ extension LibPQConnection {
     /// Sends what the library holds back, and takes what the server answers meanwhile: it may not read on before that.
     private func flush(_ connection: OpaquePointer, _ answers: inout PipelineAnswers, _ rows: (Int, WireRow) throws -> Void) {
         while PQflush(connection) > 0 {
-            var file = pollfd(fd: PQsocket(connection), events: Int16(POLLIN | POLLOUT), revents: 0)
-            _ = poll(&file, 1, -1)
-            if file.revents & ~Int16(POLLOUT) == 0 { continue }
+            let ready = socketEvents(Int16(POLLIN | POLLOUT), of: answers.unanswered, on: connection)
+            if ready & ~Int16(POLLOUT) == 0 { continue }
             // A failure shows in the answers.
             if PQconsumeInput(connection) == 0 { return }
             answers.takeArrived(&row, rows)
@@ -124,7 +123,8 @@ struct PipelineAnswers {
         case thrown(any Error)
     }
 
-    let connection: OpaquePointer
+    private let wire: LibPQConnection
+    private let connection: OpaquePointer
     /// What was sent.
     var commands: [Command] = []
     /// How many rows each statement wrote or gave.
@@ -138,13 +138,17 @@ struct PipelineAnswers {
     private var isAsked = false
     private var given = 0
 
-    init(connection: OpaquePointer, statements: Int) {
+    init(wire: LibPQConnection, connection: OpaquePointer, statements: Int) {
+        self.wire = wire
         self.connection = connection
         counts = Array(repeating: 0, count: statements)
     }
 
     /// The statement whose answer comes next.
     var current: Int { place < commands.count ? commands[place].statement : counts.count - 1 }
+
+    /// How much of what was sent has no answer yet.
+    var unanswered: Int { commands.count - place }
 
     mutating func refuse(_ error: WireError, _ index: Int) {
         if failure == nil { failure = .refused(error, index) }
@@ -170,6 +174,7 @@ struct PipelineAnswers {
     /// Takes the next result; waits for it.
     mutating func take(_ row: inout RowBuffer, _ rows: (Int, WireRow) throws -> Void) {
         askForParts()
+        wire.awaitResult(of: unanswered, on: connection)
         guard let result = PQgetResult(connection) else {
             // That was all of one command.
             if place == commands.count || PQstatus(connection) != CONNECTION_OK {

@@ -20,7 +20,7 @@ extension LibPQConnection {
         var unwanted = 0
         var count = 0
         var statements = 0
-        while let result = PQgetResult(connection) {
+        while let result = nextResult(on: connection) {
             defer { PQclear(result) }
             switch PQresultStatus(result) {
             case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
@@ -68,6 +68,12 @@ extension LibPQConnection {
         return count
     }
 
+    /// The next result of what was sent; nil where that was all.
+    func nextResult(on connection: OpaquePointer) -> OpaquePointer? {
+        awaitResult(on: connection)
+        return PQgetResult(connection)
+    }
+
     /// How many rows a statement wrote or gave, where the server says so.
     static func rowCount(of result: OpaquePointer) -> Int? {
         guard let text = PQcmdTuples(result) else { return nil }
@@ -83,6 +89,10 @@ extension LibPQConnection {
     /// Notes that a connection is of no use any more if it is so, and completes the error that says it.
     func lost(_ error: WireError, _ sql: String, _ index: Int, on connection: OpaquePointer) -> WireError {
         var error = error
+        if let silence {
+            error = WireError(message: "the server has not answered for \(silence.formatted()) seconds", isConnectionLost: true)
+            error.isSilence = true
+        }
         error.statement = sql
         error.statementIndex = index
         if PQstatus(connection) != CONNECTION_OK { error.isConnectionLost = true }

@@ -8,6 +8,9 @@ final class LibPQConnection: DatabaseWire {
     private(set) var connection: OpaquePointer?
     /// Whether the server has ended the connection, or it cannot be told any more what its next answer belongs to.
     var isLost = false
+    var longestSilence: Double?
+    /// How many seconds the server was silent, where that was too long.
+    var silence: Double?
     let cancellation: LibPQCancellation
     var kept = KeptStatements()
     var row = RowBuffer()
@@ -130,7 +133,7 @@ final class LibPQConnection: DatabaseWire {
     private func makeRoom(on connection: OpaquePointer) throws {
         guard let sql = kept.makeRoom() else { return }
         // Where the server does not know one of them any more, it knows none of them, and says so again when one is used.
-        PQclear(PQexec(connection, sql))
+        do { try run(sql) } catch let error as WireError where !error.isConnectionLost {}
         _ = try usable()
     }
 

@@ -74,7 +74,12 @@ package enum ModelFile {
 
     private static func sourceModel(at url: URL, _ modules: [String]) throws -> NSManagedObjectModel {
         let root = try ModelElementParser.parse(data(at: url), file: url.path)
-        return try ModelElementReader.model(from: root, file: url.path, module: modules.first)
+        let model = try ModelElementReader.model(from: root, file: url.path, module: modules.first)
+        // What no coordinator takes is said here, where the file is known.
+        let problems = model.consistencyProblems()
+        if problems.isEmpty { return model }
+        throw ModelReadingError(
+            .damaged, problems.joined(separator: " "), advice: "Correct the model in its editor.", file: url.path)
     }
 
     /// Up to Xcode 3 a model was kept in two binary files, `elements` and `layout`, or in one.

@@ -134,6 +134,20 @@ struct ModelSourceTests {
         #expect(model.consistencyProblems() == [])
     }
 
+    @Test(arguments: [
+        ("", 1), ("maxCount=\"1\"", 1), ("maxCount=\"-1\"", 0), ("maxCount=\"5\"", 5), ("toMany=\"YES\"", 0),
+        ("toMany=\"YES\" maxCount=\"-1\"", 0), ("toMany=\"YES\" maxCount=\"3\"", 3), ("toMany=\"NO\" maxCount=\"-1\"", 1),
+    ])
+    func aRelationshipIsToManyByWordOrByItsLimit(attributes: String, limit: Int) throws {
+        let root = try ModelElementParser.parse(
+            Data("<model><entity name=\"A\"><relationship name=\"b\" \(attributes) destinationEntity=\"A\"/></entity></model>".utf8),
+            file: nil)
+        let model = try ModelElementReader.model(from: root, file: "")
+        let relationship = try #require(model.entitiesByName["A"]?.relationshipsByName["b"])
+        #expect(relationship.maxCount == limit)
+        #expect(relationship.isToMany == (limit != 1))
+    }
+
     @Test func aDanglingDestinationIsReportedWithItsPlace() {
         let error = failure(
             "<entity name=\"A\">\n<relationship name=\"b\" maxCount=\"1\" destinationEntity=\"B\"/></entity>")

@@ -47,6 +47,28 @@ import Testing
         #expect(try error("<?xml version=\"1.0\" encoding=\"US-ASCII\"?>\n<model><entity name=\"A\"/></model>") == nil)
     }
 
+    /// A coordinator would stop the program for such a model.
+    @Test(arguments: [
+        (
+            "<entity name='A'><uniquenessConstraints><uniquenessConstraint><constraint value='gone'/></uniquenessConstraint></uniquenessConstraints></entity>",
+            "gone"
+        ),
+        ("<entity name='A'><uniquenessConstraints><uniquenessConstraint/></uniquenessConstraints></entity>", "constraint"),
+        ("<entity name='A'><fetchIndex name='i'/></entity>", "'i'"),
+        ("<entity name='A'/><fetchRequest name='f' entity='Gone' predicateString='TRUEPREDICATE'/>", "Gone"),
+        ("<entity name='A'><attribute name='x' optional='YES'/></entity>", "'x'"),
+        (
+            "<entity name='A'><relationship name='b' destinationEntity='B' inverseName='a'/></entity><entity name='B'>"
+                + "<relationship name='a' destinationEntity='A'/></entity>", "'b'"
+        ),
+    ])
+    func whatNoCoordinatorTakesIsRefused(_ body: String, _ name: String) throws {
+        let error = try #require(try error("<model>\(body)</model>"))
+        #expect(error.kind == .damaged)
+        #expect(error.problem.contains(name), "\(error)")
+        #expect(!error.advice.isEmpty)
+    }
+
     @Test func aByteOrderMarkIsSkipped() throws {
         #expect(try error("\u{feff}<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<model><entity name=\"A\"/></model>") == nil)
     }

@@ -21,11 +21,14 @@ extension FixtureTests {
             return "\(name(store.path)) to \(name(model.path))"
         }
 
-        /// The steps whose changes follow no pattern: they take a required attribute or a to-one relationship back in.
+        /// The steps whose changes follow no pattern: they take a to-one relationship back in.
         private static let refused: Set<String> = [
-            "SampleModel_V2 to SampleModel", "Bookmarks_V5 to BookmarksModel 2", "Bookmarks_V5 to BookmarksModel 3",
+            "Bookmarks_V5 to BookmarksModel 2", "Bookmarks_V5 to BookmarksModel 3",
             "Bookmarks_V5 to BookmarksModel",
         ]
+
+        /// Steps that take a required attribute back in, of which objects have no value.
+        private static let refusedForTheirObjects: Set<String> = ["SampleModel_V2 to SampleModel"]
 
         /// All steps from a store's model to another version of it, drawn in Xcode.
         private func steps(of store: FixtureStore) throws -> [(own: NSManagedObjectModel, other: FixtureModel)] {
@@ -58,6 +61,14 @@ extension FixtureTests {
                     continue
                 }
                 #expect(!Self.refused.contains(step), "\(step)")
+                if Self.refusedForTheirObjects.contains(step) {
+                    try former.close()
+                    let content = try SQLiteFile(url).cells("SELECT * FROM ZPERSON")
+                    let error = #expect(throws: CocoaError.self) { try Stack(new, url, options: Self.automatic) }
+                    #expect(error?.code == .migration)
+                    #expect(try !content.isEmpty && SQLiteFile(url).cells("SELECT * FROM ZPERSON") == content)
+                    continue
+                }
                 var expected: [String: [String: String]] = [:]
                 for entity in mapping.entityMappings {
                     guard let source = entity.sourceEntityName.flatMap({ own.entitiesByName[$0] }),

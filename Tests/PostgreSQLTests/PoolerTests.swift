@@ -29,6 +29,9 @@ struct PoolerTests {
         try opened.backend().pool.withConnection { connection in
             #expect(connection.isPooled)
             #expect(!connection.wire.keepsStatements)
+            // What a session is set to is set for each transaction.
+            let compiles = try connection.integer(WireStatement("SELECT CAST(current_setting('jit') = 'on' AS integer)"))
+            #expect(compiles == 0)
         }
         DispatchQueue.concurrentPerform(iterations: contexts.count) { index in
             let context = contexts[index]

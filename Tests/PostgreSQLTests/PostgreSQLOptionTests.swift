@@ -75,6 +75,20 @@ struct PostgreSQLOptionTests {
         }
     }
 
+    /// Statements on new tables look expensive, and would be compiled for longer than they run; who has asked for that gets it.
+    @Test(arguments: [nil, "on", "off"]) func statementsAreCompiledOnlyWhereThatIsAskedFor(asked: String?) throws {
+        let server = try WireConnection.server()
+        let text = server.url(schema: server.newSchemaName()).absoluteString
+        let url = try #require(URL(string: asked.map { text + "&options=-c%20jit%3D\($0)" } ?? text))
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
+        let store = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url)
+        let pool = try #require(store as? PostgreSQLStore).backend().pool
+        let compiles = try pool.withConnection { connection in
+            try connection.integer(WireStatement("SELECT CAST(current_setting('jit') = 'on' AS integer)"))
+        }
+        #expect(compiles == (asked == "on" ? 1 : 0))
+    }
+
     // MARK: Passwords
 
     private func description(_ provider: NSObject, user: String) throws -> (NSPersistentStoreDescription, schema: String) {

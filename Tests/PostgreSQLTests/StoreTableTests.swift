@@ -166,4 +166,24 @@ struct StoreTableTests {
         #expect(error.localizedDescription.contains("28P01"))
         #expect(error.code == CocoaError.Code.persistentStoreOpen.rawValue)
     }
+
+    /// Columns that every table has without being asked are no names for others.
+    @Test func attributesMayHaveTheNamesOfSystemColumns() throws {
+        let names = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid", "oid", "id", "version", "entity"]
+        let box = NSEntityDescription(
+            "Box", class: "NSManagedObject", names.map { NSAttributeDescription($0, .integer64AttributeType) })
+        let warehouse = try Warehouse(NSManagedObjectModel([box]))
+        let context = warehouse.context
+        try context.performAndWait {
+            _ = context.insert("Box", Dictionary(uniqueKeysWithValues: names.enumerated().map { ($1, $0) }))
+            try context.save()
+        }
+        let other = try warehouse.otherProgram()
+        try other.performAndWait {
+            let found = try other.all("Box", "xmin == 1 AND id == 7")
+            #expect(found.count == 1)
+            #expect(names.map { found.first?.value(forKey: $0) as? Int } == Array(0..<names.count))
+        }
+        #expect(try warehouse.texts("SELECT xmin1 + ctid1 FROM box") == ["6"])
+    }
 }

@@ -12,6 +12,8 @@ public final class PostgreSQLProxy: Sendable {
         public var largestPiece: Int?
         /// How many bytes of both sides pass until the connection is cut, anywhere in a message.
         public var bytesUntilCut: Int?
+        /// Whether nothing that the server says arrives.
+        public var isMute = false
 
         public init() {}
     }
@@ -69,6 +71,9 @@ public final class PostgreSQLProxy: Sendable {
             }
         }
     }
+
+    /// From now on nothing arrives that the server says on the connections that are open. Those that come later are not concerned.
+    public func muteConnections() { state.values.withLock { $0.mutedConnections = $0.connections } }
 
     /// How often clients have sent something behind an answer of the server, since this was set.
     public var roundTrips: Int {
@@ -129,6 +134,9 @@ private final class ProxyState: Sendable {
         var roundTrips = 0
         var cuts = 0
         var isEnded = false
+        /// How many connections there were, and up to which of them they are mute.
+        var connections = 0
+        var mutedConnections = 0
     }
 
     let values = Mutex(Values())
@@ -148,11 +156,16 @@ private final class ProxiedConnection {
     private var client: Side
     private var server: Side
     private var clientSpoke = false
+    private let number: Int
 
     init(client: Int32, server: Int32, _ state: ProxyState) {
         self.client = Side(descriptor: client)
         self.server = Side(descriptor: server)
         self.state = state
+        number = state.values.withLock { values in
+            values.connections += 1
+            return values.connections
+        }
     }
 
     func run() {
@@ -186,6 +199,8 @@ private final class ProxiedConnection {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         let count = recv(side.descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
         if count > 0 {
+            let isMuted = state.values.withLock { $0.conduct.isMute || number <= $0.mutedConnections }
+            if isMuted, !isClient { return }
             other.waiting += bytes[..<count]
             if isClient, !clientSpoke { state.values.withLock { $0.roundTrips += 1 } }
             clientSpoke = isClient

@@ -25,11 +25,20 @@ extension NSManagedObjectContext {
             }
         case .nullifyDeleteRule:
             guard slot.inverseSlot >= 0 else { return }
-            for destination in destinations(of: object, slot) where !destination.isDeleted {
+            for destination in destinations(of: object, slot) {
+                if !destination.flags.isDisjoint(with: .rowIsGone) { lookAgain(for: destination) }
+                if destination.isDeleted { continue }
                 if !slot.inverseIsToMany { readAgain(destination, ifOthersLedItTo: object, slot) }
                 destination.removeFromInverse(of: slot, object)
             }
         }
+    }
+
+    /// Looks whether others have made a row again that was gone: the store has it in a relationship.
+    private func lookAgain(for destination: NSManagedObject) {
+        changes.takeBackDeletion(of: destination)
+        turnIntoFault(destination)
+        destination.fireFaultIfNeeded()
     }
 
     /// Reads the row of a destination again that the store has in a relationship, but that has been read before it came there:
@@ -45,10 +54,12 @@ extension NSManagedObjectContext {
         reload(destination)
     }
 
-    /// Leads changed objects back to those that are not to be deleted after all, where delete rules have led them away.
+    /// Leads changed objects back to those that are not to be deleted after all, where delete rules have led them away; and those away from
+    /// what is still to be deleted.
     ///
     /// Cost: O(changed objects).
     func takeBackNullification(around kept: Set<NSManagedObject>) {
+        for object in kept { leaveDeletedDestinations(of: object) }
         for object in changes.updated.objects {
             for index in object.layout.relationshipSlots {
                 let property = object.layout.slots[index]
@@ -59,6 +70,19 @@ extension NSManagedObjectContext {
                     object.addToInverse(of: inverse, destination)
                 }
             }
+        }
+    }
+
+    /// Ends to-one relationships to what is to be deleted.
+    private func leaveDeletedDestinations(of object: NSManagedObject) {
+        for index in object.layout.relationshipSlots {
+            let property = object.layout.slots[index]
+            guard property.kind == .toOne, property.inverseSlot >= 0, !property.isTransient, let destination = object.toOne(index),
+                destination.isDeleted
+            else { continue }
+            let inverse = destination.layout.slots[property.inverseSlot(in: destination.layout)]
+            if inverse.deleteRule == .noActionDeleteRule || inverse.deleteRule == .denyDeleteRule { continue }
+            object.removeFromInverse(of: inverse, destination)
         }
     }
 

@@ -65,7 +65,7 @@ extension CoreDataErrors {
         make(
             .persistentStoreOpen,
             "The entity '\(entity)' cannot be kept in a \(store) store: \(other) has the table \(table) already. "
-                + "Tables are named after entities, in upper case.", recovery: "Rename the entity.")
+                + "Tables are named after entities.", recovery: "Rename the entity.")
     }
 
     static func underivable(_ attribute: String, of entity: String, _ expression: String, _ reason: String, store: String) -> NSError {

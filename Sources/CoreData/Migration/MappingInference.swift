@@ -165,15 +165,9 @@ struct MappingInference {
             if let source = source as? NSAttributeDescription {
                 checkType(of: attribute, from: source, entity)
             }
-            // Without objects there is nothing to give a value to.
-            guard !attribute.isOptional, attribute.defaultValue == nil, attribute.valueForExistingRows == nil, !entity.isAbstract,
-                !pair.source.isAbstract
-            else { continue }
-            if source == nil {
-                add(
-                    entity, attribute, "it is new and required, and has no default value for the objects that are there.",
-                    "Give it a default value, or make it optional.")
-            } else if source?.isOptional == true {
+            // Whether there are objects without a value that is new, the migration sees. Entities without objects have none.
+            if attribute.isOptional || attribute.defaultValue != nil || attribute.valueForExistingRows != nil { continue }
+            if source?.isOptional == true, !entity.isAbstract, !pair.source.isAbstract {
                 add(
                     entity, attribute, "it was optional and is required now, and has no default value for objects without a value.",
                     "Give it a default value, or leave it optional.")

@@ -36,9 +36,10 @@ extension ModelElementReader {
 
     func relationship(from element: ModelElement, entity: String) throws -> NSRelationshipDescription {
         let relationship = NSRelationshipDescription()
-        let isToMany = element.flag("toMany")
-        relationship.maxCount = try count("maxCount", of: element, entity: entity) ?? (isToMany ? 0 : 1)
-        if !isToMany { relationship.maxCount = 1 }
+        let limit = try count("maxCount", of: element, entity: entity)
+        // Files that no editor wrote may say it by the limit alone: -1 for none.
+        let isToMany = element.text("toMany") == nil ? limit.map { $0 != 1 } ?? false : element.flag("toMany")
+        relationship.maxCount = isToMany ? limit ?? 0 : 1
         relationship.minCount = try count("minCount", of: element, entity: entity) ?? 0
         relationship.isOrdered = element.flag("ordered")
         switch element.text("deletionRule") {

@@ -171,4 +171,47 @@ import Testing
         #expect(found.author?.born == 2)
         #expect(author.born == 2)
     }
+
+    @Test(arguments: StoreKind.allCases, [NSMergePolicy.mergeByPropertyStoreTrump, .rollback])
+    func whatStaysLeavesWhatIsDeletedBesideIt(kind: StoreKind, policy: NSMergePolicy) throws {
+        let library = try Library(kind)
+        let author = library.context.author("Author")
+        let book = library.context.book("Book", by: author)
+        try library.context.save()
+        let theirs = library.newContext()
+        try theirs.books().first?.title = "Theirs"
+        try theirs.save()
+        library.context.mergePolicy = policy
+        library.context.delete(book)
+        library.context.delete(author)
+        try library.context.save()
+        #expect(!book.isDeleted)
+        #expect(book.title == "Theirs")
+        #expect(book.author == nil)
+        #expect(!library.context.hasChanges)
+        try expectNoAuthor(library, kind)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aRowThatCameBackIsLedAwayFromWhatIsDeleted(kind: StoreKind) throws {
+        let library = try Library(kind)
+        let author = library.context.author("Author")
+        let book = library.context.book("Book", by: author)
+        try library.context.save()
+        let keeping = library.newContext()
+        keeping.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let same = try #require(try keeping.books().first)
+        same.title = "Again"
+        let deleting = library.newContext()
+        deleting.delete(try #require(try deleting.books().first))
+        try deleting.save()
+        library.context.refreshAllObjects()
+        #expect(book.title == nil)
+        try keeping.save()
+        #expect(try library.newContext().books().map { $0.author?.name } == ["Author"])
+        library.context.delete(author)
+        try library.context.save()
+        #expect(try library.newContext().books().map(\.title) == ["Again"])
+        try expectNoAuthor(library, kind)
+    }
 }

@@ -56,9 +56,10 @@ import Testing
                 "Item", number("count"), text("name", optional: false), text("added", optional: false),
                 number("size", .integer16AttributeType)), entity("Other", number("x")))
         let reasons = try reasons(source, destination)
-        #expect(reasons.keys.sorted() == ["Item.added", "Item.count", "Item.name", "Item.size", "Other.x"])
+        // Whether objects are in the way of what is new and required, the migration sees.
+        #expect(reasons.keys.sorted() == ["Item.count", "Item.name", "Item.size", "Other.x"])
         #expect(reasons["Item.count"]?.contains("String") == true && reasons["Item.count"]?.contains("Integer 64") == true)
-        #expect(reasons["Item.added"]?.contains("default") == true)
+        #expect(reasons["Item.name"]?.contains("default") == true)
     }
 
     @Test func onlyWiderNumbersMayTakeThePlaceOfOthers() throws {  // 283
@@ -141,10 +142,10 @@ import Testing
         let transient = number("value", optional: false)
         transient.isTransient = true
         _ = try mapping(model(entity("Item", text("value"))), model(entity("Item", transient)))
-        let stored = number("value", optional: false)
-        #expect(
-            try reasons(model(entity("Item", transient.copy() as! NSAttributeDescription)), model(entity("Item", stored))).keys.sorted()
-                == ["Item.value"])
+        // No value is kept: the stored one is a new one.
+        let other = transient.copy() as! NSAttributeDescription
+        let mapping = try mapping(model(entity("Item", other)), model(entity("Item", text("value"))))
+        #expect(mapping.entityMappings.first?.attributeMappings?.first { $0.name == "value" }?.valueExpression == nil)
     }
 
     @Test func mappingsOfRelationshipsNameTheMappingOfTheDestination() throws {

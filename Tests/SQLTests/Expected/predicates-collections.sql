@@ -39,11 +39,11 @@ SELECT COUNT(*) FROM "employee" t0 LEFT OUTER JOIN "department" t1 ON t0."depart
 -- Employee: department.employees.name.@count == 2
 SELECT COUNT(*) FROM "employee" t0 LEFT OUTER JOIN "department" t1 ON t0."department_id" = t1."id" WHERE (SELECT COUNT(DISTINCT t2."name") FROM "employee" t2 WHERE t2."department_id" = t1."id") = $1
 -- Employee: department.employees.@sum.salary > 2.5
-SELECT COUNT(*) FROM "employee" t0 LEFT OUTER JOIN "department" t1 ON t0."department_id" = t1."id" WHERE (ocd_compare((SELECT COALESCE(SUM(t2."salary"), 0) FROM "employee" t2 WHERE t2."department_id" = t1."id"), $1) > 0)
+SELECT COUNT(*) FROM "employee" t0 LEFT OUTER JOIN "department" t1 ON t0."department_id" = t1."id" WHERE ocd_order((SELECT COALESCE(ocd_decimal(SUM(t2."salary")), 0) FROM "employee" t2 WHERE t2."department_id" = t1."id"), ocd_double($1)) > 0
 -- Employee: department.employees.@avg.salary == salary
 SELECT COUNT(*) FROM "employee" t0 LEFT OUTER JOIN "department" t1 ON t0."department_id" = t1."id" WHERE (ocd_order((SELECT ocd_calculate('/', ocd_decimal(SUM(t2."salary")), CAST(COUNT(t2."salary") AS numeric)) FROM "employee" t2 WHERE t2."department_id" = t1."id"), ocd_decimal(t0."salary")) = 0 OR ((SELECT ocd_calculate('/', ocd_decimal(SUM(t2."salary")), CAST(COUNT(t2."salary") AS numeric)) FROM "employee" t2 WHERE t2."department_id" = t1."id") IS NULL AND t0."salary" IS NULL))
 -- Employee: department.employees.@sum.rating > 2
-SELECT COUNT(*) FROM "employee" t0 LEFT OUTER JOIN "department" t1 ON t0."department_id" = t1."id" WHERE (SELECT COALESCE(SUM(CAST(t2."rating" AS double precision)), 0) FROM "employee" t2 WHERE t2."department_id" = t1."id") > $1
+SELECT COUNT(*) FROM "employee" t0 LEFT OUTER JOIN "department" t1 ON t0."department_id" = t1."id" WHERE (SELECT COALESCE(ocd_double(SUM(CAST(t2."rating" AS double precision))), 0) FROM "employee" t2 WHERE t2."department_id" = t1."id") > ocd_double($1)
 -- Employee: department.employees.@max.hired > hired
 SELECT COUNT(*) FROM "employee" t0 LEFT OUTER JOIN "department" t1 ON t0."department_id" = t1."id" WHERE (SELECT MAX(t2."hired") FROM "employee" t2 WHERE t2."department_id" = t1."id") > t0."hired"
 -- Employee: department.employees.boss.name.@max == 'x'

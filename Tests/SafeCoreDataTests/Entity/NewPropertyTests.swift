@@ -151,8 +151,17 @@ final class RoundPlank: Plank {
         try await fill(["A"])
         let stack = DataStack(entities: ExactingPlank.self, store: .file(url))
         let error = await #expect(throws: CocoaError.self) { try await stack.opened() }
-        #expect(error?.code == .inferredMappingModel)
+        #expect(error?.code == .migration)
         #expect(error?.localizedDescription.contains("owner") == true)
+        #expect(SQLiteFile(url).integer("SELECT COUNT(*) FROM ZPLANK") == 2)
+    }
+
+    @Test func aStoreWithoutObjectsGetsARequiredPropertyWithoutAnInitialValue() async throws {
+        try await fill([])
+        let stack = DataStack(entities: ExactingPlank.self, store: .file(url))
+        try await stack.opened()
+        try await stack.close()
+        #expect(SQLiteFile(url).column("SELECT count(ZOWNER) FROM ZPLANK") == ["0"])
     }
 
     @Test func aMappingIsInferredForAModelWithInitialValues() throws {

@@ -49,6 +49,40 @@ struct SQLMigrationChecks {
         }
     }
 
+    /// Objects of entities that can have none any more, and those without a value that a new attribute requires.
+    func unfittingObjects() -> [Count] {
+        plan.members.values.sorted(by: { $0.target.number < $1.target.number }).filter { !$0.source.layout.isAbstract }.flatMap { member in
+            let rows = SQLText("SELECT count(*) FROM \(dialect.identifier(member.source.table.name))")
+            let statement = (own(member.source, alias: nil).map { rows + " WHERE " + $0 } ?? rows).statement(dialect)
+            let (layout, source) = (member.target.layout, member.source.layout)
+            if layout.isAbstract {
+                let reason = "The entity is abstract now, and has objects of its own"
+                return [
+                    Count(statement: statement) { count in
+                        invalid(layout.name, nil, count, reason, "Leave it concrete, or move its objects to subentities first.")
+                    }
+                ]
+            }
+            return layout.slots.filter { Self.needsValue($0) && member.sourceNames[$0.name] == nil }.map { slot in
+                // An inherited attribute is named where it is declared.
+                let owner = slot.property.owningEntity?.name ?? layout.name
+                return Count(statement: statement) { count in
+                    invalid(
+                        owner, slot.name, count, "It is new and required, and has no default value for the objects of '\(source.name)'",
+                        "Give it a default value, or make it optional.")
+                }
+            }
+        }
+    }
+
+    /// Whether rows that do not have an attribute lack what it requires.
+    private static func needsValue(_ slot: PropertySlot) -> Bool {
+        guard let attribute = slot.attribute, !slot.isTransient, !slot.isOptional, slot.composite == nil,
+            !(attribute is NSDerivedAttributeDescription)
+        else { return false }
+        return attribute.defaultValue == nil && attribute.valueForExistingRows == nil
+    }
+
     // MARK: Constraints
 
     func uniqueness() -> [Uniqueness] {
@@ -95,19 +129,6 @@ struct SQLMigrationChecks {
                 "The to-many relationship has no inverse now, so that an object can be in it for one owner only, and objects have several",
                 "Give the relationship a to-many inverse.")
         }
-    }
-
-    func abstractObjects() -> [Count] {
-        plan.members.values.sorted(by: { $0.target.number < $1.target.number })
-            .filter { $0.target.layout.isAbstract && !$0.source.layout.isAbstract }.map { member in
-                let own = own(member.target, alias: nil)
-                let rows = SQLText("SELECT count(*) FROM \(dialect.identifier(member.target.table.name))")
-                return Count(statement: (own.map { rows + " WHERE " + $0 } ?? rows).statement(dialect)) { count in
-                    invalid(
-                        member.target.layout.name, nil, count, "The entity is abstract now, and has objects of its own",
-                        "Leave it concrete, or move its objects to subentities first.")
-                }
-            }
     }
 
     /// Objects that lack what a relationship requires now.

@@ -26,6 +26,8 @@ struct PostgreSQLCatalog: Sendable {
     private(set) var folds = false
     /// Whether it has the functions that predicates need beside what PostgreSQL has.
     private(set) var calculates = false
+    /// What indexes of parts of texts are made with; nil where the database has not got it.
+    private(set) var trigrams: String?
 
     /// Reads tables, views and foreign tables; and the numbers, where the store has a table of them.
     static func read(_ connection: PostgreSQLConnection, schema: String) throws -> PostgreSQLCatalog {
@@ -59,6 +61,9 @@ struct PostgreSQLCatalog: Sendable {
         ) { row in
             if PostgreSQLRow(row: row).string(0) == PostgreSQLFunctions.folding { catalog.folds = true } else { catalog.calculates = true }
         }
+        try connection.execute(WireStatement("SELECT (\(PostgreSQLDialect.trigramQuery))")) { row in
+            catalog.trigrams = PostgreSQLRow(row: row).string(0)
+        }
         if catalog.types[PostgreSQLHousekeeping.entityTable] != nil {
             try connection.execute(
                 WireStatement("SELECT name, number FROM \(PostgreSQLHousekeeping.entityTable)")
@@ -82,7 +87,7 @@ struct PostgreSQLCatalog: Sendable {
     func type(_ column: String, of table: String) -> UInt32? { types[table]?[column]?.type }
 
     /// What can be said to the server in the schema.
-    var dialect: PostgreSQLDialect { PostgreSQLDialect(hasICU: folds) }
+    var dialect: PostgreSQLDialect { PostgreSQLDialect(hasICU: folds, trigrams: trigrams) }
 
     /// The same where others have made it.
     var givenDialect: PostgreSQLDialect {
@@ -114,8 +119,19 @@ extension PostgreSQLDialect {
     /// What can be said to a server in a schema that is to be made.
     init(for connection: PostgreSQLConnection) throws {
         let collations = "SELECT count(*) FROM pg_catalog.pg_collation WHERE collname = 'und-x-icu'"
-        hasICU = try connection.integer(WireStatement(collations)) ?? 0 > 0
+        try connection.execute(WireStatement("SELECT (\(collations)), (\(Self.trigramQuery))")) { row in
+            let row = PostgreSQLRow(row: row)
+            hasICU = row.int64(0) > 0
+            trigrams = row.string(1)
+        }
     }
+
+    /// Asks for the operator class of pg_trgm, in whatever schema it was installed, if the role may use it there.
+    fileprivate static let trigramQuery = """
+        SELECT quote_ident(n.nspname) || '.gin_trgm_ops' FROM pg_catalog.pg_opclass o \
+        JOIN pg_catalog.pg_namespace n ON n.oid = o.opcnamespace JOIN pg_catalog.pg_am m ON m.oid = o.opcmethod \
+        WHERE o.opcname = 'gin_trgm_ops' AND m.amname = 'gin' AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') LIMIT 1
+        """
 }
 
 /// The tables that every store has beside those of its entities.

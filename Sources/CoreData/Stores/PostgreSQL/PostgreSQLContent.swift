@@ -41,7 +41,11 @@ struct PostgreSQLContent {
     }
 
     /// The mapping of the model in the store; nil where there is none.
-    static func mapping(_ connection: PostgreSQLConnection, _ schema: String) throws -> SQLMapping? {
+    ///
+    /// - Parameter dialect: that of another server, where its tables are to stand; by default of this one.
+    static func mapping(
+        _ connection: PostgreSQLConnection, _ schema: String, _ dialect: PostgreSQLDialect? = nil
+    ) throws -> SQLMapping? {
         guard let metadata = try PostgreSQLMetadata.read(connection, schema: schema),
             let model = try PostgreSQLMetadata.model(connection, schema: schema)
         else { return nil }
@@ -49,7 +53,7 @@ struct PostgreSQLContent {
         for entity in model.entities { entity.managedObjectClassName = nil }
         let names = StoreMetadataHashes.hashes(in: metadata).map { Set($0.keys) } ?? Set(model.entities.compactMap(\.name))
         let catalog = try PostgreSQLCatalog.read(connection, schema: schema)
-        return try SQLMapping(layouts: model.layout(), catalog.dialect, SnakeCaseNaming(), numbers: catalog.entityNumbers) {
+        return try SQLMapping(layouts: model.layout(), dialect ?? catalog.dialect, SnakeCaseNaming(), numbers: catalog.entityNumbers) {
             names.contains($0.name)
         }
     }

@@ -24,9 +24,9 @@ struct PostgreSQLReplacement {
             try PostgreSQLStore.withConnection(at: url, options, isReadOnly: false) { destination, address in
                 try source.begin(with: [WireStatement("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")])
                 defer { source.rollBack() }
-                try source.wire.run(PostgreSQLSettings.withoutTimeLimit)
+                try source.liftTimeLimit()
                 try destination.transaction {
-                    try destination.wire.run(PostgreSQLSettings.withoutTimeLimit)
+                    try destination.liftTimeLimit()
                     try PostgreSQLReplacement(source: source, destination: destination, address: address).run(sourceAddress)
                 }
             }
@@ -34,7 +34,9 @@ struct PostgreSQLReplacement {
     }
 
     private func run(_ sourceAddress: PostgreSQLAddress) throws {
-        guard let mapping = try PostgreSQLContent.read(source, sourceAddress)?.mapping else { throw PostgreSQLStore.noStore(sourceAddress) }
+        guard try PostgreSQLContent.read(source, sourceAddress) != nil,
+            let mapping = try PostgreSQLContent.mapping(source, sourceAddress.schema, PostgreSQLDialect(for: destination))
+        else { throw PostgreSQLStore.noStore(sourceAddress) }
         if try Self.place(of: source, sourceAddress.schema) == Self.place(of: destination, address.schema) {
             throw CoreDataErrors.make(
                 .persistentStoreOperation, "The store \(StoreName.path(address.publicURL)) cannot be replaced by itself.",

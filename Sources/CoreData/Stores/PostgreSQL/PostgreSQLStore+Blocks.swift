@@ -8,7 +8,8 @@ extension PostgreSQLStore {
         do {
             try backend.pool.withWire { connection in
                 try connection.transaction {
-                    try connection.wire.run(PostgreSQLSettings.withoutTimeLimit + "; SET CONSTRAINTS ALL DEFERRED")
+                    try connection.liftTimeLimit()
+                    try connection.wire.run("SET CONSTRAINTS ALL DEFERRED")
                     try body { batch in
                         try PostgreSQLSave(batch: batch, store: self, backend: backend, connection: connection).writeBlock()
                     }

@@ -54,7 +54,7 @@ extension PostgreSQLStore {
                         metadataWasWritten()
                         return whenCommitted(session)
                     }
-                } else if !error.isTransient && !(error.isConnectionLost && attempt == 1) {
+                } else if !error.isTransient && !(error.isConnectionLost && !error.isSilence && attempt == 1) {
                     throw failure(error)
                 }
                 guard mayRepeat(), attempt < Self.mostAttempts else { throw failure(error) }

@@ -121,7 +121,10 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
             let given = try GivenTables.metadata(connection, schema: schema)
             return PostgreSQLMetadata.make(for: entities, of: model).merging(given) { $1 }
         }
-        if let metadata = try PostgreSQLMetadata.read(connection, schema: schema) { return metadata }
+        if let metadata = try PostgreSQLMetadata.read(connection, schema: schema) {
+            try updateFunctions(PostgreSQLFunctionUpdate(connection: connection, schema: schema))
+            return metadata
+        }
         guard !isReadOnly else {
             throw CoreDataErrors.make(
                 .persistentStoreOpen,
@@ -136,6 +139,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
             try PostgreSQLSchema(mapping: mapping, schema: schema).create(connection)
             let metadata = PostgreSQLMetadata.make(for: entities, of: model)
             try PostgreSQLMetadata.insert(metadata, model: model, in: connection)
+            sayWhatIsOmitted(mapping)
             return metadata
         }
     }
@@ -144,6 +148,34 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         if let modelLayout { return modelLayout }
         throw CoreDataErrors.make(
             .persistentStoreOpen, "The store \(StoreName.path(url)) was not given the layouts of its model.")
+    }
+
+    /// Replaces functions of an older version of this package. Where that cannot be, the store works with them.
+    private func updateFunctions(_ update: PostgreSQLFunctionUpdate) throws {
+        let version = try update.version()
+        guard version < PostgreSQLFunctions.version else { return }
+        var reason = "the store is opened for reading"
+        if !isReadOnly {
+            do { return try update.run() } catch let error as WireError where !error.isConnectionLost { reason = error.message }
+        }
+        let owner = try update.owner().map { " as the role '\($0)'" } ?? ""
+        Warnings.sayOnce(about: "functions of \(StoreName.path(url))") {
+            "The functions in the schema of the store \(StoreName.path(url)) are of the older version \(version), not "
+                + "\(PostgreSQLFunctions.version), and could not be replaced (\(reason)): open the store with this program for writing once\(owner)."
+        }
+    }
+
+    /// Says which indexes of a store that was made or migrated there are not.
+    func sayWhatIsOmitted(_ mapping: SQLMapping) {
+        let schema = SQLSchema(mapping: mapping)
+        for (index, reason) in schema.omittedIndexes() {
+            Warnings.sayOnce(about: "index \(index.name) of \(StoreName.path(url))") {
+                "The store \(StoreName.path(url)) has no index '\(index.name)': \(reason). Fetches find the same without it, more slowly."
+            }
+        }
+        for sentence in schema.unknownWishes() {
+            Warnings.sayOnce(about: "\(sentence) in \(StoreName.path(url))") { "\(sentence) to the store \(StoreName.path(url))." }
+        }
     }
 
     func makeMapping(entities: [NSEntityDescription], numbers: [String: Int], _ dialect: PostgreSQLDialect) throws -> SQLMapping {

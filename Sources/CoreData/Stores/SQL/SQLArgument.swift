@@ -68,6 +68,8 @@ final class SQLConstant {
         case endOfPrefix
         /// Minus the number of bytes of a text that is not empty.
         case suffixLength
+        /// What all texts begin with, decomposed and folded, that begin with the constant when they are composed.
+        case stem
     }
 
     let expression: NSExpression
@@ -91,7 +93,17 @@ final class SQLConstant {
         case (.prefix, .string(let text)): SQLGenerator.upperBound(ofPrefix: text) == nil ? nil : value
         case (.endOfPrefix, .string(let text)): SQLGenerator.upperBound(ofPrefix: text).map(StoredValue.string)
         case (.suffixLength, .string(let text)): text.isEmpty ? nil : .integer(-Int64(text.utf8.count))
+        case (.stem, .string(let text)): stem(of: text).map(StoredValue.string)
         default: nil
         }
+    }
+
+    /// A text without the marks at its end, which may stand elsewhere in a longer one; nil where nothing is left, or what has no least
+    /// text behind it.
+    private static func stem(of text: String) -> String? {
+        var scalars = text.decomposedStringWithCanonicalMapping.unicodeScalars
+        while let last = scalars.last, last.properties.canonicalCombiningClass != .notReordered { scalars.removeLast() }
+        guard let last = scalars.last, last.value != 0x10ffff else { return nil }
+        return String(scalars)
     }
 }

@@ -60,9 +60,9 @@ protocol SQLDialect: Sendable {
         _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLTerm, _ pattern: SQLTerm
     ) throws(SQLRefusal) -> SQLText
     /// Whether a text ends with another one, whose length in bytes is bound as a negative number.
-    func hasSuffix(_ text: SQLText, _ suffix: SQLText, negativeLength: SQLText) -> SQLText
+    func hasSuffix(_ text: SQLTerm, _ suffix: SQLText, negativeLength: SQLText) -> SQLText
     /// Whether a text has another one in it.
-    func contains(_ text: SQLText, _ part: SQLText) -> SQLText
+    func contains(_ text: SQLTerm, _ part: SQLText) -> SQLText
     /// Whether a value is among many bound ones; nil when they have to be listed.
     ///
     /// - Parameter isDecimal: whether the value is a decimal.
@@ -149,6 +149,8 @@ protocol SQLDialect: Sendable {
     func createTable(_ table: SQLTable) -> [String]
     func createTable(_ join: SQLJoinTable) -> [String]
     func createIndex(_ index: SQLIndex) -> String
+    /// Why an index of texts cannot be made; nil where it can.
+    func refusal(of index: SQLIndex) -> String?
     /// The tables that every store has.
     var housekeeping: [String] { get }
     /// What keeps a derived attribute up to date.
@@ -229,4 +231,4 @@ enum SQLArithmetic: Sendable {
 enum SQLAggregate: Sendable { case sum, minimum, maximum, average }
 
 /// The orders of texts that sort descriptors ask for beside that of their code points.
-enum SQLCollation: Sendable { case caseInsensitive, localized, localizedCaseInsensitive, localizedStandard }
+enum SQLCollation: Sendable, CaseIterable { case caseInsensitive, localized, localizedCaseInsensitive, localizedStandard }

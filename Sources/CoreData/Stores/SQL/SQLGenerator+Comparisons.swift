@@ -182,11 +182,13 @@ extension SQLGenerator {
                     let value = dialect.ordered(left)
                     return "(" + value + " >= " + right.made(.prefix).text + " AND " + value + " < " + end + ")"
                 }
+                // With other constants an index can be used.
+                if left.isColumn { return try matchString(type, options, left, right.forThisStatement, context) }
             case .endsWith:
                 guard let length = right.derived(.suffixLength) else { return left.text + " IS NOT NULL" }
-                return dialect.hasSuffix(left.text, right.text, negativeLength: length)
+                return dialect.hasSuffix(left, right.text, negativeLength: length)
             case .contains:
-                if !pattern.isEmpty { return dialect.contains(left.text, right.made(.part).text) }
+                if !pattern.isEmpty { return dialect.contains(left, right.made(.part).text) }
             default: break
             }
         }
@@ -350,7 +352,7 @@ extension SQLValueClass {
 
 extension SQLTerm {
     /// A constant in one of its forms.
-    fileprivate func made(_ form: SQLConstant.Form) -> SQLTerm {
+    func made(_ form: SQLConstant.Form) -> SQLTerm {
         guard let argument = constant, case .constant(let constant, _) = argument.role else { return self }
         var term = self
         var other = argument
@@ -360,8 +362,18 @@ extension SQLTerm {
         return term
     }
 
+    /// A constant without whose value the SQL would be another: the statement is not used for others.
+    var forThisStatement: SQLTerm {
+        guard var argument = constant else { return self }
+        argument.role = .once
+        var term = self
+        term.constant = argument
+        term.text = text.replacing(argument: argument)
+        return term
+    }
+
     /// What else is bound for a constant; nil where the constant has no such form.
-    fileprivate func derived(_ form: SQLConstant.Form) -> SQLText? {
+    func derived(_ form: SQLConstant.Form) -> SQLText? {
         guard let argument = constant, let value = SQLConstant.argument(argument.value, form) else { return nil }
         guard case .constant(let constant, _) = argument.role else { return SQLText(value: value) }
         return SQLText(SQLArgument(value, role: .constant(constant, form)))

@@ -258,17 +258,11 @@ extension SQLGenerator {
             throw refuse(
                 "sorting by \(descriptor.key ?? "SELF")", "unsupported NSSortDescriptor: a comparator closure has no SQL")
         }
-        switch name {
-        case "compare:": return nil
-        case "caseInsensitiveCompare:": return .caseInsensitive
-        case "localizedCompare:": return .localized
-        case "localizedCaseInsensitiveCompare:": return .localizedCaseInsensitive
-        case "localizedStandardCompare:": return .localizedStandard
-        default:
-            throw refuse(
-                "sorting by \(descriptor.key ?? "SELF")",
-                "the selector '\(name)' has no SQL; compare:, caseInsensitiveCompare:, localizedCompare:, "
-                    + "localizedCaseInsensitiveCompare: and localizedStandardCompare: have")
-        }
+        if name == "compare:" { return nil }
+        if let collation = SQLCollation(selector: name) { return collation }
+        throw refuse(
+            "sorting by \(descriptor.key ?? "SELF")",
+            "the selector '\(name)' has no SQL; compare:, caseInsensitiveCompare:, localizedCompare:, "
+                + "localizedCaseInsensitiveCompare: and localizedStandardCompare: have")
     }
 }

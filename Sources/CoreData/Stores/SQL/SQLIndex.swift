@@ -1,15 +1,29 @@
+import Foundation
+
 /// An index as a database is to make it.
 struct SQLIndex {
     struct Element {
         let column: String
         /// nil for an index whose order nobody asks for.
         var isAscending: Bool?
+        /// What stands in the index in the place of a text; nil for the value as it is.
+        var form: SQLTextForm?
     }
 
     let name: String
     let table: String
     let elements: [Element]
     var isUnique = false
+    /// Whether it finds parts of the texts of its one element.
+    var findsParts = false
     /// The condition of the rows that are in it; nil for all.
     var condition: String?
+}
+
+/// A text as an index has it.
+enum SQLTextForm {
+    /// Without what the options leave out, as texts are compared.
+    case folded(NSComparisonPredicate.Options)
+    /// In the order of a sort descriptor.
+    case ordered(SQLCollation)
 }

@@ -21,12 +21,18 @@ struct SQLSchema {
     /// The statements that make all indexes.
     func indexStatements() -> [String] { indexes().map(\.statement) }
 
-    /// All indexes, each with the statement that makes it.
+    /// All indexes that the database can make, each with the statement that makes it.
     func indexes() -> [(index: SQLIndex, statement: String)] {
         mapping.tables.flatMap { table in
             var seen: Set<String> = []
-            return indexes(of: table).map { ($0, dialect.createIndex($0)) }.filter { seen.insert($0.1).inserted }
+            return indexes(of: table).filter { dialect.refusal(of: $0) == nil }.map { ($0, dialect.createIndex($0)) }
+                .filter { seen.insert($0.1).inserted }
         }
+    }
+
+    /// The indexes that the database cannot make, each with the reason.
+    func omittedIndexes() -> [(index: SQLIndex, reason: String)] {
+        mapping.tables.flatMap { indexes(of: $0) }.compactMap { index in dialect.refusal(of: index).map { (index, $0) } }
     }
 
     /// The statements that make all triggers.
@@ -55,7 +61,8 @@ struct SQLSchema {
             let description = entity.layout.entity
             for slot in entity.layout.slots where slot.property.isIndexed && slot.property.owningEntity === description {
                 guard let column = entity.columns[slot.index], column.kind != .toOne else { continue }
-                indexes.append(index(entity, slot.name, [.init(column: column.name, isAscending: true)]))
+                let own = index(entity, slot.name, [.init(column: column.name, isAscending: true)])
+                indexes += [own] + textIndexes(like: own, name: slot.name, of: entity)
             }
             for fetchIndex in description.indexes where fetchIndex.entity == nil || fetchIndex.entity === description {
                 // What a to-many relationship leads to is in other rows: the index is of the other elements.
@@ -68,7 +75,7 @@ struct SQLSchema {
                 if isIndexOfForeignKey(fetchIndex, in: entity) { continue }
                 var index = index(entity, fetchIndex.name, columns)
                 index.condition = fetchIndex.partialIndexPredicate.flatMap(SQLIndexCondition(entity: entity, dialect: dialect).sql)
-                indexes.append(index)
+                indexes += [index] + textIndexes(like: index, name: fetchIndex.name, of: entity)
             }
             for constraint in description.uniquenessConstraintNames {
                 guard let columns = columnNames(of: constraint, in: entity) else { continue }

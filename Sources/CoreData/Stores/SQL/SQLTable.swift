@@ -107,7 +107,7 @@ final class SQLTable {
         numberColumn = naming.entity(of: root)
         versionColumn = naming.version(of: root)
         writesVersions = naming.writesVersions(of: root)
-        var names = SQLNames(taken: [keyColumn, numberColumn, versionColumn])
+        var names = SQLNames(taken: Set([keyColumn, numberColumn, versionColumn] + naming.reservedColumns))
         var byProperty: [SlotIdentity: SQLColumn] = [:]
         // The columns that each entity adds, in the order of the properties' names.
         var added: [[SQLColumn]] = []

@@ -23,6 +23,8 @@ protocol TableNaming: Sendable {
     func version(of root: EntityLayout) -> String
     /// Whether who changes a row of a hierarchy writes its version. The database may keep it by itself.
     func writesVersions(of root: EntityLayout) -> Bool
+    /// Columns that every table of the database has without being asked.
+    var reservedColumns: [String] { get }
     /// Tables that are there anyway: whose they are, by name.
     var reservedTables: [String: String] { get }
 
@@ -82,4 +84,5 @@ extension TableNaming {
     func positionColumn(of relationship: NSRelationshipDescription, joinColumn column: String) -> String {
         positionColumn(ofJoinColumn: column)
     }
+    var reservedColumns: [String] { [] }
 }

@@ -19,6 +19,7 @@ struct SQLiteMigration {
         MigrationFunctions.register(on: connection, externalFiles: externalFiles, plan: plan)
         let checks = checks
         try require(checks.unknownEntities())
+        try require(checks.unfittingObjects())
         let highestKeys = try highestKeys()
         try dropSchemaObjects()
         // Views of the program's own go on naming the tables by their names.
@@ -51,7 +52,6 @@ struct SQLiteMigration {
         try makeIndexes()
         progress.report(0.9)
         try deriveAttributes()
-        try require(checks.abstractObjects())
         try require(checks.requiredRelationships())
         for statement in try SQLSchema(mapping: plan.target).triggerStatements() { try connection.execute(statement) }
         try writePrimaryKeys(highestKeys)

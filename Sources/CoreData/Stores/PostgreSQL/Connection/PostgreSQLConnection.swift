@@ -3,21 +3,29 @@ import Foundation
 /// A connection to the schema of one store. One thread at a time uses it.
 final class PostgreSQLConnection {
     let wire: any DatabaseWire
-    private let settings: PostgreSQLSettings
+    private var settings: PostgreSQLSettings
     /// Whether a pooler may give each transaction another server process, which knows nothing of what was set before.
     let isPooled: Bool
-    private(set) var isInTransaction = false
+    private(set) var isInTransaction = false {
+        didSet { if !isInTransaction, wire.longestSilence == nil { wire.longestSilence = settings.longestSilence } }
+    }
 
     init(_ wire: any DatabaseWire, _ settings: PostgreSQLSettings) throws {
         self.wire = wire
         self.settings = settings
+        wire.longestSilence = settings.longestSilence
         var processID: Int64 = 0
-        try wire.execute(WireStatement("SELECT pg_backend_pid()")) { processID = PostgreSQLRow(row: $0).int64(0) }
+        var compiles = false
+        try wire.execute(WireStatement("SELECT pg_backend_pid(), \(PostgreSQLSettings.compiles)")) { row in
+            let row = PostgreSQLRow(row: row)
+            (processID, compiles) = (row.int64(0), row.int64(1) > 0)
+        }
+        self.settings.compiles = compiles
         isPooled = processID != Int64(wire.facts.backendProcessID)
         if isPooled {
             wire.keepsStatements = false
         } else {
-            try wire.run(settings.statements(isLocal: false))
+            try wire.run(self.settings.statements(isLocal: false))
         }
     }
 
@@ -96,6 +104,12 @@ final class PostgreSQLConnection {
         isInTransaction = false
     }
 
+    /// Lets the statements of the transaction that is open take as long as they take.
+    func liftTimeLimit() throws {
+        try wire.run(PostgreSQLSettings.withoutTimeLimit)
+        wire.longestSilence = nil
+    }
+
     func rollBack() {
         isInTransaction = false
         // A connection that cannot roll back is of no use: the pool drops it.
@@ -124,11 +138,21 @@ struct PostgreSQLSettings: Sendable {
     /// Seconds that a statement may run, and wait for a lock.
     var statementTimeout: Double
     var lockTimeout: Double
+    /// Whether the server compiles statements that it takes for expensive, and nobody has asked for that. What it expects of tables that
+    /// are new, or of functions, is often wrong: compiling a statement then takes longer than running it many times.
+    var compiles = false
+
+    static let compiles = "(SELECT count(*) FROM pg_catalog.pg_settings WHERE name = 'jit' AND setting = 'on' AND source = 'default')"
 
     private static let idleTimeout = "60s"
+    /// Seconds that an answer may be under way.
+    private static let longestWay = 5.0
+
+    /// Seconds that a server may be silent which ends statements by itself: beyond, it is gone, or what it says does not arrive.
+    var longestSilence: Double { statementTimeout + min(Self.longestWay, statementTimeout) }
 
     /// For a transaction that works on all rows, and so may take as long as it takes.
-    static let withoutTimeLimit = "SET LOCAL statement_timeout TO 0; SET LOCAL idle_in_transaction_session_timeout TO 0"
+    fileprivate static let withoutTimeLimit = "SET LOCAL statement_timeout TO 0; SET LOCAL idle_in_transaction_session_timeout TO 0"
 
     /// The statements that set a connection, or a transaction.
     func list(isLocal: Bool) -> [String] {
@@ -139,7 +163,7 @@ struct PostgreSQLSettings: Sendable {
             "\(set) statement_timeout TO \(Int((statementTimeout * 1000).rounded(.up)))",
             "\(set) lock_timeout TO \(lockTimeoutInMilliseconds)",
             "\(set) idle_in_transaction_session_timeout TO '\(Self.idleTimeout)'",
-        ]
+        ] + (compiles ? ["\(set) jit TO off"] : [])
     }
 
     var lockTimeoutInMilliseconds: Int { Int((lockTimeout * 1000).rounded(.up)) }

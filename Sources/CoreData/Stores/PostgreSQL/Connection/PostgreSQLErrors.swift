@@ -53,6 +53,12 @@ extension WireError {
 
     /// What the program gets and its user may do.
     private func explanation(_ code: CocoaError.Code) -> (CocoaError.Code, String) {
+        if isSilence {
+            return (
+                .persistentStoreTimeout,
+                "The server is gone, or the network between drops what it says. Try again, or wait longer with NSPersistentStoreTimeoutOption."
+            )
+        }
         if isConnectionLost { return (code, "The connection to the server was lost. Try again.") }
         switch sqlState {
         case "55P03"?:

@@ -65,7 +65,8 @@ final class PostgreSQLPool: @unchecked Sendable {
                 guard let error = error as? WireError, error.isConnectionLost else { throw error }
                 // Whatever ended it is likely to have ended the others too: whoever tries again is not to meet one after another.
                 dropIdle()
-                guard mayRepeat, wasIdle else { throw error }
+                // Who has waited for a silent server has no time left.
+                guard mayRepeat, wasIdle, !error.isSilence else { throw error }
                 mayRepeat = false
             }
         }
@@ -182,15 +183,23 @@ final class PostgreSQLPool: @unchecked Sendable {
         return (connection, !connection.isPooled)
     }
 
+    /// The parameters of connections about which nobody else says anything. Those of networks mean nothing on sockets of the machine.
+    var standardParameters: [String: String] {
+        var parameters = [
+            "connect_timeout": String(Int(min(max(configuration.timeout, 2), 10))), "application_name": "OpenCoreData",
+            "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3",
+            // What was sent and not confirmed for so many milliseconds is lost, with the connection.
+            "tcp_user_timeout": String(Int((settings.longestSilence * 1000).rounded(.up))),
+        ]
+        if !configuration.isReadOnly { parameters["target_session_attrs"] = "read-write" }
+        return parameters
+    }
+
     /// - Parameter address: another one than that of the store.
     private func connectWire(_ address: String? = nil) throws -> any DatabaseWire {
         var target = WireTarget(connection: address ?? configuration.address.connection)
         target.password = configuration.password
-        target.standard = [
-            "connect_timeout": "10", "application_name": "OpenCoreData", "keepalives_idle": "30", "keepalives_interval": "10",
-            "keepalives_count": "3",
-        ]
-        if !configuration.isReadOnly { target.standard["target_session_attrs"] = "read-write" }
+        target.standard = standardParameters
         target.isEncryptedOffMachine = true
         return try driver.connect(target)
     }

@@ -95,16 +95,32 @@ extension PostgreSQLDialect {
     }
 
     func createIndex(_ index: SQLIndex) -> String {
-        let elements = index.elements.map { element in
-            identifier(element.column) + (element.isAscending.map { $0 ? " NULLS FIRST" : " DESC NULLS LAST" } ?? "")
-        }
         if index.isUnique {
             let columns = index.elements.map { identifier($0.column) }.joined(separator: ", ")
             return "ALTER TABLE \(identifier(index.table)) ADD CONSTRAINT \(identifier(index.name)) UNIQUE (\(columns)) "
                 + "DEFERRABLE INITIALLY IMMEDIATE"
         }
-        return "CREATE INDEX \(identifier(index.name)) ON \(identifier(index.table)) (\(elements.joined(separator: ", ")))"
+        let elements = index.elements.map { indexed($0, findsParts: index.findsParts) }.joined(separator: ", ")
+        return "CREATE INDEX \(identifier(index.name)) ON \(identifier(index.table)) \(index.findsParts ? "USING gin " : "")(\(elements))"
             + (index.condition.map { " WHERE " + $0 } ?? "")
+    }
+
+    /// An element of an index, in the words of the conditions and orders that are to use it.
+    private func indexed(_ element: SQLIndex.Element, findsParts: Bool) -> String {
+        let column = SQLText(identifier(element.column))
+        let value =
+            switch element.form {
+            case nil: column
+            case .folded(let options)?: findsParts ? composed(column, options) : folded(column, options)
+            case .ordered(let collation)?: ordered(column, collation)
+            }
+        if findsParts { return value.statement(self).sql + " " + (trigrams ?? "") }
+        return value.statement(self).sql + (element.isAscending.map { $0 ? " NULLS FIRST" : " DESC NULLS LAST" } ?? "")
+    }
+
+    func refusal(of index: SQLIndex) -> String? {
+        if !hasICU, index.elements.contains(where: { $0.form != nil }) { return foldingRefusal }
+        return index.findsParts && trigrams == nil ? "the extension pg_trgm is not installed in the database" : nil
     }
 
     var housekeeping: [String] { PostgreSQLHousekeeping.statements }

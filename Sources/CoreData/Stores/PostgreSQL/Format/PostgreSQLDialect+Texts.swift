@@ -60,13 +60,19 @@ extension PostgreSQLDialect {
             if folds { return folded(text.text, options) + symbol + folded(pattern.text, options) }
             return (operation == .equalTo ? text.text : ordered(text)) + symbol + pattern.text
         }
+        let wishes = text.wishes
+        let isIndexed = wishes?.foldings.contains(.init(rawValue: options.folding)) ?? false
         // Parts are looked for in composed texts, so that an accented letter does not begin with the plain one.
-        func composed(_ text: SQLText) -> SQLText { folds ? "ocd_compose(" + text + ", \(options.folding))" : text }
-        let (value, part) = (composed(text.text), composed(pattern.text))
+        let value = folds ? composed(text.text, options) : text.text
+        let part = folds ? composed(pattern.text, options) : pattern.text
+        // An index of parts is of texts that are folded by one of the options, where there are any.
+        let isSearched = wishes.map { $0.findsParts && (folds ? isIndexed : $0.foldings.isEmpty) } ?? false
         switch operation {
-        case .beginsWith: return "starts_with(" + value + ", " + part + ")"
-        case .endsWith: return hasSuffix(value, part, negativeLength: SQLText(""))
-        case .contains: return contains(value, part)
+        case .beginsWith:
+            if folds, isIndexed, pattern.isConstant { return beginning(text, options, pattern) }
+            return "starts_with(" + value + ", " + part + ")"
+        case .endsWith: return hasSuffix(value, part, isSearched: isSearched)
+        case .contains: return contains(value, part, isSearched: isSearched)
         case .like where !hasFunctions:
             guard case .string(let constant)? = pattern.constant?.value else {
                 throw SQLRefusal(reason: "the pattern has to be a constant where the schema has none of this library's functions")
@@ -77,11 +83,52 @@ extension PostgreSQLDialect {
         }
     }
 
-    func hasSuffix(_ text: SQLText, _ suffix: SQLText, negativeLength: SQLText) -> SQLText {
-        "right(" + text + ", length(" + suffix + ")) = " + suffix
+    /// A folded text as parts are looked for in it.
+    func composed(_ text: SQLText, _ options: NSComparisonPredicate.Options) -> SQLText {
+        "ocd_compose(" + text + ", \(options.folding))"
     }
 
-    func contains(_ text: SQLText, _ part: SQLText) -> SQLText { "position(" + part + " IN " + text + ") > 0" }
+    func hasSuffix(_ text: SQLTerm, _ suffix: SQLText, negativeLength: SQLText) -> SQLText {
+        hasSuffix(text.text, suffix, isSearched: isSearched(text))
+    }
+
+    func contains(_ text: SQLTerm, _ part: SQLText) -> SQLText { contains(text.text, part, isSearched: isSearched(text)) }
+
+    // MARK: Indexes
+
+    /// Whether an index may have the parts of the texts as they are.
+    private func isSearched(_ text: SQLTerm) -> Bool { text.wishes.map { $0.findsParts && $0.foldings.isEmpty } ?? false }
+
+    private func hasSuffix(_ text: SQLText, _ suffix: SQLText, isSearched: Bool) -> SQLText {
+        if isSearched { return text + " LIKE '%' || " + escaped(suffix) }
+        return "right(" + text + ", length(" + suffix + ")) = " + suffix
+    }
+
+    /// - Parameter isSearched: whether to say it so that an index of parts is used: one with trigrams knows LIKE alone.
+    private func contains(_ text: SQLText, _ part: SQLText, isSearched: Bool) -> SQLText {
+        if isSearched { return text + " LIKE '%' || " + escaped(part) + " || '%'" }
+        return "position(" + part + " IN " + text + ") > 0"
+    }
+
+    /// The pattern of LIKE that means a text itself.
+    private func escaped(_ text: SQLText) -> SQLText {
+        #"replace(replace(replace("# + text + #", '\', '\\'), '%', '\%'), '_', '\_')"#
+    }
+
+    /// Whether a folded text begins with a constant, with the bounds between which an index has all such texts. They are decomposed
+    /// there, where marks may stand between those of the constant: what both begin with for certain ends before its last marks.
+    private func beginning(_ text: SQLTerm, _ options: NSComparisonPredicate.Options, _ pattern: SQLTerm) -> SQLText {
+        guard let stem = pattern.derived(.stem) else {
+            return "starts_with(" + composed(text.text, options) + ", " + composed(pattern.forThisStatement.text, options) + ")"
+        }
+        let (value, start) = (folded(text.text, options), folded(stem, options))
+        // The least text behind them: with the code point that follows the last one, which those of UTF-16's halves are not.
+        let end =
+            "left(" + start + ", -1) || CASE ascii(right(" + start + ", 1)) WHEN 55295 THEN chr(57344) ELSE chr(ascii(right(" + start
+            + ", 1)) + 1) END"
+        return "(" + value + " >= " + start + " AND " + value + " < " + end + " AND starts_with(" + composed(text.text, options) + ", "
+            + composed(pattern.text, options) + "))"
+    }
 
     /// A regular expression as PostgreSQL writes it, where that means the same.
     private func matches(

@@ -10,6 +10,8 @@ struct PostgreSQLDialect: SQLDialect {
     var hasFunctions = true
     /// Whether the columns of texts may be ordered by the rules of a language.
     var ordersColumnsByLanguage = false
+    /// The operator class by which an index has the parts of texts, as it is called in any schema; nil where the database has none.
+    var trigrams: String?
 
     var storeName: String { "PostgreSQL" }
     var limits: SQLLimits { SQLLimits(joins: 200, nesting: 200, operands: 500, groupSize: .max, listedElements: 3) }
@@ -60,16 +62,17 @@ struct PostgreSQLDialect: SQLDialect {
     // MARK: Results
 
     func order(_ value: SQLText, _ collation: SQLCollation?, ascending: Bool) -> SQLText {
-        let name =
-            switch collation {
-            case nil: ""
-            case .caseInsensitive?: " COLLATE \"C\""
-            case .localized?: " COLLATE ocd_localized"
-            case .localizedCaseInsensitive?: " COLLATE ocd_localized_case_insensitive"
-            case .localizedStandard?: " COLLATE ocd_localized_standard"
-            }
-        let value = collation == .caseInsensitive ? folded(value, .caseInsensitive) : value
-        return value + name + (ascending ? " NULLS FIRST" : " DESC NULLS LAST")
+        return (collation.map { ordered(value, $0) } ?? value) + (ascending ? " NULLS FIRST" : " DESC NULLS LAST")
+    }
+
+    /// A text in the order of a collation.
+    func ordered(_ text: SQLText, _ collation: SQLCollation) -> SQLText {
+        switch collation {
+        case .caseInsensitive: folded(text, .caseInsensitive) + " COLLATE \"C\""
+        case .localized: text + " COLLATE ocd_localized"
+        case .localizedCaseInsensitive: text + " COLLATE ocd_localized_case_insensitive"
+        case .localizedStandard: text + " COLLATE ocd_localized_standard"
+        }
     }
 
     func refusal(of collation: SQLCollation) -> String? { hasICU ? nil : foldingRefusal }

@@ -7,8 +7,20 @@ enum PostgreSQLFunctions {
     ///
     /// - Parameter hasICU: whether the server has ICU's collations: without them there are no functions that fold texts.
     static func statements(hasICU: Bool) -> [String] {
-        texts + numbers + (hasICU ? foldings + collations : [])
+        texts + numbers + (hasICU ? foldings + collations : []) + [versionStatement]
     }
+
+    /// The version of the functions, to be raised with each change of their texts.
+    ///
+    /// Programs of several versions use a store at once, and the newest functions serve all: what a function takes, and the type that it
+    /// gives, never changes. One that needs others is a new one with a name of its own.
+    static let version = 1
+
+    /// The function that gives the version of those in its schema.
+    static let versionName = "ocd_functions"
+
+    private static let versionStatement =
+        "CREATE OR REPLACE FUNCTION \(versionName)() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT \(version)'"
 
     /// A function that gives nil for nil, and the same for the same arguments.
     static func function(_ signature: String, _ result: String, _ body: String) -> String {

@@ -5,6 +5,7 @@ struct SnakeCaseNaming: TableNaming {
     var numbersSingleEntities: Bool { false }
     var followsNumbers: Bool { false }
     var version: String { "version" }
+    var reservedColumns: [String] { ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"] }
     var reservedTables: [String: String] {
         Dictionary(PostgreSQLHousekeeping.all.map { ($0, "OpenCoreData") }, uniquingKeysWith: { first, _ in first })
     }

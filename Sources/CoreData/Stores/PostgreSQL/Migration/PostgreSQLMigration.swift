@@ -22,7 +22,8 @@ struct PostgreSQLMigration {
         try lockTables()
         let lastKeys = try lastKeys()
         try require(checks.unknownEntities())
-        let objects = PostgreSQLSchemaObjects(plan: plan, schema: schema)
+        try require(checks.unfittingObjects())
+        let objects = try PostgreSQLSchemaObjects(plan: plan, schema: schema, connection)
         try objects.drop(connection)
         try putTablesAside()
         for statement in plan.createdTables { try run(statement) }
@@ -46,7 +47,6 @@ struct PostgreSQLMigration {
         for statement in objects.foreignKeys { try run(statement) }
         progress.report(0.9)
         try deriveAttributes()
-        try require(checks.abstractObjects())
         try require(checks.requiredRelationships())
         for statement in try SQLSchema(mapping: plan.target).triggerStatements() { try run(statement) }
         try run("DELETE FROM \(PostgreSQLHousekeeping.entityTable)")

@@ -9,9 +9,12 @@ struct PostgreSQLSchemaObjects {
     private let remaining: Set<String>
     /// Those that are tables of the same name then.
     private let unrenamed: Set<String>
+    /// The names of the indexes that are there: some are made only where the server can.
+    private let present: Set<String>
     private let dialect = PostgreSQLDialect()
 
-    init(plan: SQLMigrationPlan, schema: String) {
+    init(plan: SQLMigrationPlan, schema: String, _ connection: PostgreSQLConnection) throws {
+        present = try Self.indexes(connection, schema)
         formerIndexes = SQLSchema(mapping: plan.source).indexes()
         newIndexes = SQLSchema(mapping: plan.target).indexes()
         formerKeys = PostgreSQLSchema(mapping: plan.source, schema: schema).foreignKeys()
@@ -21,8 +24,20 @@ struct PostgreSQLSchemaObjects {
         unrenamed = plan.keptTables.union(plan.alterations.filter { $0.source == $0.target.name }.map(\.source))
     }
 
+    private static func indexes(_ connection: PostgreSQLConnection, _ schema: String) throws -> Set<String> {
+        var arguments = WireArguments()
+        arguments.append(text: schema)
+        var names: Set<String> = []
+        try connection.execute(
+            WireStatement(
+                "SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+                    + "WHERE n.nspname = $1 AND c.relkind IN ('i', 'I')", arguments)
+        ) { if let name = PostgreSQLRow(row: $0).string(0) { names.insert(name) } }
+        return names
+    }
+
     private func stays(_ index: SQLIndex, _ statement: String) -> Bool {
-        unrenamed.contains(index.table) && newIndexes.contains { $0.statement == statement }
+        unrenamed.contains(index.table) && present.contains(index.name) && newIndexes.contains { $0.statement == statement }
     }
 
     private func stays(_ key: PostgreSQLSchema.ForeignKey) -> Bool {

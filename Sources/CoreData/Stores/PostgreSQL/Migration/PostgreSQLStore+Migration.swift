@@ -35,7 +35,8 @@ extension PostgreSQLStore {
         let schema = pool.configuration.address.schema
         return try connection.transaction {
             // Whoever migrates the store now is waited for, however long that takes.
-            try connection.wire.run(PostgreSQLSettings.withoutTimeLimit + "; SET LOCAL lock_timeout TO 0")
+            try connection.liftTimeLimit()
+            try connection.wire.run("SET LOCAL lock_timeout TO 0")
             try PostgreSQLSchemaLock.take(connection, schema: schema)
             try connection.wire.run("SET LOCAL lock_timeout TO \(pool.settings.lockTimeoutInMilliseconds)")
             let metadata = try PostgreSQLMetadata.read(connection, schema: schema) ?? [:]
@@ -47,12 +48,42 @@ extension PostgreSQLStore {
                     "The store \(StoreName.path(url)) was brought to another version of the model by someone else meanwhile.",
                     recovery: "Add it again.", userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
             }
+            let plan = try plan(migration, connection, schema)
+            try requireOwner(of: plan.source, connection, schema)
             let running = PostgreSQLMigration(
-                connection: connection, plan: try plan(migration, connection, schema), model: migration.model, entities: migration.entities,
+                connection: connection, plan: plan, model: migration.model, entities: migration.entities,
                 metadata: metadata, schema: schema, url: url, progress: migration.progress)
             try running.run()
+            sayWhatIsOmitted(plan.target)
             return try PostgreSQLMetadata.read(connection, schema: schema) ?? [:]
         }
+    }
+
+    /// - Throws: an error that names the owner of a table that the connection's role may not alter.
+    private func requireOwner(of source: SQLMapping, _ connection: PostgreSQLConnection, _ schema: String) throws {
+        let tables = PostgreSQLHousekeeping.all + source.tables.map(\.name) + source.joinTables.map(\.name)
+        var arguments = WireArguments()
+        arguments.append(text: schema)
+        try arguments.append(list: tables.map(StoredValue.string), of: WireType.text)
+        var found: (table: String, owner: String, role: String)?
+        try connection.execute(
+            WireStatement(
+                """
+                SELECT c.relname::text, pg_catalog.pg_get_userbyid(c.relowner)::text, current_user::text FROM pg_catalog.pg_class c \
+                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname::text = ANY($2) \
+                AND NOT pg_catalog.pg_has_role(c.relowner, 'USAGE') ORDER BY 1 LIMIT 1
+                """, arguments)
+        ) { row in
+            let row = PostgreSQLRow(row: row)
+            found = (row.string(0) ?? "", row.string(1) ?? "", row.string(2) ?? "")
+        }
+        guard let found else { return }
+        throw CoreDataErrors.make(
+            .migration,
+            "The store \(StoreName.path(url)) was made with another version of the model, and the role '\(found.role)' cannot migrate it: its "
+                + "table \(found.table) belongs to the role '\(found.owner)'.",
+            recovery: "Open it with this version of the model as '\(found.owner)' once.",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
     private func plan(_ migration: StoreMigration, _ connection: PostgreSQLConnection, _ schema: String) throws -> SQLMigrationPlan {

@@ -11,6 +11,10 @@ package protocol DatabaseWire: AnyObject {
     /// Whether statements may be kept on the server between calls. The driver names and keeps those that ask for it while this is true.
     var keepsStatements: Bool { get set }
 
+    /// Seconds that the server may say nothing for each statement that it has not answered, ten at most; nil for any time. Where it takes
+    /// longer the connection is lost, with an error that says so.
+    var longestSilence: Double? { get set }
+
     /// Runs one statement. One round trip, where it is kept already.
     ///
     /// - Parameter rows: called for each row of the result, as it arrives: the driver never holds a whole result. Where it throws, the rest
@@ -166,6 +170,8 @@ package struct WireError: Error, Sendable {
     package var statementIndex = 0
     /// Whether the connection is gone: what the server did with the last call is not known.
     package var isConnectionLost: Bool
+    /// Whether it was given up because the server said nothing for too long.
+    package var isSilence = false
 
     package init(sqlState: String? = nil, message: String, isConnectionLost: Bool = false) {
         self.sqlState = sqlState

@@ -76,12 +76,12 @@ struct SQLiteDialect: SQLDialect {
         "\(SQLFunctionName.matchString)(\(operation.rawValue), \(options.rawValue), " + text.text + ", " + pattern.text + ")"
     }
 
-    func hasSuffix(_ text: SQLText, _ suffix: SQLText, negativeLength: SQLText) -> SQLText {
+    func hasSuffix(_ text: SQLTerm, _ suffix: SQLText, negativeLength: SQLText) -> SQLText {
         // As bytes: SQLite takes a NUL for the end of a text.
-        "substr(CAST(" + text + " AS BLOB), " + negativeLength + ") = CAST(" + suffix + " AS BLOB)"
+        "substr(CAST(" + text.text + " AS BLOB), " + negativeLength + ") = CAST(" + suffix + " AS BLOB)"
     }
 
-    func contains(_ text: SQLText, _ part: SQLText) -> SQLText { "instr(" + text + ", " + part + ") > 0" }
+    func contains(_ text: SQLTerm, _ part: SQLText) -> SQLText { "instr(" + text.text + ", " + part + ") > 0" }
 
     func isMember(_ value: SQLText, of list: [SQLArgument], isDecimal: Bool) -> SQLText? {
         guard !isDecimal, let list = JSONList(list.map(\.value)) else { return nil }

@@ -1,0 +1,67 @@
+import Foundation
+
+// Indexes of texts in other forms than their own, beside each index that a model asks for.
+extension SQLSchema {
+    /// The same index once for each form that one of its texts is wanted in, and one for the parts of each text.
+    func textIndexes(like index: SQLIndex, name: String, of entity: SQLEntity) -> [SQLIndex] {
+        let wishes = index.elements.map { element -> SQLTextWishes? in
+            guard let column = entity.columns.lazy.compactMap({ $0 }).first(where: { $0.name == element.column }), column.type == .text
+            else { return nil }
+            return SQLTextWishes(column.property)
+        }
+        func another(_ suffix: String, _ elements: [SQLIndex.Element]) -> SQLIndex {
+            let name = mapping.naming.index("\(name)_\(suffix)", of: entity.layout.name)
+            var made = SQLIndex(name: name, table: index.table, elements: elements)
+            made.condition = index.condition
+            return made
+        }
+        var made: [SQLIndex] = []
+        for folding in NSComparisonPredicate.Options.foldings where wishes.contains(where: { $0?.foldings.contains(folding) == true }) {
+            let elements = zip(index.elements, wishes).map { element, wishes in
+                var element = element
+                if wishes?.foldings.contains(folding) == true { element.form = .folded(folding) }
+                return element
+            }
+            made.append(another(folding.letters, elements))
+        }
+        for order in SQLCollation.allCases where wishes.contains(where: { $0?.orders.contains(order) == true }) {
+            let elements = zip(index.elements, wishes).map { element, wishes in
+                var element = element
+                if wishes?.orders.contains(order) == true { element.form = .ordered(order) }
+                return element
+            }
+            made.append(another(order.name, elements))
+        }
+        for (element, wishes) in zip(index.elements, wishes) {
+            guard let wishes, wishes.findsParts else { continue }
+            let place = index.elements.count > 1 ? element.column + "_" : ""
+            let foldings = NSComparisonPredicate.Options.foldings.filter(wishes.foldings.contains)
+            for folding in foldings.isEmpty ? [[]] : foldings {
+                let form = folding.isEmpty ? nil : SQLTextForm.folded(folding)
+                let suffix = place + (folding.isEmpty ? "" : folding.letters + "_") + "parts"
+                var parts = another(suffix, [.init(column: element.column, isAscending: nil, form: form)])
+                parts.findsParts = true
+                made.append(parts)
+            }
+        }
+        return made
+    }
+
+    /// What the user info of attributes says that means nothing: a sentence for each.
+    func unknownWishes() -> [String] {
+        mapping.tables.flatMap { table in
+            table.columns.filter { $0.type == .text }.flatMap { column in
+                SQLTextWishes(column.property).unknown.map { key, word in
+                    "The user info '\(key)' of '\(column.propertyName)' of '\(table.root.name)' has '\(word)', which means nothing"
+                }
+            }
+        }
+    }
+}
+
+extension NSComparisonPredicate.Options {
+    fileprivate static let foldings: [Self] = [.caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive]]
+
+    /// The options as a predicate's format writes them.
+    fileprivate var letters: String { (contains(.caseInsensitive) ? "c" : "") + (contains(.diacriticInsensitive) ? "d" : "") }
+}

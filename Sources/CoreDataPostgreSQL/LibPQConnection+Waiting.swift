@@ -1,0 +1,39 @@
+import CPostgreSQL
+import CoreData
+import Foundation
+
+extension LibPQConnection {
+    /// How many statements may take their time one after the other: of more, the answers to some come before those to others.
+    private static let mostStatements = 10
+
+    /// Waits until a result can be taken without waiting, or the connection is lost. The library by itself waits for ever.
+    ///
+    /// - Parameter statements: how many the server has not answered: it may hold all answers back until it has the last.
+    func awaitResult(of statements: Int = 1, on connection: OpaquePointer) {
+        guard longestSilence != nil else { return }
+        while PQisBusy(connection) != 0 {
+            guard socketEvents(Int16(POLLIN), of: statements, on: connection) != 0, PQconsumeInput(connection) == 1 else { return }
+        }
+    }
+
+    /// Waits for the connection's socket, and cuts a connection that is silent for too long: the library then fails at once, whatever it is
+    /// asked.
+    ///
+    /// - Returns: what the socket is ready for; 0 where the connection was cut.
+    func socketEvents(_ events: Int16, of statements: Int, on connection: OpaquePointer) -> Int16 {
+        let limit = longestSilence.map { $0 * Double(min(max(statements, 1), Self.mostStatements)) }
+        let deadline = limit.map { ContinuousClock.now + .seconds($0) }
+        var file = pollfd(fd: PQsocket(connection), events: events, revents: 0)
+        while true {
+            let remaining = deadline.map { ContinuousClock.now.duration(to: $0) }
+            if let remaining, remaining <= .zero { break }
+            // The system counts milliseconds: one more, so that the last of them is not spent in asking over and over.
+            let milliseconds = remaining.map { Int32(clamping: Int64($0 / .milliseconds(1)) + 1) } ?? -1
+            // A signal ends the wait too.
+            if poll(&file, 1, milliseconds) > 0 { return file.revents }
+        }
+        silence = limit
+        shutdown(file.fd, Int32(SHUT_RDWR))
+        return 0
+    }
+}
