@@ -25,6 +25,13 @@ final class PostgreSQLKeys: Sendable {
         }
     }
 
+    /// The first of so many consecutive keys that nobody has counted: they lie anywhere, in the lower half of all positive ones, so that those
+    /// who count go on behind them. That two programs make the same ones is next to impossible; a key that is taken is replaced when it is saved.
+    static func scattered(_ count: Int) -> Int64 {
+        let end: Int64 = 1 << 62
+        return Int64.random(in: 1..<max(2, end - Int64(clamping: count)))
+    }
+
     /// How many keys to take for so many that are wanted.
     func sizeOfNextBlock(_ count: Int, of root: Int) -> Int {
         let size = blocks.withLock { $0[root]?.size ?? 0 }
@@ -66,6 +73,10 @@ extension PostgreSQLStore {
         if let given = backend.given {
             try requireWritable()
             return try nextGivenRun(count, of: root, given, backend)
+        }
+        if backend.pool.configuration.address.scattersKeys {
+            try requireWritable()
+            return PostgreSQLKeys.scattered(count)
         }
         if let key = backend.keys.take(count, of: entity.rootIndex) { return key }
         try requireWritable()

@@ -8,6 +8,8 @@ struct PostgreSQLAddress: Sendable {
     var schema: String
     /// A second address that listening goes to, past a pooler; nil for the same one.
     var directConnection: String?
+    /// Whether new keys are made here, and lie anywhere, so that the servers of a distributed engine share the rows.
+    var scattersKeys = false
     /// The URL without a password, as everybody may see it.
     let publicURL: URL
 
@@ -55,10 +57,15 @@ struct PostgreSQLAddress: Sendable {
         }
         schema = own.removeValue(forKey: "schema") ?? Self.standardSchema
         directConnection = own.removeValue(forKey: "direct")
+        switch own.removeValue(forKey: "keys") {
+        case nil, "counted"?: break
+        case "scattered"?: scattersKeys = true
+        case let other?: throw refuse("its URL has ocd.keys=\(other), which means nothing.", "Known are counted and scattered.")
+        }
         if let unknown = own.keys.min() {
             throw refuse(
                 "its URL has the parameter '\(Self.parameterPrefix)\(unknown)', which means nothing.",
-                "Known are ocd.schema and ocd.direct.")
+                "Known are ocd.schema, ocd.direct and ocd.keys.")
         }
         guard !schema.isEmpty, schema.utf8.count <= 63, !schema.contains("\0"), !schema.hasPrefix("pg_") else {
             throw refuse(
