@@ -156,6 +156,15 @@ struct ModelSourceTests {
         #expect((error as NSError?)?.domain == NSCocoaErrorDomain)
     }
 
+    @Test func aCompositeAttributeThatNamesNoTypeIsToldWhichThereAre() {
+        let error = failure(
+            "<entity name=\"A\"><attribute name=\"home\" attributeType=\"Composite\"/></entity>"
+                + "<compositeAttribute name=\"Place\"><attribute name=\"city\" attributeType=\"String\"/></compositeAttribute>"
+                + "<compositeAttribute name=\"Address\"><attribute name=\"city\" attributeType=\"String\"/></compositeAttribute>")
+        #expect(error?.entity == "A" && error?.property == "home")
+        #expect(error?.problem.contains("Address, Place") == true)
+    }
+
     @Test func aDanglingInverseIsReportedWithItsPlace() {
         let error = failure(
             "<entity name=\"A\">\n<relationship name=\"b\" destinationEntity=\"A\" inverseName=\"c\"/></entity>")

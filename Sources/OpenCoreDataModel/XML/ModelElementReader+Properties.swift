@@ -120,7 +120,8 @@ extension ModelElementReader {
         let name = element.text("name")
         let typeName = ["compositeName", "elementTypeName", "compositeType", "compositeAttribute"].lazy
             .compactMap { element.text($0) }.first
-        let declaration = typeName.flatMap { composites[$0] } ?? name.flatMap { composites[$0] } ?? element
+        let declared = typeName.flatMap { composites[$0] } ?? name.flatMap { composites[$0] }
+        let declaration = declared ?? element
         guard depth < 16 else {
             throw error(
                 "The composite attribute contains itself.", "Remove the circle.", at: element, entity: entity,
@@ -136,6 +137,12 @@ extension ModelElementReader {
             return part
         }
         guard !composite.elements.isEmpty else {
+            if declared == nil, !composites.isEmpty {
+                let names = composites.keys.sorted().joined(separator: ", ")
+                throw error(
+                    "The composite attribute does not say which of the model's composites it is: \(names).",
+                    "Choose one of them in the model's editor.", at: element, entity: entity, property: name)
+            }
             throw error(
                 "The composite attribute has no elements.", "Declare them in a 'composite' element of the model.",
                 at: element, entity: entity, property: name)
