@@ -292,7 +292,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         }
     }
 
-    /// Indexes over several properties, as lists of names. Superseded by `indexes`; kept, without effect.
+    /// Indexes over several properties, as lists of names. Superseded by `indexes`; kept, but no store makes them.
     open var compoundIndexes: [[Any]] = [] {
         willSet { requireEditable("compoundIndexes") }
     }

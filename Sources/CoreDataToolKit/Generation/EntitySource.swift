@@ -150,6 +150,9 @@ struct EntitySource {
             arguments.append("versionHashModifier: \(SwiftLiteral.text(modifier))")
         }
         if entity.userInfo?.isEmpty == false { warnings.append("\(entityName): its user information is not in the class.") }
+        if !entity.compoundIndexes.isEmpty {
+            warnings.append("\(entityName): its compound indexes are not in the class, and no store makes them; give it fetch indexes.")
+        }
         if arguments.isEmpty { return "@Entity" }
         let line = "@Entity(\(arguments.joined(separator: ", ")))"
         return line.count <= 100 ? line : "@Entity(\n    \(arguments.joined(separator: ",\n    ")))"

@@ -132,6 +132,7 @@ import Testing
                 <relationship name="next" optional="YES" transient="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Item"/>
                 <fetchedProperty name="newer"><fetchRequest entity="Item" predicateString="date &gt; $FETCH_SOURCE.date"/></fetchedProperty>
                 <fetchIndex name="newest"><fetchIndexElement property="date" type="Binary" order="descending"/></fetchIndex>
+                <compoundIndexes><compoundIndex><index value="date"/><index value="next"/></compoundIndex></compoundIndexes>
             </entity>
             <configuration name="Local"><memberEntity name="Item"/></configuration>
             """)
@@ -143,6 +144,7 @@ import Testing
             "Item.newer: a fetched property, Item where date > $FETCH_SOURCE.date; the class does not declare it.",
             "Item.next: a transient relationship, which classes do not have; the class does not declare it.",
             "Item: the index 'newest' is more than a list of the class's properties.",
+            "Item: its compound indexes are not in the class, and no store makes them; give it fetch indexes.",
             "The classes know no configurations: Local.",
         ]
         #expect(run.errors == expected.map { "warning: \($0)\n" }.joined())
