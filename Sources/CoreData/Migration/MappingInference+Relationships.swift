@@ -56,8 +56,10 @@ extension MappingInference {
         guard let links = links[ObjectIdentifier(relationship)] else { return }
         switch links {
         case .relationship(let source) where source.isToMany && !relationship.isToMany:
+            // A predecessor of another name is that of the inverse's predecessor.
+            let former = source.name == relationship.name ? "it" : "it takes the place of '\(source.name)', which"
             add(
-                relationship.entity, relationship, "it was to-many and is to-one now: which object should stay is not known.",
+                relationship.entity, relationship, "\(former) was to-many and is to-one now: which object should stay is not known.",
                 "Leave it to-many, or give the new relationship another name and choose the objects in the program.")
         case .reversed(let source) where !relationship.isToMany:
             // Nothing kept several objects from leading to one.

@@ -62,6 +62,18 @@ import Testing
         #expect(reasons["Item.name"]?.contains("default") == true)
     }
 
+    /// A relationship without a predecessor of its name is that of its inverse's predecessor.
+    @Test(arguments: ["games", "game"]) func aToManyRelationshipThatIsToOneNowIsNamedAsItWas(name: String) throws {
+        func version(_ name: String, toMany: Bool) -> NSManagedObjectModel {
+            let game = entity("Game"), collection = entity("Collection")
+            relate(collection, "games", toMany: true, game, inverse: name, inverseToMany: toMany)
+            return model(game, collection)
+        }
+        let reasons = try reasons(version("collections", toMany: true), version(name, toMany: false))
+        let reason = try #require(reasons["Game.\(name)"])
+        #expect(reason.contains("to-many") && reason.contains("'collections'"), "\(reason)")
+    }
+
     @Test func onlyWiderNumbersMayTakeThePlaceOfOthers() throws {  // 283
         let types = NSAttributeType.allCases.filter {
             $0 != .undefinedAttributeType && $0 != .compositeAttributeType && $0 != .objectIDAttributeType
