@@ -76,6 +76,9 @@ extension EntitySource {
         if let modifier = attribute.versionHashModifier {
             options.append("versionHashModifier: \(SwiftLiteral.text(modifier))")
         }
+        if let userInfo = Self.texts(of: attribute.userInfo), !Self.isMarkOfEnumeration(attribute) {
+            options.append("userInfo: \(SwiftLiteral.dictionary(userInfo))")
+        }
         return options.isEmpty ? [] : ["@Attribute(\(options.joined(separator: ", ")))"]
     }
 

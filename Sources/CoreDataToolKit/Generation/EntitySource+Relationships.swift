@@ -20,6 +20,7 @@ extension EntitySource {
         if let modifier = relationship.versionHashModifier {
             arguments.append("versionHashModifier: \(SwiftLiteral.text(modifier))")
         }
+        if let userInfo = Self.texts(of: relationship.userInfo) { arguments.append("userInfo: \(SwiftLiteral.dictionary(userInfo))") }
         if relationship.isIndexedBySpotlight { warn(relationship.name, "a relationship has no Spotlight index in the class") }
         for predicate in relationship.validationPredicates {
             warn(relationship.name, "the class does not say the validation '\(predicate.predicateFormat)'")

@@ -50,7 +50,7 @@ struct EntitySource {
         for case let relationship as NSRelationshipDescription in own where !left.contains(relationship.name) {
             members.append(declaration(of: relationship))
         }
-        for property in own where property.userInfo?.isEmpty == false && !Self.isMarkOfEnumeration(property) {
+        for property in own where Self.leavesUserInfo(of: property) && !Self.isMarkOfEnumeration(property) {
             warn(property.name, "its user information is not in the class")
         }
         let header = header(leaving: left)
@@ -66,7 +66,7 @@ struct EntitySource {
     }
 
     /// Whether the user information says no more than that an attribute is an enumeration, with its cases.
-    private static func isMarkOfEnumeration(_ property: NSPropertyDescription) -> Bool {
+    static func isMarkOfEnumeration(_ property: NSPropertyDescription) -> Bool {
         let known: Set<AnyHashable> = [NSCompositeAttributeDescription.enumerationMark, "enum"]
         return property is NSCompositeAttributeDescription && Set((property.userInfo ?? [:]).keys).isSubset(of: known)
     }
@@ -133,6 +133,22 @@ struct EntitySource {
         return types
     }
 
+    // MARK: User information
+
+    /// User information that classes can have: nil for none, and where it is no text for texts.
+    static func texts(of userInfo: [AnyHashable: Any]?) -> [String: String]? {
+        guard let userInfo, !userInfo.isEmpty else { return nil }
+        let texts = userInfo as? [String: String]
+        return texts?.count == userInfo.count ? texts : nil
+    }
+
+    /// Whether the class cannot say the user information of a property.
+    private static func leavesUserInfo(of property: NSPropertyDescription) -> Bool {
+        if property.userInfo?.isEmpty != false { return false }
+        return texts(of: property.userInfo) == nil || property.isTransient || property is NSDerivedAttributeDescription
+            || property is NSFetchedPropertyDescription
+    }
+
     // MARK: The entity's own marks
 
     private mutating func header(leaving left: Set<String>) -> String {
@@ -149,7 +165,11 @@ struct EntitySource {
         if let modifier = entity.versionHashModifier {
             arguments.append("versionHashModifier: \(SwiftLiteral.text(modifier))")
         }
-        if entity.userInfo?.isEmpty == false { warnings.append("\(entityName): its user information is not in the class.") }
+        if let userInfo = Self.texts(of: entity.userInfo) {
+            arguments.append("userInfo: \(SwiftLiteral.dictionary(userInfo))")
+        } else if entity.userInfo?.isEmpty == false {
+            warnings.append("\(entityName): its user information is not in the class.")
+        }
         if !entity.compoundIndexes.isEmpty {
             warnings.append("\(entityName): its compound indexes are not in the class, and no store makes them; give it fetch indexes.")
         }

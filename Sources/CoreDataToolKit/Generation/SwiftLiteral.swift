@@ -2,6 +2,10 @@ import CoreData
 
 /// Values as Swift expressions.
 enum SwiftLiteral {
+    static func dictionary(_ texts: [String: String]) -> String {
+        "[" + texts.sorted { $0.key < $1.key }.map { "\(text($0.key)): \(text($0.value))" }.joined(separator: ", ") + "]"
+    }
+
     static func text(_ text: String) -> String {
         var literal = "\""
         for scalar in text.unicodeScalars {

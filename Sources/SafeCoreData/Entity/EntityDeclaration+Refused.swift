@@ -12,7 +12,7 @@ extension _EntityDeclaration {
     public mutating func addRelationship<Kind>(
         _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, inverse: String? = nil,
         deleteRule: NSDeleteRule = .nullify, minimum: Int = 0, maximum: Int = 0, optional: Bool? = nil, ordered: Bool? = nil,
-        originalName: String? = nil, versionHashModifier: String? = nil
+        originalName: String? = nil, versionHashModifier: String? = nil, userInfo: [String: String] = [:]
     ) {}
 
     @available(
@@ -21,7 +21,7 @@ extension _EntityDeclaration {
     )
     public mutating func addAttribute<Kind: _RelationshipKind>(
         _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, initial: (@Sendable () -> Kind.Value)? = nil,
-        options: [AttributeOption] = [], originalName: String? = nil, versionHashModifier: String? = nil
+        options: [AttributeOption] = [], originalName: String? = nil, versionHashModifier: String? = nil, userInfo: [String: String] = [:]
     ) {}
 
     // MARK: Options

@@ -18,6 +18,7 @@ public struct _EntityDeclaration {
     let indexes: [[String]]
     let renamingIdentifier: String?
     let versionHashModifier: String?
+    let userInfo: [String: String]
     private(set) var uniquenessConstraints: [[String]]
     private(set) var properties: [NSPropertyDescription] = []
     private(set) var relationships: [Relationship] = []
@@ -29,7 +30,7 @@ public struct _EntityDeclaration {
     public init(
         _ objectClass: NSManagedObject.Type, named name: String, isAbstract: Bool = false,
         uniquenessConstraints: [[String]] = [], indexes: [[String]] = [], renamingIdentifier: String? = nil,
-        versionHashModifier: String? = nil
+        versionHashModifier: String? = nil, userInfo: [String: String] = [:]
     ) {
         self.objectClass = objectClass
         self.name = name
@@ -38,6 +39,7 @@ public struct _EntityDeclaration {
         self.indexes = indexes
         self.renamingIdentifier = renamingIdentifier
         self.versionHashModifier = versionHashModifier
+        self.userInfo = userInfo
     }
 
     // MARK: Properties without a macro of their own
@@ -70,10 +72,11 @@ public struct _EntityDeclaration {
     ///   - options: what `@Attribute` says of it.
     ///   - originalName: the name in the first version of the model that had it, for migrations.
     ///   - versionHashModifier: a text that makes the version hash differ.
+    ///   - userInfo: what the model says to programs and stores.
     public mutating func addAttribute<Kind: _AttributeKind>(
         _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, default value: Kind.Value? = nil,
         initial: (@Sendable () -> Kind.Value)? = nil, options: [AttributeOption] = [], originalName: String? = nil,
-        versionHashModifier: String? = nil
+        versionHashModifier: String? = nil, userInfo: [String: String] = [:]
     ) {
         guard let attribute = kind.describe() as? NSAttributeDescription else { return }
         if let value, let composite = attribute as? NSCompositeAttributeDescription {
@@ -85,6 +88,7 @@ public struct _EntityDeclaration {
         if let initial { attribute.valueForExistingRows = { Kind.modelValue(initial()) } }
         for option in options { apply(option, to: attribute, named: name) }
         append(attribute, name, keyPath, originalName, versionHashModifier)
+        if !userInfo.isEmpty { attribute.userInfo = (attribute.userInfo ?? [:]).merging(userInfo) { $1 } }
     }
 
     /// Adds an attribute that the store computes.
@@ -135,7 +139,7 @@ public struct _EntityDeclaration {
     public mutating func addRelationship<Kind: _RelationshipKind>(
         _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, inverse: String? = nil,
         deleteRule: NSDeleteRule = .nullify, minimum: Int = 0, maximum: Int = 0, optional: Bool? = nil, ordered: Bool? = nil,
-        originalName: String? = nil, versionHashModifier: String? = nil
+        originalName: String? = nil, versionHashModifier: String? = nil, userInfo: [String: String] = [:]
     ) {
         guard let relationship = kind.describe() as? NSRelationshipDescription else { return }
         relationship.deleteRule = deleteRule
@@ -148,6 +152,7 @@ public struct _EntityDeclaration {
         relationships.append(
             Relationship(description: relationship, destination: Kind.Destination.self, inverse: inverse))
         append(relationship, name, keyPath, originalName, versionHashModifier)
+        if !userInfo.isEmpty { relationship.userInfo = userInfo }
     }
 
     private mutating func append(

@@ -41,6 +41,7 @@
 ///   - indexes: lists of properties that the store keeps an index for.
 ///   - renamingIdentifier: the name by which migration finds the entity in the older model.
 ///   - versionHashModifier: a text that makes the entity's version hash differ.
+///   - userInfo: what the model says to programs and stores, such as names of tables in PostgreSQL.
 @attached(memberAttribute)
 @attached(
     member, conformances: EntityObject,
@@ -49,7 +50,7 @@
 @attached(extension, conformances: EntityObject)
 public macro Entity(
     _ name: String? = nil, isAbstract: Bool = false, uniquenessConstraints: [[String]] = [], indexes: [[String]] = [],
-    renamingIdentifier: String? = nil, versionHashModifier: String? = nil
+    renamingIdentifier: String? = nil, versionHashModifier: String? = nil, userInfo: [String: String] = [:]
 ) = #externalMacro(module: "SafeCoreDataMacros", type: "EntityMacro")
 
 /// Says more about an attribute of an `@Entity` class.
@@ -63,8 +64,11 @@ public macro Entity(
 ///   - options: what the attribute is like.
 ///   - originalName: its name in the older model, for migration.
 ///   - versionHashModifier: a text that makes its version hash differ.
+///   - userInfo: what the model says to programs and stores.
 @attached(peer)
-public macro Attribute(_ options: AttributeOption..., originalName: String? = nil, versionHashModifier: String? = nil) =
+public macro Attribute(
+    _ options: AttributeOption..., originalName: String? = nil, versionHashModifier: String? = nil, userInfo: [String: String] = [:]
+) =
     #externalMacro(module: "SafeCoreDataMacros", type: "AttributeMacro")
 
 /// Says more about a relationship of an `@Entity` class.
@@ -88,10 +92,12 @@ public macro Attribute(_ options: AttributeOption..., originalName: String? = ni
 ///   - ordered: whether the objects have an order; an array or NSOrderedSet has one unless this is given.
 ///   - originalName: the relationship's name in the older model, for migration.
 ///   - versionHashModifier: a text that makes its version hash differ.
+///   - userInfo: what the model says to programs and stores.
 @attached(peer)
 public macro Relationship(
     deleteRule: NSDeleteRule = .nullify, inverse: AnyKeyPath? = nil, ownInverse: Bool = false, minimum: Int = 0, maximum: Int = 0,
-    optional: Bool? = nil, ordered: Bool? = nil, originalName: String? = nil, versionHashModifier: String? = nil
+    optional: Bool? = nil, ordered: Bool? = nil, originalName: String? = nil, versionHashModifier: String? = nil,
+    userInfo: [String: String] = [:]
 ) = #externalMacro(module: "SafeCoreDataMacros", type: "RelationshipMacro")
 
 /// A property of an `@Entity` class that is kept in memory only. It is optional or has an initial value.

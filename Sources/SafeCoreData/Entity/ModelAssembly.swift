@@ -45,6 +45,7 @@ struct ModelAssembly {
         entity.setManagedObjectClass(declaration.objectClass)
         entity.isAbstract = declaration.isAbstract
         entity.versionHashModifier = declaration.versionHashModifier
+        if !declaration.userInfo.isEmpty { entity.userInfo = declaration.userInfo }
         if let identifier = declaration.renamingIdentifier { entity.renamingIdentifier = identifier }
         entity.properties = declaration.properties
         entity.uniquenessConstraints = declaration.uniquenessConstraints

@@ -123,6 +123,27 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: folder.file("Firm.swift").path))
     }
 
+    @Test func userInformationIsInTheClass() throws {
+        let folder = try ModelFolder(
+            """
+            <entity name="Ware" representedClassName="Ware">
+                <attribute name="name" attributeType="String"><userInfo><entry key="ocd.column" value="a &quot;title&quot;"/></userInfo></attribute>
+                <attribute name="seen" optional="YES" transient="YES" attributeType="Date"><userInfo><entry key="a" value="b"/></userInfo></attribute>
+                <relationship name="next" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Ware">
+                    <userInfo><entry key="ocd.column" value="after"/></userInfo>
+                </relationship>
+                <userInfo><entry key="ocd.table" value="wares"/><entry key="ocd.key" value="ware_id"/></userInfo>
+            </entity>
+            """)
+        let run = folder.generate()
+        #expect(run.status == 0)
+        #expect(run.errors == "warning: Ware.seen: its user information is not in the class.\n")
+        let text = try folder.text("Ware.swift")
+        #expect(text.contains(#"@Entity(userInfo: ["ocd.key": "ware_id", "ocd.table": "wares"])"#), "\(text)")
+        #expect(text.contains(#"@Attribute(userInfo: ["ocd.column": "a \"title\""])"#), "\(text)")
+        #expect(text.contains(#"@Relationship(userInfo: ["ocd.column": "after"])"#), "\(text)")
+    }
+
     @Test func whatClassesCannotSayIsNamed() throws {
         let folder = try ModelFolder(
             """
