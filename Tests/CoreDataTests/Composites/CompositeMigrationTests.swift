@@ -77,6 +77,18 @@ import Testing
         #expect(kind != .sqlite || store.file.rows("SELECT ZWIDTH, ZUNIT FROM ZITEM ORDER BY Z_PK") == [["1", "m"], ["7", "cm"]])
     }
 
+    /// What its elements require is required of objects that have the composite attribute.
+    @Test(arguments: StoreKind.persistent) func anOptionalCompositeWithARequiredElementIsNewBesideObjects(kind: StoreKind) throws {
+        let store = try MigratedStore(kind)
+        try store.open(model(entity("Item", text("name")))) { $0.insert("Item", ["name": "a"]) }
+        let new = item(NSCompositeAttributeDescription("size", number("width", optional: false), text("unit")))
+        try store.migrate(to: new)
+        try store.open(new) { context in
+            let sizes = try context.objects("Item", by: "name").map { $0.value(forKey: "size") == nil }
+            #expect(sizes == [true])
+        }
+    }
+
     @Test func whatCannotBeInferredIsNamed() throws {
         try fill(store, item(NSCompositeAttributeDescription("size", number("width"), text("unit"))), "size", ["width": 1])
         for (composite, part) in [

@@ -63,23 +63,23 @@ struct SQLMigrationChecks {
                     }
                 ]
             }
-            return layout.slots.filter { Self.needsValue($0) && member.sourceNames[$0.name] == nil }.map { slot in
-                // An inherited attribute is named where it is declared.
-                let owner = slot.property.owningEntity?.name ?? layout.name
-                return Count(statement: statement) { count in
+            // One stands for all: what the objects lack is counted once.
+            guard let slot = layout.slots.first(where: { Self.needsValue($0) && member.sourceNames[$0.name] == nil }) else { return [] }
+            // An inherited attribute is named where it is declared.
+            let owner = slot.property.owningEntity?.name ?? layout.name
+            return [
+                Count(statement: statement) { count in
                     invalid(
                         owner, slot.name, count, "It is new and required, and has no default value for the objects of '\(source.name)'",
                         "Give it a default value, or make it optional.")
                 }
-            }
+            ]
         }
     }
 
-    /// Whether rows that do not have an attribute lack what it requires.
+    /// Whether rows that do not have an attribute lack what it requires. What elements of composite attributes require is inferred.
     private static func needsValue(_ slot: PropertySlot) -> Bool {
-        guard let attribute = slot.attribute, !slot.isTransient, !slot.isOptional, slot.composite == nil,
-            !(attribute is NSDerivedAttributeDescription)
-        else { return false }
+        guard let attribute = slot.attribute, slot.isStored, !slot.isOptional, !slot.isElement, !slot.isDerived else { return false }
         return attribute.defaultValue == nil && attribute.valueForExistingRows == nil
     }
 
