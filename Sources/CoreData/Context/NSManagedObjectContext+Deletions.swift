@@ -66,7 +66,7 @@ extension NSManagedObjectContext {
                 if property.inverseSlot < 0 || property.isTransient { continue }
                 for destination in formerDestinations(of: object, property, among: kept) {
                     let inverse = destination.layout.slots[property.inverseSlot(in: destination.layout)]
-                    if inverse.deleteRule == .noActionDeleteRule || inverse.deleteRule == .denyDeleteRule { continue }
+                    if !inverse.deletionReachesDestinations { continue }
                     object.addToInverse(of: inverse, destination)
                 }
             }
@@ -81,7 +81,7 @@ extension NSManagedObjectContext {
                 destination.isDeleted
             else { continue }
             let inverse = destination.layout.slots[property.inverseSlot(in: destination.layout)]
-            if inverse.deleteRule == .noActionDeleteRule || inverse.deleteRule == .denyDeleteRule { continue }
+            if !inverse.deletionReachesDestinations { continue }
             object.removeFromInverse(of: inverse, destination)
         }
     }
@@ -171,4 +171,9 @@ private struct DeletionReach {
         let missing = group.filter { $0.flags.contains(.fault) && source.cachedRow($0.key, of: layout) == nil }.map(\.key)
         if missing.count > 1 { rows.append(try source.readRows(missing, of: layout)) }
     }
+}
+
+extension PropertySlot {
+    /// Whether deleting an object changes, or deletes, what the relationship leads to.
+    fileprivate var deletionReachesDestinations: Bool { deleteRule == .nullifyDeleteRule || deleteRule == .cascadeDeleteRule }
 }
