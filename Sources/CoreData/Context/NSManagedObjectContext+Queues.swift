@@ -38,13 +38,23 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// - Parameter child: the child that needs this context in the middle of its own work.
-    func run<Value>(neededBy child: NSManagedObjectContext? = nil, _ block: () throws -> Value) rethrows -> Value {
-        try ThreadWork.current.keeping(child) {
-            // A block of the main thread that another one waits for may come back to a context that the main thread has given up.
-            if isOnQueue, !gate.isGivenUp(by: .current) { return try CurrentContext.run(in: self, block) }
-            return try wait(isInOperation: child != nil, block) { throw $0 }
+    func run<Value>(_ block: () throws -> Value) rethrows -> Value { try enter(isInOperation: false, block) }
+
+    /// Runs a block that a child needs in the middle of its own work.
+    ///
+    /// That may go on without what others keep. So it is an operation by itself where it is in none: nothing is missing when the
+    /// program's own blocks go on.
+    func run<Value>(neededBy child: NSManagedObjectContext, _ block: () throws -> Value) rethrows -> Value {
+        let work = ThreadWork.current
+        return try work.operation {
+            try work.keeping(child) { try enter(isInOperation: true, block) }
         }
+    }
+
+    private func enter<Value>(isInOperation: Bool, _ block: () throws -> Value) rethrows -> Value {
+        // A block of the main thread that another one waits for may come back to a context that the main thread has given up.
+        if isOnQueue, !gate.isGivenUp(by: .current) { return try CurrentContext.run(in: self, block) }
+        return try wait(isInOperation: isInOperation, block) { throw $0 }
     }
 
     private func wait<Value>(

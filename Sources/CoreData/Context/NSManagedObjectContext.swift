@@ -311,7 +311,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Fetches what the request describes, as `Any`. Throws what `fetch(_:)` of typed requests throws.
     open func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
-        try FetchExecutor(request, in: self).run().elements
+        try asOperation { try FetchExecutor(request, in: self).run().elements }
     }
 
     /// The number of objects that the request would give. The store counts; throws what a fetch throws.

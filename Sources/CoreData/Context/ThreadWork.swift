@@ -51,8 +51,7 @@ final class ThreadWork: @unchecked Sendable {
     var lacksAny: Bool { held.contains { $0.isAway && !$0.isKept } }
 
     /// Runs a block while a context, in the middle of whose own work the thread is, waits for its parent.
-    func keeping<Value>(_ child: (any GateOwner)?, _ body: () throws -> Value) rethrows -> Value {
-        guard let child else { return try body() }
+    func keeping<Value>(_ child: any GateOwner, _ body: () throws -> Value) rethrows -> Value {
         let wasBusyOnMainQueue = isBusyOnMainQueue
         if child.gate.isMain { isBusyOnMainQueue = true }
         let kept = held.indices.filter { held[$0].gate === child.gate || held[$0].gate.owner?.isBelow(child) == true }
@@ -76,18 +75,21 @@ final class ThreadWork: @unchecked Sendable {
 
     /// Begins to do what another thread asks for, in its name: in its contexts, which this thread may give up where that one might.
     ///
-    /// - Returns: where the contexts and gates of the other thread begin.
-    func begin(_ request: MainRequest) -> (contexts: Int, held: Int) {
+    /// - Returns: where the contexts and gates of the other thread begin, and in how many operations this one is.
+    func begin(_ request: MainRequest) -> (contexts: Int, held: Int, operations: Int) {
         // What the thread has given up is not its own here, and cannot be given up again.
         for place in held.indices { held[place].keepers += 1 }
-        let lent = (contexts.count, held.count)
+        let lent = (contexts.count, held.count, operations)
+        // What the other thread lacks is taken back where its own outermost operation ends.
+        operations = request.thread.work.operations
         contexts += request.thread.work.contexts
         held += request.thread.work.held
         return lent
     }
 
     /// Under the lock.
-    func end(_ request: MainRequest, _ lent: (contexts: Int, held: Int)) {
+    func end(_ request: MainRequest, _ lent: (contexts: Int, held: Int, operations: Int)) {
+        operations = lent.operations
         for place in held.indices.dropFirst(lent.held) { request.thread.work.held[place - lent.held].isAway = held[place].isAway }
         held.removeLast(held.count - lent.held)
         contexts.removeLast(contexts.count - lent.contexts)

@@ -195,6 +195,72 @@ import Testing
         #expect(try main.names() == ["Ada", "Bob"])
     }
 
+    /// A block that catches up with its parent's keys, in the middle of another context's block, waits for the parent. It begins when its
+    /// thread has that other context again, also where another thread keeps it while it waits for the same parent.
+    @Test func aBlockThatCatchesUpWithKeysHasAllContextsItIsIn() throws {
+        let tree = try Tree([nil, 0, 0])
+        let (root, outer, inner) = (tree.contexts[0], tree.contexts[1], tree.contexts[2])
+        // The key that the root obtains is one that the inner context takes over with its next block.
+        try inner.performAndWait {
+            inner.author("Ada")
+            try inner.save()
+        }
+        try root.performAndWait { try root.save() }
+        outer.performAndWait {}
+
+        let isUsed = Tree.Flag()
+        let collisions = Mutex(0)
+        let innerHasBegun = Atomic(false)
+        @Sendable func useOuter() {
+            if isUsed.exchange(true) { collisions.withLock { $0 += 1 } }
+            Thread.sleep(forTimeInterval: 0.1)
+            if !isUsed.exchange(false) { collisions.withLock { $0 += 1 } }
+        }
+        func detach(_ group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
+            group.enter()
+            Thread.detachNewThread {
+                body()
+                group.leave()
+            }
+            // Until it waits in line.
+            Thread.sleep(forTimeInterval: 0.1)
+        }
+        let group = DispatchGroup()
+        let rootHasBegun = DispatchSemaphore(value: 0)
+        let rootMayEnd = DispatchSemaphore(value: 0)
+        root.perform {
+            rootHasBegun.signal()
+            rootMayEnd.wait()
+        }
+        rootHasBegun.wait()
+        detach(group) {
+            outer.performAndWait {
+                inner.performAndWait {
+                    innerHasBegun.store(true, ordering: .relaxed)
+                    useOuter()
+                }
+            }
+        }
+        // The root's next block: while it runs, the first thread has caught up, and the next one still waits.
+        detach(group) {
+            root.performAndWait {
+                for _ in 0..<20 where !innerHasBegun.load(ordering: .relaxed) { Thread.sleep(forTimeInterval: 0.01) }
+            }
+        }
+        detach(group) {
+            outer.performAndWait {
+                _ = try? outer.names()
+                useOuter()
+            }
+        }
+        rootMayEnd.signal()
+        #expect(group.wait(timeout: .now() + 60) == .success)
+        #expect(collisions.withLock { $0 } == 0)
+        let hasBegun = innerHasBegun.load(ordering: .relaxed)
+        #expect(hasBegun)
+        withExtendedLifetime(tree) {}
+    }
+
     @Test func blocksOfOneContextRunInTheirOrder() throws {
         let library = try Library(.inMemory)
         let context = library.context

@@ -69,7 +69,7 @@ extension NSManagedObjectContext {
     /// thread than its user's.
     func parentHasPermanentKeys() {
         guard registry.permanentKeyCount < registry.identities.count else { return }
-        if isOnQueue { return adoptAndTell() }
+        if isOnQueue, !gate.isGivenUp(by: .current) { return adoptAndTell() }
         guard gate.isMain else { return }
         gate.async { [weak self] in
             guard let self else { return }
