@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
                     let executor = FetchExecutor(handedOver.value, plan.request, in: self)
                     let now = executor.plan()
                     guard now.asksForTheSame(as: plan) else { return try fetch(handedOver.value) }
-                    return try executor.results(from: answers, now)
+                    return try asOperation { try executor.results(from: answers, now) }
                 }
             }
         }

@@ -35,7 +35,7 @@ final class FetchedResults {
         let executor = try FetchExecutor(request, in: context)
         let fetched: [NSObject]
         var query: ResultsQuery?
-        switch try executor.run() {
+        switch try context.asOperation({ try executor.run() }) {
         case .objects(let objects):
             fetched = objects
             query = ResultsQuery(request, executor.resolved, sectionNameKeyPath: sectionNameKeyPath)
@@ -67,7 +67,8 @@ final class FetchedResults {
 
     /// Fetches the objects of the query again.
     func fetchAgain(_ query: ResultsQuery) throws -> ResultsContents {
-        guard case .objects(let objects) = try FetchExecutor(query.request, query.resolved, in: context).run() else {
+        let executor = FetchExecutor(query.request, query.resolved, in: context)
+        guard case .objects(let objects) = try context.asOperation({ try executor.run() }) else {
             return ResultsContents([], titles: titles)
         }
         return try inSections(objects, query.request)

@@ -41,6 +41,10 @@ extension NSManagedObjectContext {
 
     /// - Parameter keepingDeletions: whether deleted objects stay until the next save, or leave the context at once.
     func merge(_ changes: SavedObjectIDs, keepingDeletions: Bool = false) {
+        asOperation { mergeChanges(changes, keepingDeletions: keepingDeletions) }
+    }
+
+    private func mergeChanges(_ changes: SavedObjectIDs, keepingDeletions: Bool) {
         if journal != nil { processPendingChanges() }
         advanceGeneration()
         let changes = changes.rereadRoots.map { withRereadObjects(changes, of: $0) } ?? changes
