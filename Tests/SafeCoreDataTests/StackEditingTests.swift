@@ -359,4 +359,25 @@ import Testing
         await #expect(throws: DraftConflictError.self) { try await second.apply() }
         #expect(article("ZSTOCKCOUNT") == ["1"])
     }
+
+    /// A change that comes while the draft is applied is in it, or is refused.
+    @Test func nothingIsLostThatIsChangedWhileADraftIsApplied() async throws {
+        for round in 0..<40 {
+            let id = try await insert("Bolt")
+            let draft = try await stack.draft(of: id, as: Article.self)
+            try await draft.perform { $0.stockCount = 1 }
+            async let applied: Void = draft.apply()
+            var last: String?
+            do {
+                for number in 0..<1000 {
+                    let name = "\(round) \(number)"
+                    try await draft.perform { $0.name = name }
+                    last = name
+                }
+            } catch DataStackError.draftEnded {}
+            try await applied
+            let saved = file.rows("SELECT ZNAME FROM ZARTICLE ORDER BY Z_PK DESC LIMIT 1").first?[0]
+            #expect(saved == last ?? "Bolt")
+        }
+    }
 }

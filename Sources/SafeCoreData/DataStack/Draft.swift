@@ -157,12 +157,13 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
             context.mergePolicy = policy
             // Validates, and hands everything on: all of it, or nothing.
             try saveChanges(of: context)
+            // Within the draft's block: nobody changes the draft any more while it is written.
+            try base.performAndWait {
+                base.mergePolicy = policy
+                try saveChanges(of: base)
+            }
+            discard()
         }
-        try base.performAndWait {
-            base.mergePolicy = policy
-            try saveChanges(of: base)
-        }
-        discard()
     }
 
     private func saveChanges(of context: WriteContext) throws {
