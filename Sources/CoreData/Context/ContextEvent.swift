@@ -107,3 +107,10 @@ struct EventChanges {
         }
     }
 }
+
+/// Where pending changes are processed.
+enum EventStage: Comparable {
+    case outsideSave
+    /// A save processes them also where it was called by an observer of an event.
+    case inSave
+}

@@ -21,17 +21,20 @@ protocol GateOwner: AnyObject {
 /// everything once more (`operation`). So nobody waits for ever, in whatever order blocks of a tree are nested: who keeps a
 /// context waits for one above it, and the root waits for none.
 ///
+/// While observers are told of a save or of an event, its context is *reserved*: nobody gets into the middle of it, as on a queue of Core
+/// Data's. Only where threads wait for each other in a ring one of them gives that up, too.
+///
 /// Blocks for the main queue run on the main thread: while that waits, it carries them out itself, in the middle of a context's own work
 /// only those that such work needs.
 final class ContextGate: @unchecked Sendable {
     // Sendable: all variables are guarded by the lock of `Waiting`, which is the same for all gates: a thread takes several at once.
 
     /// Whether a thread works with the context, or a block is about to.
-    private var isTaken = false
+    var isTaken = false
     /// In how many waits the thread that works with the context keeps it.
-    private var waitingKeepers = 0
+    var waitingKeepers = 0
     /// How many blocks have begun whose threads have given the gate up meanwhile. No other block begins before they have ended.
-    private var suspendedCount = 0
+    var suspendedCount = 0
     private var blocks = FirstInFirstOut<(number: Int, run: @Sendable () -> Void)>()
     /// Where blocks run.
     private let queue: DispatchQueue
@@ -71,6 +74,33 @@ final class ContextGate: @unchecked Sendable {
             return lastNumber
         }
 
+        /// Where a thread that has come to wait closes rings of threads that wait for each other, has one of each give up what it has reserved.
+        mutating func endRing(through thread: WaitingThread) {
+            let others = threads + mainRequests.map(\.thread)
+            while others.contains(where: \.reservesAny), let holder = Self.reservation(inRingThrough: thread, others) {
+                holder.giveUpReserved()
+            }
+        }
+
+        /// Who reserves what another one waits for, in a ring that leads from a thread back to it; nil without one.
+        private static func reservation(inRingThrough thread: WaitingThread, _ others: [WaitingThread]) -> WaitingThread? {
+            var paths = [[thread]]
+            var seen: Set<ObjectIdentifier> = []
+            while let path = paths.popLast(), let last = path.last {
+                for other in others where last.isHeldUp(by: other) {
+                    if other === thread {
+                        let ring = path + [thread]
+                        if let place = ring.indices.dropFirst().first(where: { ring[$0 - 1].isHeldUp(byReservationOf: ring[$0]) }) {
+                            return ring[place]
+                        }
+                    } else if seen.insert(ObjectIdentifier(other)).inserted {
+                        paths.append(path + [other])
+                    }
+                }
+            }
+            return nil
+        }
+
         /// Lets those go on that can, in the order in which they came.
         mutating func letGoOn() {
             if !threads.isEmpty {
@@ -94,6 +124,7 @@ final class ContextGate: @unchecked Sendable {
         ///   may wait for others who need what is kept: it could not go on itself until the block has ended. Who has asked for such a
         ///   block has given up everything. What a context's own work needs lies above, and waits for nothing that is kept below.
         mutating func takeMainRequest(for mainThread: WaitingThread?) -> MainRequest? {
+            if mainThread?.reservesAny == true { return nil }
             let runsAny = mainThread?.keepsAny != true
             func isInTurn(_ thread: WaitingThread) -> Bool { runsAny || thread.mayGoOnWithout || thread.keepsAny }
             guard let place = mainRequests.firstIndex(where: { isInTurn($0.thread) && $0.thread.canGoOn }) else { return nil }
@@ -106,7 +137,7 @@ final class ContextGate: @unchecked Sendable {
     private static let waiting = Mutex(Waiting())
 
     /// Whether a thread may have the gate that came with a number. Under the lock.
-    private func isFree(for number: Int) -> Bool {
+    func isFree(for number: Int) -> Bool {
         if isTaken { return false }
         guard let first = blocks.first, suspendedCount == 0 else { return true }
         return number < first.number
@@ -195,6 +226,7 @@ final class ContextGate: @unchecked Sendable {
             thread.number = waiting.nextNumber()
             thread.giveUp()
             waiting.threads.append(thread)
+            waiting.endRing(through: thread)
             // Others may have waited for what is given up, or is kept from now on, and what this one needs may be free.
             waiting.letGoOn()
             return thread.target?.giveOn(&waiting)
@@ -229,8 +261,10 @@ final class ContextGate: @unchecked Sendable {
 
     private static func runOnMainQueue(_ request: MainRequest) {
         waiting.withLock { waiting in
+            request.thread.isMainRequest = true
             request.thread.giveUp()
             waiting.mainRequests.append(request)
+            waiting.endRing(through: request.thread)
             waiting.letGoOn()
         }
         waitFurther(request.thread)
@@ -264,76 +298,4 @@ final class ContextGate: @unchecked Sendable {
 
     /// Whether a thread works with the context of the gate only in blocks that have given it up.
     func isGivenUp(by work: ThreadWork) -> Bool { work.held.last { $0.gate === self }?.isAway ?? false }
-
-    // MARK: - Waiting threads
-
-    /// A thread that waits for a gate, for a block on the main queue, or for what it has given up.
-    final class WaitingThread: @unchecked Sendable {
-        // Sendable: all variables are guarded by the lock of `Waiting`, but for the atomic one. The thread's own places are changed by
-        // others under that lock, while it waits.
-
-        let work: ThreadWork
-        let target: ContextGate?
-        /// What it needs to go on, and has to give up until then, with its places.
-        let needed: [(place: Int, gate: ContextGate)]
-        /// What it keeps meanwhile.
-        private let kept: [ContextGate]
-        /// Whether it can do without what others keep while they wait.
-        let mayGoOnWithout: Bool
-        var number = 0
-        /// Whether it cannot go on yet although it could have its gates.
-        var isPaused = false
-        private let mayGoOn = Atomic<Bool>(false)
-
-        init(_ work: ThreadWork, target: ContextGate?, mayGoOnWithout: Bool) {
-            self.work = work
-            self.target = target
-            self.mayGoOnWithout = mayGoOnWithout
-            needed = work.held.indices.compactMap { place in
-                let gate = work.held[place].gate
-                // Of blocks of one context the innermost has it first.
-                let isOuter = gate === target || work.held[(place + 1)...].contains { $0.gate === gate }
-                return work.held[place].isKept || isOuter ? nil : (place, gate)
-            }
-            kept = work.held.compactMap { $0.isKept && !$0.isAway ? $0.gate : nil }
-        }
-
-        var goesOn: Bool { mayGoOn.load(ordering: .acquiring) }
-
-        /// Whether it keeps a context while it waits.
-        var keepsAny: Bool { !kept.isEmpty }
-
-        /// Under the lock.
-        var canGoOn: Bool {
-            if isPaused || target?.isFree(for: number) == false { return false }
-            return needed.allSatisfy { !$0.gate.isTaken || mayGoOnWithout && $0.gate.waitingKeepers > 0 }
-        }
-
-        /// Under the lock.
-        func giveUp() {
-            for gate in kept { gate.waitingKeepers += 1 }
-            for place in work.held.indices where !work.held[place].isKept && !work.held[place].isAway {
-                work.held[place].isAway = true
-                work.held[place].gate.isTaken = false
-                work.held[place].gate.suspendedCount += 1
-            }
-        }
-
-        /// Takes what it needs and can have. Under the lock.
-        func takeNeeded() {
-            target?.isTaken = true
-            for (place, gate) in needed where !gate.isTaken {
-                gate.isTaken = true
-                gate.suspendedCount -= 1
-                work.held[place].isAway = false
-            }
-            for gate in kept { gate.waitingKeepers -= 1 }
-        }
-
-        /// Ends the wait. Under the lock.
-        func goOn() {
-            mayGoOn.store(true, ordering: .releasing)
-            work.wake()
-        }
-    }
 }

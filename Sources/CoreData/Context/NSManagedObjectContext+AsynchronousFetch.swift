@@ -24,16 +24,17 @@ extension NSManagedObjectContext {
             return
         }
         let plan = FetchExecutor(request, resolved, in: self).plan()
+        let takenOver = takenOverCount
         DispatchQueue.global(qos: .userInitiated).async { [self] in
             // Handed over to the queue, and not used here again.
             let answers = Unchecked(Swift.Result { result.isCancelled ? [] : try plan.answers() })
             gate.async { [self] in
                 complete(result) {
                     let answers = try answers.value.get()
-                    // What was changed meanwhile may need rows that were not read.
+                    // What was changed meanwhile may need rows that were not read; what was saved or merged, newer ones.
                     let executor = FetchExecutor(handedOver.value, plan.request, in: self)
                     let now = executor.plan()
-                    guard now.asksForTheSame(as: plan) else { return try fetch(handedOver.value) }
+                    guard takenOver == takenOverCount, now.asksForTheSame(as: plan) else { return try fetch(handedOver.value) }
                     return try asOperation { try executor.results(from: answers, now) }
                 }
             }

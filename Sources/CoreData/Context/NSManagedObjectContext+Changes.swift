@@ -3,13 +3,18 @@ import Foundation
 // Processing pending changes: delete rules and the notification about changes.
 
 extension NSManagedObjectContext {
+    /// An observer of an event may save: what has been changed since that event ended is an event of its own.
     func processChanges() {
-        if isProcessingChanges { return }
-        isProcessingChanges = true
-        defer { isProcessingChanges = false }
-        if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
-        if journal != nil { registerUndo() }
-        postChanges()
+        let stage: EventStage = isSaving ? .inSave : .outsideSave
+        if let eventStage, eventStage >= stage { return }
+        let former = eventStage
+        eventStage = stage
+        defer { eventStage = former }
+        reserved {
+            if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
+            if journal != nil { registerUndo() }
+            postChanges()
+        }
     }
 
     /// Has pending changes processed after the current event: the main queue's block or run loop source that is running.

@@ -71,6 +71,10 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// Runs a save or the end of an event. While observers that are told of it wait for other contexts, nobody else works with this one.
+    @inline(__always)
+    func reserved<Value>(_ work: () throws -> Value) rethrows -> Value { try ThreadWork.current.reserving(self, work) }
+
     /// Runs work of the context's own, which may need the parent more than once.
     @inline(__always)
     func asOperation<Value>(_ work: () throws -> Value) rethrows -> Value {

@@ -17,7 +17,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// What is pending, and the changes of the current event.
     let changes = ChangeTracker()
-    @exclusivity(unchecked) var isProcessingChanges = false
+    /// Where pending changes are being processed; nil where they are not.
+    @exclusivity(unchecked) var eventStage: EventStage?
     /// Whether the main queue was asked to process pending changes. Changed on the main queue only.
     var willProcessChanges = false
     @exclusivity(unchecked) var isSaving = false
@@ -50,6 +51,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     let mergingChildren = ClientList()
     /// Whether it is reading what others have saved.
     let rereading = RereadingTurn()
+    /// How often the context has taken over rows: saved, merged or let go of all.
+    var takenOverCount = 0
     /// What follows the context's events.
     @exclusivity(unchecked) var listeners = ContextListeners()
 
@@ -92,6 +95,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         retained.removeAll()
         recentBatches.removeAll()
         readFailure = nil
+        takenOverCount += 1
         forgetUndoneChanges()
         registry.removeAll()
         tellListeners { $0.contextForgotObjects(self) }
@@ -266,7 +270,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///
     /// - Throws: validation errors (1550 to 1680, several as 1560), conflicts (133020, 133021), and errors of the store.
     // In the class and not in an extension, so that subclasses can override it.
-    open func save() throws { try asOperation { try saveChanges() } }
+    open func save() throws { try asOperation { try reserved { try saveChanges() } } }
 
     // MARK: - Finding objects
 

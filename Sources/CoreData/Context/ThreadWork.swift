@@ -13,16 +13,22 @@ final class ThreadWork: @unchecked Sendable {
         let gate: ContextGate
         /// In how many waits the thread keeps it: it is in the middle of the context's own work.
         var keepers = 0
+        /// In how many saves and events of the context, or of one above it, the thread is: whoever is told of them may wait for others.
+        var events = 0
         /// Whether the thread has given it up.
         var isAway = false
 
         var isKept: Bool { keepers > 0 }
+        /// Whether the thread gives it up only where others would wait for ever.
+        var isReserved: Bool { events > 0 && keepers == 0 && !isAway }
     }
 
     /// Innermost last.
     var held: [Held] = []
     /// Whether the thread is in the middle of the own work of a context of the main queue.
     var isBusyOnMainQueue = false
+    /// In how many saves and events of contexts of the main queue the thread is.
+    private(set) var mainEvents = 0
     /// In how many nested operations of contexts the thread is.
     private var operations = 0
     private let semaphore = DispatchSemaphore(value: 0)
@@ -63,6 +69,20 @@ final class ThreadWork: @unchecked Sendable {
         return try body()
     }
 
+    /// Runs a save or the end of an event, in which observers are told of it. Nobody else works with the context until they are back, as
+    /// on a queue, unless it would be for ever.
+    func reserving<Value>(_ context: any GateOwner, _ body: () throws -> Value) rethrows -> Value {
+        let isMain = context.gate.isMain
+        let reserved = held.indices.filter { held[$0].gate === context.gate || held[$0].gate.owner?.isBelow(context) == true }
+        for place in reserved { held[place].events += 1 }
+        if isMain { mainEvents += 1 }
+        defer {
+            for place in reserved { held[place].events -= 1 }
+            if isMain { mainEvents -= 1 }
+        }
+        return try body()
+    }
+
     /// Runs a context's own work that may need the parent. After the outermost the thread has all contexts again whose blocks it is in.
     func operation<Value>(_ body: () throws -> Value) rethrows -> Value {
         operations += 1
@@ -73,23 +93,34 @@ final class ThreadWork: @unchecked Sendable {
         return try body()
     }
 
+    /// What a thread had of its own when it began to do what another one asks for.
+    struct Lending {
+        /// Where the contexts and gates of the other thread begin.
+        let contexts: Int
+        let held: Int
+        let operations: Int
+        let mainEvents: Int
+    }
+
     /// Begins to do what another thread asks for, in its name: in its contexts, which this thread may give up where that one might.
     ///
-    /// - Returns: where the contexts and gates of the other thread begin, and in how many operations this one is.
-    func begin(_ request: MainRequest) -> (contexts: Int, held: Int, operations: Int) {
+    /// - Returns: what `end` needs of this thread.
+    func begin(_ request: MainRequest) -> Lending {
         // What the thread has given up is not its own here, and cannot be given up again.
         for place in held.indices { held[place].keepers += 1 }
-        let lent = (contexts.count, held.count, operations)
+        let lent = Lending(contexts: contexts.count, held: held.count, operations: operations, mainEvents: mainEvents)
         // What the other thread lacks is taken back where its own outermost operation ends.
         operations = request.thread.work.operations
+        mainEvents = 0
         contexts += request.thread.work.contexts
         held += request.thread.work.held
         return lent
     }
 
     /// Under the lock.
-    func end(_ request: MainRequest, _ lent: (contexts: Int, held: Int, operations: Int)) {
+    func end(_ request: MainRequest, _ lent: Lending) {
         operations = lent.operations
+        mainEvents = lent.mainEvents
         for place in held.indices.dropFirst(lent.held) { request.thread.work.held[place - lent.held].isAway = held[place].isAway }
         held.removeLast(held.count - lent.held)
         contexts.removeLast(contexts.count - lent.contexts)

@@ -1,8 +1,9 @@
 import Dispatch
 
 extension NSManagedObjectContext {
+    /// A context without a parent reads again what it holds. Its children hear of what it takes over.
     func storeWasChangedByOthers() {
-        guard automaticallyMergesChangesFromParent, rereading.begin() else { return }
+        guard parentContext == nil, automaticallyMergesChangesFromParent, rereading.begin() else { return }
         readAgain()
     }
 

@@ -47,6 +47,7 @@ extension NSManagedObjectContext {
     private func mergeChanges(_ changes: SavedObjectIDs, keepingDeletions: Bool) {
         if journal != nil { processPendingChanges() }
         advanceGeneration()
+        takenOverCount += 1
         let changes = changes.rereadRoots.map { withRereadObjects(changes, of: $0) } ?? changes
         var refreshedIDs: [NSManagedObjectID] = []
         let tellsUnread = listeners.hearOfUnreadRows

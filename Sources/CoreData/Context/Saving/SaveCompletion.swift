@@ -10,6 +10,7 @@ struct SaveCompletion {
     func finish(_ written: WrittenChanges) {
         // Rows are read by address: their pages must live until every object has its own reference.
         defer { withExtendedLifetime(written) {} }
+        context.takenOverCount += 1
         let savedSets = context.changes.takeLastSets()
         var insertedObjects: ContiguousArray<NSManagedObject> = []
         var updatedObjects: ContiguousArray<NSManagedObject> = []

@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
     /// Begins, or ends, to keep what it takes to undo changes.
     func undoManagerChanged(from former: UndoManager?) {
         if former === undoManager { return }
-        if isProcessingChanges == false { processPendingChanges() }
+        if eventStage == nil { processPendingChanges() }
         if let former {
             former.removeAllActions(withTarget: self)
             NotificationCenter.default.removeObserver(checkpointObserver as Any)
