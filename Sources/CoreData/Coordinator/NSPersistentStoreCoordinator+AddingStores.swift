@@ -181,23 +181,26 @@ extension NSPersistentStoreCoordinator {
     }
 
     func removeStore(_ store: NSPersistentStore) throws {
-        try changingStores.withLock { try removeWhileLocked(store) }
+        try requireAdded(store)
+        // Not under the lock, as observers may wait for other threads. The store may be gone when they return.
+        post(.NSPersistentStoreCoordinatorStoresWillChange, [NSRemovedPersistentStoresKey: [store]])
+        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store, userInfo: nil)
+        try changingStores.withLock {
+            try requireAdded(store)
+            store.willRemove(from: self)
+            unlist(store)
+            store.detach()
+        }
         for client in clients.all { client.storeWasRemoved(store) }
         post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]])
     }
 
-    private func removeWhileLocked(_ store: NSPersistentStore) throws {
-        guard addedStores.contains(where: { $0.store === store }) else {
-            throw CoreDataErrors.make(
-                .persistentStoreOperation,
-                "The store \(StoreName.text(type: store.type, url: store.url)) cannot be removed: it does not belong to the "
-                    + "coordinator.", userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
-        }
-        post(.NSPersistentStoreCoordinatorStoresWillChange, [NSRemovedPersistentStoresKey: [store]])
-        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store, userInfo: nil)
-        store.willRemove(from: self)
-        unlist(store)
-        store.detach()
+    private func requireAdded(_ store: NSPersistentStore) throws {
+        if changingStores.withLock({ addedStores.contains { $0.store === store } }) { return }
+        throw CoreDataErrors.make(
+            .persistentStoreOperation,
+            "The store \(StoreName.text(type: store.type, url: store.url)) cannot be removed: it does not belong to the coordinator.",
+            userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
     }
 
     func post(_ name: Notification.Name, _ userInfo: [AnyHashable: Any]?) {

@@ -354,7 +354,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Runs a block on the coordinator's serial queue and waits for it. May be called from such a block.
     open func performAndWait<Result, Failure>(_ block: () throws(Failure) -> Result) throws(Failure) -> Result {
         if DispatchQueue.getSpecific(key: queueKey) == true { return try block() }
-        // `sync` runs the block once before it returns.
+        // `sync` runs the block once before it returns, on this thread.
+        let work = ThreadWork.current
+        let formerlyWaited = work.waitsOnMainQueue
+        work.waitsOnMainQueue = MainQueue.isCurrent
+        defer { work.waitsOnMainQueue = formerlyWaited }
         var outcome: Swift.Result<Result, Failure>?
         queue.sync { outcome = Swift.Result(running: block) }
         guard let outcome else { preconditionFailure("the coordinator's queue did not run a block") }

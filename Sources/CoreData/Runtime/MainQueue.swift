@@ -9,5 +9,5 @@ enum MainQueue {
     }()
 
     /// Whether the calling thread is the main one, or runs a block of the main queue.
-    static var isCurrent: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: mark) == true }
+    static var isCurrent: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: mark) == true || ThreadWork.current.waitsOnMainQueue }
 }

@@ -105,6 +105,7 @@ extension DataStack {
             return store
         }
         guard let store else { return }
+        store.end()
         store.endResults()
         store.endDrafts()
         if let main = store.mainContext { main.performAndWait { main.reset() } }

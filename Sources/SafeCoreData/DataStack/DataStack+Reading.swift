@@ -28,9 +28,23 @@ extension DataStack {
         if mustWait {
             defer { endWaiting() }
             try await opened()
-            return try readFromOpenStore(body)
+            return try read(in: await contextWhenOpen(), body)
         }
-        return try readFromOpenStore(body)
+        return try read(in: await contextWhenOpen(), body)
+    }
+
+    /// The main context. Waits again where the store is replaced just now.
+    @MainActor private func contextWhenOpen() async throws -> MainContext {
+        while true {
+            do { return try openContext() } catch DataStackError.notOpenYet { try await opened() }
+        }
+    }
+
+    @MainActor private func openContext() throws -> MainContext {
+        // A store that is being closed makes none; what the stack answers then says why.
+        while true {
+            if let context = try openedStore().makeMainContext() { return context }
+        }
     }
 
     /// Not isolated: the compiler leaves out the way back to the main actor where a wait ends with an error, and a closure
@@ -65,7 +79,12 @@ extension DataStack {
     }
 
     @MainActor private func readFromOpenStore<Result>(_ body: @MainActor (ReadContext) throws -> Result) throws -> Result {
-        let context = try openedStore().makeMainContext()
+        try read(in: openContext(), body)
+    }
+
+    @MainActor private func read<Result>(
+        in context: MainContext, _ body: @MainActor (ReadContext) throws -> Result
+    ) throws -> Result {
         try context.requireUnchanged()
         do {
             let result = try body(ReadContext(context))

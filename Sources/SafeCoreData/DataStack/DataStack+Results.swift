@@ -73,9 +73,12 @@ extension DataStack {
         ResultsSequence { feed in
             self.whenOpen { _ in
                 do {
-                    let context = try self.openedStore().makeResultsContext()
+                    let store = try self.openedStore()
+                    guard let context = store.makeResultsContext() else { throw DataStackError.closed }
                     context.perform {
                         do {
+                            // Those that follow before the store is closed are ended then.
+                            if store.isEnded { throw DataStackError.closed }
                             feed.follow(try request.request(in: context), in: context) { object in
                                 guard let object = object as? Object else {
                                     throw SafeCoreDataErrors.wrongClass(object.objectID, Object.self)

@@ -130,10 +130,16 @@ public final class DataStack: Sendable {
 /// What a stack works with while it is open.
 final class OpenStore: Sendable {
     let coordinator: NSPersistentStoreCoordinator
+    /// A context that is made for the first who needs it, unless the stack closes the store.
+    private struct Made<Context> {
+        var context: Context?
+        var isEnded = false
+    }
+
     /// Guards the main context, which is made when somebody reads.
-    private let main = Mutex<MainContext?>(nil)
+    private let main = Mutex(Made<MainContext>())
     /// Guards the context of sequences of results, which is made for the first of them.
-    private let following = Mutex<NSManagedObjectContext?>(nil)
+    private let following = Mutex(Made<NSManagedObjectContext>())
     private struct OpenDraft {
         weak var context: WriteContext?
     }
@@ -146,20 +152,30 @@ final class OpenStore: Sendable {
     }
 
     /// The main context, if anybody has read yet.
-    var mainContext: MainContext? { main.withLock { $0 } }
+    var mainContext: MainContext? { main.withLock { $0.context } }
 
     /// The context of sequences of results, if there was any.
-    var resultsContext: NSManagedObjectContext? { following.withLock { $0 } }
+    var resultsContext: NSManagedObjectContext? { following.withLock { $0.context } }
 
-    /// The context whose objects sequences of results follow, on a queue of its own.
-    func makeResultsContext() -> NSManagedObjectContext {
+    /// Whether the stack closes the store: no context is made any more.
+    var isEnded: Bool { following.withLock { $0.isEnded } }
+
+    /// Has no contexts made any more.
+    func end() {
+        following.withLock { $0.isEnded = true }
+        main.withLock { $0.isEnded = true }
+    }
+
+    /// The context whose objects sequences of results follow, on a queue of its own; nil when the stack closes the store.
+    func makeResultsContext() -> NSManagedObjectContext? {
         following.withLock { following in
-            if let following { return following }
+            if following.isEnded { return nil }
+            if let context = following.context { return context }
             let context = NSManagedObjectContext(.privateQueue)
             context.name = "DataStack results context"
             context.persistentStoreCoordinator = coordinator
             context.automaticallyMergesChangesFromParent = true
-            following = context
+            following.context = context
             return context
         }
     }
@@ -186,11 +202,13 @@ final class OpenStore: Sendable {
         for context in contexts { context.performAndWait { context.reset() } }
     }
 
-    @MainActor func makeMainContext() -> MainContext {
+    /// The main context; nil when the stack closes the store.
+    @MainActor func makeMainContext() -> MainContext? {
         main.withLock { main in
-            if let main { return main }
+            if main.isEnded { return nil }
+            if let context = main.context { return context }
             let context = MainContext(coordinator: coordinator)
-            main = context
+            main.context = context
             return context
         }
     }

@@ -37,14 +37,6 @@ import Testing
         deinit { for token in tokens { NotificationCenter.default.removeObserver(token) } }
     }
 
-    private func detach(_ group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
-        group.enter()
-        Thread.detachNewThread {
-            body()
-            group.leave()
-        }
-    }
-
     /// A queue's blocks run one after the other, whatever they wait for.
     @Test(arguments: Self.told, [false, true])
     func nobodyGetsIntoASaveWhoseObserverWaits(name: Notification.Name, hasParent: Bool) throws {  // 146
@@ -62,7 +54,7 @@ import Testing
         let group = DispatchGroup()
         let firstHasBegun = DispatchSemaphore(value: 0)
         for number in 1...2 {
-            detach(group) {
+            detached(group) {
                 writer.performAndWait {
                     steps.withLock { $0.append("begin") }
                     firstHasBegun.signal()
@@ -105,7 +97,7 @@ import Testing
         let other = library.context
         let saved = Mutex(0)
         for (number, context) in [other, child, main].enumerated() {
-            detach(group) {
+            detached(group) {
                 for round in 0..<count {
                     context.performAndWait {
                         context.author("\(number) \(round)")
@@ -141,7 +133,7 @@ import Testing
         defer { for token in tokens { NotificationCenter.default.removeObserver(token) } }
         let group = DispatchGroup()
         for thread in 0..<4 {
-            detach(group) {
+            detached(group) {
                 var random = SeededGenerator(seed: UInt64(thread))
                 for round in 0..<(LongTests.areEnabled ? 5000 : 150) {
                     let context = contexts[Int.random(in: contexts.indices, using: &random)]
@@ -158,6 +150,41 @@ import Testing
             }
         }
         return group.wait(timeout: .now() + (LongTests.areEnabled ? 1800 : 120)) == .success
+    }
+
+    /// The main queue of an asynchronous program runs on any thread; what it does on the coordinator's queue is still its own.
+    @Test @MainActor func theMainQueueWaitsOnTheCoordinatorsForItself() async throws {
+        let contexts = try Contexts(.inMemory, viewIsMain: true)
+        await Task.yield()
+        let view = contexts.view
+        let count = try contexts.library.coordinator.performAndWait {
+            view.author("Ada")
+            return try view.performAndWait { try view.count(for: NSFetchRequest<LibraryAuthor>(entityName: "Author")) }
+        }
+        #expect(count == 1)
+    }
+
+    /// An observer may wait for another thread that needs the coordinator.
+    @Test func storesAreRemovedWhileObserversWaitForOtherThreads() throws {
+        let contexts = try Contexts(.inMemory)
+        let (library, coordinator) = (contexts.library, contexts.library.coordinator)
+        let isAdded = Mutex(false)
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreCoordinatorStoresWillChange, object: coordinator, queue: nil
+        ) { notification in
+            guard notification.userInfo?[NSRemovedPersistentStoresKey] != nil else { return }
+            let group = DispatchGroup()
+            detached(group) {
+                let url = URL(fileURLWithPath: "/dev/null/other")
+                let added = try? coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: url)
+                isAdded.withLock { $0 = added != nil }
+            }
+            _ = group.wait(timeout: .now() + 20)
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        try coordinator.remove(library.store)
+        #expect(isAdded.withLock { $0 })
+        #expect(coordinator.persistentStores.count == 1)
     }
 
     // MARK: Saves in observers
@@ -255,5 +282,13 @@ extension Library {
     /// A context that has read nothing: on a coordinator of its own, but for stores that only one coordinator has.
     fileprivate func newStackContextOrSame() throws -> NSManagedObjectContext {
         kind == .inMemory ? newContext() : try newStackContext()
+    }
+}
+
+private func detached(_ group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
+    group.enter()
+    Thread.detachNewThread {
+        body()
+        group.leave()
     }
 }
