@@ -60,12 +60,15 @@ extension NSManagedObject {
     private final func combine(
         _ stored: ContiguousArray<NSManagedObject>, with state: ToManyState, isOrderChanged: Bool, _ slot: Int, mayBeDeleted: Bool
     ) {
+        // What is deleted has left the relationships of all others. Objects that are deleted together keep each other, as undo brings them back.
+        let isDeleted = flags.contains(.deleted)
+        func hasLeft(_ member: NSManagedObject) -> Bool { !isDeleted && member.flags.contains(.propagated) }
         if isOrderChanged || !state.removed.isEmpty && layout.slots[slot].kind == .orderedToMany {
-            state.committedOrder = stored.filter { !$0.flags.contains(.propagated) }
+            state.committedOrder = stored.filter { !hasLeft($0) }
         }
         if state.added.isEmpty && state.removed.isEmpty {
-            if mayBeDeleted, stored.contains(where: { $0.flags.contains(.propagated) }) {
-                state.members.replaceAll(stored.filter { !$0.flags.contains(.propagated) })
+            if mayBeDeleted, stored.contains(where: hasLeft) {
+                state.members.replaceAll(stored.filter { !hasLeft($0) })
             } else {
                 state.members.replaceAll(stored)
             }

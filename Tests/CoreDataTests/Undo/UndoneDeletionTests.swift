@@ -1,0 +1,80 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// Deletions that are saved, taken back and done again, with what they were related to.
+@Suite struct UndoneDeletionTests {
+    struct Way: CustomTestStringConvertible {
+        var inOneEvent: Bool
+        var deletesTag: Bool
+        var isRead: Bool
+        var testDescription: String {
+            "\(inOneEvent ? "one event" : "several events"), \(deletesTag ? "both sides" : "one side"), \(isRead ? "read" : "unread")"
+        }
+    }
+
+    static let ways = [true, false].flatMap { inOneEvent in
+        [true, false].flatMap { deletesTag in [true, false].map { Way(inOneEvent: inOneEvent, deletesTag: deletesTag, isRead: $0) } }
+    }
+
+    /// Both sides of a many-to-many relationship, or one, are deleted, in one event or in several, any number of times.
+    @Test(arguments: StoreKind.allCases, Self.ways)
+    func membersComeBackOnBothSides(_ kind: StoreKind, _ way: Way) throws {
+        let library = try Library(kind)
+        let context = library.context
+        let reader = library.newContext()
+        func state() throws -> [String] {
+            try reader.performAndWait {
+                reader.reset()
+                return try reader.books().map { book in
+                    "\(book.title ?? "") \(book.author?.name ?? "") \(book.tags.compactMap(\.label).sorted().joined(separator: "+"))"
+                }
+            }
+        }
+        try context.performAndWait {
+            let ada = context.author("Ada")
+            let tags = [context.tag("new"), context.tag("old")]
+            context.book("Anvils", by: ada, tags: Set(tags))
+            context.book("Bolts", by: ada, tags: [tags[0]])
+            try context.save()
+            // Nobody has read who is related to whom.
+            if !way.isRead { context.reset() }
+            let request = NSFetchRequest<LibraryTag>(entityName: "Tag")
+            request.predicate = NSPredicate(format: "label == 'old'")
+            let old = try #require(try context.fetch(request).first)
+            let anvil = try #require(try context.books("title == 'Anvils'").first)
+            let before = try state()
+            #expect(before == ["Anvils Ada new+old", "Bolts Ada new"])
+            let undoManager = UndoManager()
+            undoManager.groupsByEvent = false
+            context.undoManager = undoManager
+            var events = 0
+            func event(_ body: () -> Void) {
+                undoManager.beginUndoGrouping()
+                body()
+                context.processPendingChanges()
+                undoManager.endUndoGrouping()
+                events += 1
+            }
+            if way.inOneEvent {
+                event {
+                    context.delete(anvil)
+                    if way.deletesTag { context.delete(old) }
+                }
+            } else {
+                event { context.delete(anvil) }
+                if way.deletesTag { event { context.delete(old) } }
+            }
+            try context.save()
+            for round in 0..<3 {
+                for _ in 0..<events { context.undo() }
+                try context.save()
+                #expect(try state() == before, "undo \(round)")
+                #expect(anvil.tags.compactMap(\.label).sorted() == ["new", "old"])
+                for _ in 0..<events { context.redo() }
+                try context.save()
+                #expect(try state() == ["Bolts Ada new"], "redo \(round)")
+            }
+        }
+    }
+}
