@@ -85,6 +85,8 @@ extension NSManagedObjectContext {
             object.fireFaultIfNeeded()
             guard object.flags.isDisjoint(with: .rowIsGone) else { return }
             if object.extras?.isRevived != true { continueAsUpdate(object) }
+            // When it comes back, the store has no members of it any more.
+            for slot in object.layout.relationshipSlots where object.layout.slots[slot].kind.isToMany { _ = object.toManyMembers(slot) }
             changes.delete(object, propagating: false)
         } else if object.flags.contains(.deletionSaved) {
             guard object.registry === registry else { return }
