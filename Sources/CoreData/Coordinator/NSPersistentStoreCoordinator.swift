@@ -387,14 +387,3 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Locks the coordinator if no other thread has locked it.
     public func tryLock() -> Bool { userLock.try() }
 }
-
-extension Result {
-    /// What a block returns or throws.
-    init(running block: () throws(Failure) -> Success) {
-        do {
-            self = .success(try block())
-        } catch {
-            self = .failure(error)
-        }
-    }
-}
