@@ -31,8 +31,18 @@ struct ModelCopier {
                 ?? relationship.owningEntity.flatMap { counterpart(of: $0) }
                 .flatMap { $0.ownProperties.first { $0.name == relationship.name } as? NSRelationshipDescription }
         }
+        // Of entities of one name those of another model may have the subentities: each copy goes where its original's superentity went.
+        var children: [ObjectIdentifier: [NSEntityDescription]] = [:]
         for (original, copy) in zip(originals, copies) {
-            copy.subentities = original.subentities.compactMap { counterpart(of: $0) }
+            guard let parent = original.superentity.flatMap({ counterpart(of: $0) }) else { continue }
+            children[ObjectIdentifier(parent), default: []].append(copy)
+        }
+        for (original, copy) in zip(originals, copies) {
+            let own = children[ObjectIdentifier(copy)] ?? []
+            let isOwn = Set(own.map(ObjectIdentifier.init))
+            let listed = original.subentities.compactMap { counterpart(of: $0) }.filter { isOwn.contains(ObjectIdentifier($0)) }
+            let isListed = Set(listed.map(ObjectIdentifier.init))
+            copy.subentities = listed + own.filter { !isListed.contains(ObjectIdentifier($0)) }
             for case let relationship as NSRelationshipDescription in copy.ownProperties {
                 relationship.destinationEntity = relationship.destinationEntity.flatMap { counterpart(of: $0) }
                 relationship.inverseRelationship = relationship.inverseRelationship.flatMap { counterpart(of: $0) }

@@ -7,13 +7,14 @@ enum ModelMerge {
         merged(models) { _ in true }
     }
 
-    /// Unites those entities whose hashes a store's metadata names; nil when one of these is missing.
+    /// Unites those entities whose hashes a store's metadata names; nil when the result would not have these hashes: an entity is
+    /// missing, or one that another leads to.
     static func merged(
         _ models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]
     ) -> NSManagedObjectModel? {
         guard let hashes = StoreMetadataHashes.hashes(in: metadata) else { return nil }
         guard let model = merged(models, including: { hashes[$0.name ?? ""] == $0.versionHash }),
-            Set(model.entitiesByName.keys) == Set(hashes.keys)
+            model.entityVersionHashesByName == hashes
         else { return nil }
         return model
     }

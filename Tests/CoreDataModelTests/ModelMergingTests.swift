@@ -51,6 +51,38 @@ struct ModelMergingTests {
         #expect(NSManagedObjectModel(byMerging: [first], forStoreMetadata: [:]) == nil)
     }
 
+    private func merge(_ models: [NSManagedObjectModel], _ hashes: [String: Data]) -> NSManagedObjectModel? {
+        NSManagedObjectModel(byMerging: models, forStoreMetadata: ["NSStoreModelVersionHashes": hashes])
+    }
+
+    /// The hash of an entity is the same whether it has subentities or not.
+    @Test func anEntityKeepsASuperentityThatAnotherModelHasToo() throws {
+        let first = model(SampleModels.entity("Item", [SampleModels.attribute("x")]))
+        let (item, special) = (SampleModels.entity("Item", [SampleModels.attribute("x")]), SampleModels.entity("Special"))
+        item.subentities = [special]
+        let second = model(item, special)
+        let hashes = second.entityVersionHashesByName
+        for merged in [merge([first, second], hashes), NSManagedObjectModel(byMerging: [first, second])] {
+            let merged = try #require(merged)
+            #expect(merged.entitiesByName["Special"]?.superentity === merged.entitiesByName["Item"])
+            #expect(merged.entityVersionHashesByName == hashes)
+            #expect(merged.consistencyProblems() == [])
+        }
+        #expect(first.entities[0].subentities.isEmpty)
+        #expect(second.entitiesByName["Item"]?.subentities.count == 1)
+    }
+
+    /// Behaviour 17.
+    @Test func aModelThatWouldNotHaveTheStoresHashesIsNone() throws {
+        let (a, b) = (SampleModels.entity("A"), SampleModels.entity("B"))
+        a.properties = [NSRelationshipDescription("b", to: b)]
+        let whole = model(a, b)
+        let hashes = whole.entityVersionHashesByName
+        #expect(merge([whole], hashes)?.entityVersionHashesByName == hashes)
+        #expect(merge([whole], hashes.filter { $0.key == "A" }) == nil)
+        #expect(merge([whole], hashes.filter { $0.key == "B" })?.entities.count == 1)
+    }
+
     /// Behaviour 16.
     @Test func modelsOfABundleAreFoundAndMerged() throws {
         let folder = try TemporaryFolder()
