@@ -3,7 +3,7 @@ import Foundation
 /// Copies of entities whose links (hierarchy, destinations, inverses, indexes) lead to copies.
 ///
 /// Every link is replaced by its counterpart, found by identity or, where models are merged, by name; a link to an
-/// entity that is not copied is dropped.
+/// entity that is not copied is dropped, and so is a fetched property of one.
 struct ModelCopier {
     /// The copies, in the order of the originals.
     let entities: [NSEntityDescription]
@@ -48,6 +48,12 @@ struct ModelCopier {
                 relationship.inverseRelationship = relationship.inverseRelationship.flatMap { counterpart(of: $0) }
             }
         }
+        // Indexes come last: what changes properties drops them.
+        let copiedNames = Set(originals.compactMap(\.name))
+        for (original, copy) in zip(originals, copies) {
+            let lost = original.ownProperties.filter { Self.fetchesOmittedEntity($0, of: original, copied: copiedNames) }
+            if !lost.isEmpty { copy.properties = copy.ownProperties.filter { property in !lost.contains { $0.name == property.name } } }
+        }
         for (original, copy) in zip(originals, copies) {
             copy.indexes = original.indexes.map { index in
                 index.copy(replacing: { propertyCopies[ObjectIdentifier($0)] ?? $0 })
@@ -55,6 +61,16 @@ struct ModelCopier {
         }
         entities = copies
         self.entityCopies = entityCopies
+    }
+
+    /// Whether a property fetches an entity of its model that is not copied. Version hashes do not depend on it.
+    private static func fetchesOmittedEntity(
+        _ property: NSPropertyDescription, of entity: NSEntityDescription, copied names: Set<String>
+    ) -> Bool {
+        guard let target = (property as? NSFetchedPropertyDescription)?.fetchRequestTemplate?.entityName, !names.contains(target) else {
+            return false
+        }
+        return entity.owningModel?.entitiesByName[target] != nil
     }
 
     /// The copy of an entity, or the entity itself when it was not copied.

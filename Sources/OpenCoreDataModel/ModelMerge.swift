@@ -39,7 +39,7 @@ enum ModelMerge {
         let result = NSManagedObjectModel()
         let copier = ModelCopier(order, findingByName: chosen)
         result.entities = copier.entities
-        for model in models {
+        for model in models where model.entities.isEmpty || model.entities.contains(where: isWanted) {
             for configuration in model.configurations {
                 let members = model.entities(forConfigurationName: configuration) ?? []
                 let previous = result.entities(forConfigurationName: configuration) ?? []
@@ -48,6 +48,9 @@ enum ModelMerge {
                 result.setEntities(previous + added, forConfigurationName: configuration)
             }
             for (name, template) in model.fetchRequestTemplates where result.fetchRequestTemplates[name] == nil {
+                // An entity that was not taken cannot be fetched; one that its own model lacks is that model's mistake, and stays to be seen.
+                let isTaken = result.entitiesByName[template.entityName] != nil || model.entitiesByName[template.entityName] == nil
+                guard isTaken else { continue }
                 result.fetchRequestTemplates[name] = template
             }
             result.versionIdentifiers.formUnion(model.versionIdentifiers)

@@ -83,6 +83,35 @@ struct ModelMergingTests {
         #expect(merge([whole], hashes.filter { $0.key == "B" })?.entities.count == 1)
     }
 
+    @Test func whatLeadsToEntitiesThatAreNotTakenIsLeftOut() throws {
+        let (a, b) = (SampleModels.entity("A"), SampleModels.entity("B"))
+        let fetched = NSFetchedPropertyDescription()
+        fetched.name = "others"
+        fetched.fetchRequestTemplate = FetchRequestTemplate(entityName: "B")
+        let own = NSFetchedPropertyDescription()
+        own.name = "own"
+        own.fetchRequestTemplate = FetchRequestTemplate(entityName: "A")
+        a.properties += [fetched, own]
+        let first = model(a, b)
+        first.fetchRequestTemplates = ["a": FetchRequestTemplate(entityName: "A"), "b": FetchRequestTemplate(entityName: "B")]
+        first.versionIdentifiers = ["one"]
+        let second = model(SampleModels.entity("C"))
+        second.versionIdentifiers = ["two"]
+        second.fetchRequestTemplates = ["c": FetchRequestTemplate(entityName: "C")]
+        let hashes = first.entityVersionHashesByName.filter { $0.key == "A" }
+        let merged = try #require(merge([first, second], hashes))
+        #expect(merged.consistencyProblems() == [])
+        #expect(merged.fetchRequestTemplates.keys.sorted() == ["a"])
+        #expect(merged.versionIdentifiers == ["one"])
+        #expect(merged.entitiesByName["A"]?.propertiesByName["own"] != nil)
+        #expect(merged.entityVersionHashesByName == hashes)
+        _ = try NSPersistentStoreCoordinator(validating: merged)
+        let all = try #require(NSManagedObjectModel(byMerging: [first, second]))
+        #expect(all.fetchRequestTemplates.keys.sorted() == ["a", "b", "c"])
+        #expect(all.versionIdentifiers == ["one", "two"])
+        #expect(all.entitiesByName["A"]?.propertiesByName["others"] != nil)
+    }
+
     /// Behaviour 16.
     @Test func modelsOfABundleAreFoundAndMerged() throws {
         let folder = try TemporaryFolder()
