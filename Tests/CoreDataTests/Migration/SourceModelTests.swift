@@ -112,4 +112,24 @@ import Testing
         try store.open(version("Two"), configuration: "Stock") { _ in }
         #expect(store.file.rows("SELECT ZTITLE, ZNOTE FROM ZITEM") == [["kept", nil]])
     }
+
+    /// A store that takes over the hashes of a model takes over the model too.
+    @Test(arguments: StoreKind.persistent) func aStoreWhoseVersionWasIgnoredCarriesItsNewModel(kind: StoreKind) throws {  // 276
+        let store = try MigratedStore(kind)
+        let (first, second) = (model(entity("Item", text("title"), text("note"))), model(entity("Item", text("title"))))
+        try store.open(first) { $0.insert("Item", ["title": "one", "note": "n"]) }
+        func cached() throws -> [String: Data] {
+            try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: store.url).entityVersionHashesByName
+        }
+        let options: [AnyHashable: Any] = [NSIgnorePersistentStoreVersioningOption: true]
+        // Without a save nothing is written.
+        try store.open(second, options) { _ in }
+        #expect(try cached() == first.entityVersionHashesByName)
+        try store.open(second, options) { $0.insert("Item", ["title": "two"]) }
+        #expect(try cached() == second.entityVersionHashesByName)
+        // The model that the next version starts from.
+        let third = model(entity("Item", text("title"), number("count")))
+        #expect(try store.open(third) { try $0.values("Item", "title") } == ["one", "two"])
+        #expect(try cached() == third.entityVersionHashesByName)
+    }
 }
