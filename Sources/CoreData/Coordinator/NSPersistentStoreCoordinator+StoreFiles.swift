@@ -43,9 +43,11 @@ extension NSPersistentStoreCoordinator {
             let movedIDs: [NSManagedObjectID]
             do {
                 let entities = modelLayout.layouts.filter { added.holds[$0.index] }
-                movedIDs = try StoreCopy(from: store, to: copy, entities: entities).run()
+                let rows = try StoreCopy(from: store, to: copy, entities: entities)
+                // Before the rows, with which they are written.
                 setMetadata(
                     (store.metadata ?? [:]).filter { !Self.ownMetadataKeys.contains($0.key) }, for: copy)
+                movedIDs = try rows.run()
             } catch {
                 // The copy is of no use; why it could not be made matters more than a failure to remove it.
                 try? remove(copy)
