@@ -38,8 +38,11 @@ extension NSPersistentStoreCoordinator {
             }
             let configuration =
                 store.configurationName == NSPersistentStore.defaultConfigurationName ? nil : store.configurationName
+            // A store that is read-only from the start could be neither made nor filled.
+            let isReadOnly = NSPersistentStore.flag(options, NSReadOnlyPersistentStoreOption)
             let copy = try addPersistentStore(
-                ofType: storeType, configurationName: configuration, at: url, options: options)
+                ofType: storeType, configurationName: configuration, at: url,
+                options: isReadOnly ? options?.filter { $0.key != AnyHashable(NSReadOnlyPersistentStoreOption) } : options)
             let movedIDs: [NSManagedObjectID]
             do {
                 let entities = modelLayout.layouts.filter { added.holds[$0.index] }
@@ -48,6 +51,7 @@ extension NSPersistentStoreCoordinator {
                 setMetadata(
                     (store.metadata ?? [:]).filter { !Self.ownMetadataKeys.contains($0.key) }, for: copy)
                 movedIDs = try rows.run()
+                if isReadOnly { copy.becomeReadOnly(options) }
             } catch {
                 // The copy is of no use; why it could not be made matters more than a failure to remove it.
                 try? remove(copy)

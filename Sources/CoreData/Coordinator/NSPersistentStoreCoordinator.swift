@@ -331,7 +331,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// The old store is removed from the coordinator; its file stays. Object IDs of the old store do not name objects of the
     /// new one: `NSPersistentStoreCoordinatorStoresDidChange` says under `NSUUIDChangedPersistentStoresKey` which do. The whole
-    /// content passes through memory.
+    /// content passes through memory. With `NSReadOnlyPersistentStoreOption` the new store is filled, and takes no changes after that.
     ///
     /// - Throws: a `CocoaError` when the new store cannot be made or written; the old store then stays.
     @discardableResult

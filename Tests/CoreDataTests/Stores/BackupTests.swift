@@ -36,6 +36,49 @@ import Testing
 
     // MARK: - Copies of all objects
 
+    @Test func aReadOnlyCopyIsFilledAndThenRefusesSaves() throws {  // 300, 305
+        let (coordinator, store) = try open()
+        try fill(coordinator, "Ada")
+        let copy = folder.file("copy.sqlite")
+        let options: [AnyHashable: Any] = [
+            NSReadOnlyPersistentStoreOption: true, NSSQLitePragmasOption: ["journal_mode": "DELETE"],
+            NSSQLiteManualVacuumOption: true,
+        ]
+        let new = try coordinator.migratePersistentStore(store, to: copy, options: options, type: .sqlite)
+        #expect(coordinator.persistentStores == [new])
+        #expect(new.isReadOnly)
+        #expect(new.options?[NSReadOnlyPersistentStoreOption] as? Bool == true)
+        #expect(names(copy) == ["Ada"])
+        #expect(SQLiteFile(copy).value("PRAGMA journal_mode") == "delete")
+        let context = coordinator.newContext()
+        try context.authors().first?.name = "Ida"
+        #expect(throws: CocoaError.self) { try context.save() }
+        context.rollback()
+        context.author("New")
+        #expect(throws: CocoaError.self) { try context.save() }
+        context.rollback()
+        coordinator.setMetadata(["city": "Rome"], for: new)
+        try? context.save()
+        try coordinator.remove(new)
+        #expect(names(copy) == ["Ada"])
+        #expect(try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: copy)["city"] == nil)
+        #expect(!FileManager.default.fileExists(atPath: copy.path + "-wal"))
+    }
+
+    @Test(arguments: StoreKind.allCases.filter { $0 != .sqlite }) func aReadOnlyCopyOfAnotherKindIsFilledToo(kind: StoreKind) throws {
+        let (coordinator, store) = try open()
+        try fill(coordinator, "Ada")
+        let target = try MigratedStore(kind)
+        let new = try coordinator.migratePersistentStore(
+            store, to: target.url, options: [NSReadOnlyPersistentStoreOption: true], withType: kind.type)
+        let context = coordinator.newContext()
+        #expect(try context.names() == ["Ada"])
+        try context.authors().first?.name = "Ida"
+        #expect(throws: CocoaError.self) { try context.save() }
+        #expect(try coordinator.newContext().names() == ["Ada"])
+        try coordinator.remove(new)
+    }
+
     @Test(arguments: StoreKind.persistent, [true, false]) func metadataOfACopyAreWrittenWithIt(kind: StoreKind, hasRows: Bool) throws {
         let (coordinator, store) = try open()
         if hasRows { try fill(coordinator, "Ada") }
