@@ -304,7 +304,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         try destroyStore(at: url, ofType: storeType, options: options)
     }
 
-    /// Copies a store with its journal and external files over another one. The destination must not be added to a coordinator.
+    /// Copies a store with its journal and external files over another one.
+    ///
+    /// If the coordinator has the other one, it is removed from it first, and stays removed: add it again to use what was copied.
     ///
     /// - Throws: a `CocoaError` when the type is unknown, a store cannot be read or written, or something else than a store of the type is
     ///   at the destination. Stores in memory cannot be replaced.

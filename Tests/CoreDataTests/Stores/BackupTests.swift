@@ -91,4 +91,39 @@ import Testing
         #expect(read[NSStoreUUIDKey] as? String == new.identifier)
         #expect(read[NSStoreTypeKey] as? String == kind.type)
     }
+
+    // MARK: - Copies of files
+
+    @Test func replacingAStoreThatTheCoordinatorHasRemovesItFirst() throws {  // 307
+        let backup = folder.file("backup.sqlite")
+        try make("Ada", at: backup)
+        let (coordinator, store) = try open()
+        try fill(coordinator, "Bob")
+        let context = coordinator.newContext()
+        let bob = try #require(try context.authors().first)
+        let log = NotificationLog(.NSPersistentStoreCoordinatorStoresDidChange, from: coordinator)
+        try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: backup, type: .sqlite)
+        #expect(coordinator.persistentStores.isEmpty)
+        #expect(store.persistentStoreCoordinator == nil)
+        #expect(log.all.compactMap { $0.userInfo?[NSRemovedPersistentStoresKey] as? [NSPersistentStore] } == [[store]])
+        #expect(bob.name == nil)
+        try coordinator.addPersistentStore(type: .sqlite, at: url)
+        #expect(try coordinator.newContext().names() == ["Ada"])
+        try fill(coordinator, "Cid")
+        #expect(names(url) == ["Ada", "Cid"])
+    }
+
+    @Test func aReplacementThatFailsSaysThatTheStoreWasRemoved() throws {
+        let (coordinator, _) = try open()
+        try fill(coordinator, "Bob")
+        let error = try #require(
+            errorThrown {
+                try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: folder.file("nothing"), type: .sqlite)
+            })
+        #expect(error.code == CocoaError.fileReadNoSuchFile.rawValue)
+        #expect(error.localizedDescription.contains("nothing"))
+        #expect(error.localizedDescription.contains("was removed from the coordinator"), "\(error.localizedDescription)")
+        #expect(coordinator.persistentStores.isEmpty)
+        #expect(names(url) == ["Bob"])
+    }
 }
