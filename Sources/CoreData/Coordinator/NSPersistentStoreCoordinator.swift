@@ -73,6 +73,15 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         queue.setSpecific(key: queueKey, value: true)
     }
 
+    /// Makes a coordinator with an empty model, for what needs none: destroying and replacing stores.
+    ///
+    /// ```swift
+    /// try NSPersistentStoreCoordinator().destroyPersistentStore(at: url, type: .sqlite)
+    /// ```
+    public convenience override init() {
+        self.init(managedObjectModel: NSManagedObjectModel())
+    }
+
     /// Makes a coordinator without stores for a model that may be inconsistent.
     ///
     /// - Throws: `CocoaError.coreData` (134060); `NSDetailedErrorsKey` holds one error for each inconsistency.

@@ -126,4 +126,17 @@ import Testing
         #expect(coordinator.persistentStores.isEmpty)
         #expect(names(url) == ["Bob"])
     }
+
+    // MARK: - Removal
+
+    @Test func aCoordinatorWithoutAModelReplacesAndDestroys() throws {  // 306, 307
+        let source = folder.file("source.sqlite")
+        try make("Ada", at: source)
+        let coordinator = NSPersistentStoreCoordinator()
+        #expect(coordinator.managedObjectModel.entities.isEmpty)
+        try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: source, type: .sqlite)
+        #expect(names(url) == ["Ada"])
+        try coordinator.destroyPersistentStore(at: url, type: .sqlite)
+        #expect(SQLiteFile(url).rows("SELECT name FROM sqlite_master WHERE name LIKE 'Z%'").isEmpty)
+    }
 }
