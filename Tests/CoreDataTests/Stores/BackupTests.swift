@@ -127,6 +127,57 @@ import Testing
         #expect(names(url) == ["Bob"])
     }
 
+    @Test(arguments: [nil, "WAL", "DELETE"]) func theJournalModeOfTheDestinationsOptionsHolds(former: String?) throws {  // 299, 307
+        let source = folder.file("source.sqlite")
+        try make("Ada", at: source)
+        if let former {
+            let (coordinator, store) = try open(options: [NSSQLitePragmasOption: ["journal_mode": former]])
+            try fill(coordinator, "Bob")
+            try coordinator.remove(store)
+        }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        try coordinator.replacePersistentStore(
+            at: url, destinationOptions: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]], withPersistentStoreFrom: source,
+            type: .sqlite)
+        #expect(SQLiteFile(url).value("PRAGMA journal_mode") == "delete")
+        #expect(names(url) == ["Ada"])
+        #expect(!FileManager.default.fileExists(atPath: url.path + "-wal"))
+        try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: source, type: .sqlite)
+        #expect(SQLiteFile(url).value("PRAGMA journal_mode") == "wal")
+    }
+
+    @Test func aStoreWithPagesOfAnotherSizeIsReplaced() throws {  // 307
+        let source = folder.file("source.sqlite")
+        try make("Ada", at: source)
+        #expect(SQLiteFile(source).execute("PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL"))
+        try make("Bob", at: url)
+        let other = SQLiteFile(url)
+        #expect(other.value("PRAGMA page_size") != "8192")
+        #expect(other.value("SELECT count(*) FROM ZAUTHOR") == "1")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        func replace() throws {
+            try coordinator.replacePersistentStore(
+                at: url, destinationOptions: [NSPersistentStoreTimeoutOption: 0.05], withPersistentStoreFrom: source, type: .sqlite)
+        }
+        // Others have it open, for whom pages cannot change their size.
+        #expect(throws: CocoaError.self) { try replace() }
+        #expect(names(url) == ["Bob"])
+        withExtendedLifetime(other) {}
+    }
+
+    @Test func aClosedStoreWithPagesOfAnotherSizeIsReplaced() throws {  // 307
+        let source = folder.file("source.sqlite")
+        try make("Ada", at: source)
+        #expect(SQLiteFile(source).execute("PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL"))
+        try make("Bob", at: url)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: source, type: .sqlite)
+        #expect(names(url) == ["Ada"])
+        #expect(SQLiteFile(url).value("PRAGMA page_size") == "8192")
+        #expect(SQLiteFile(url).value("PRAGMA journal_mode") == "wal")
+        #expect(SQLiteFile(url).value("PRAGMA integrity_check") == "ok")
+    }
+
     // MARK: - Removal
 
     @Test func aCoordinatorWithoutAModelReplacesAndDestroys() throws {  // 306, 307

@@ -138,14 +138,24 @@ extension SQLiteStore {
                 let configuration = try configuration(url, destinationOptions, isReadOnly: false)
                 let to = try SQLiteConnection(path: url.path, mode: .create, timeout: configuration.timeout)
                 try requireStoreOrNothing(to)
-                try replace(to, at: url, with: from, at: source)
+                try replace(to, at: url, with: from, at: source, configuration)
             }
         } catch let error as SQLiteError {
             throw error.cocoaError
         }
     }
 
-    private static func replace(_ to: SQLiteConnection, at url: URL, with from: SQLiteConnection, at source: URL) throws {
+    private static func replace(
+        _ to: SQLiteConnection, at url: URL, with from: SQLiteConnection, at source: URL,
+        _ configuration: SQLiteConnectionPool.Configuration
+    ) throws {
+        let wanted = configuration.journalMode ?? "WAL"
+        func setJournalMode(_ mode: String) throws {
+            try SQLiteConnectionPool.setJournalMode(mode, of: to, waiting: configuration.timeout)
+        }
+        // A log keeps the size of its pages. Only who has the database alone can end it.
+        let keepsLog = try wanted.lowercased() == "wal" && to.integer("PRAGMA page_size") == from.integer("PRAGMA page_size")
+        if try !keepsLog && to.text("PRAGMA journal_mode")?.lowercased() == "wal" { try setJournalMode("DELETE") }
         let files = ExternalFiles(storeURL: url)
         let former = try ExternalFileNames.inRows(of: to)
         let names = try ExternalFileNames.inRows(of: from)
@@ -159,7 +169,7 @@ extension SQLiteStore {
                 throw SQLiteError(
                     extendedCode: result, message: String(cString: sqlite3_errstr(result)), path: url.path)
             }
-            try to.execute("PRAGMA journal_mode = WAL")
+            try setJournalMode(wanted)
         }
         if names.isEmpty {
             try copyRows()
