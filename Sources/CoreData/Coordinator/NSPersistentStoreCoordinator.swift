@@ -306,7 +306,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// store in memory nothing is at the URL, and whatever is there is left alone.
     ///
     /// - Throws: a `CocoaError` when the type is unknown, the store cannot be destroyed, or there is no regular file of a store of
-    ///   the type. With `NSPersistentStoreForceDestroyOption` the file need not be readable as one.
+    ///   the type. With `NSPersistentStoreForceDestroyOption` the file need be neither readable as one nor free of locks.
     open func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {

@@ -190,4 +190,23 @@ import Testing
         try coordinator.destroyPersistentStore(at: url, type: .sqlite)
         #expect(SQLiteFile(url).rows("SELECT name FROM sqlite_master WHERE name LIKE 'Z%'").isEmpty)
     }
+
+    @Test(arguments: ["WAL", "DELETE"]) func aStoreThatOthersHaveLockedIsDestroyedByForceOnly(journal: String) throws {  // 306
+        let (coordinator, store) = try open(options: [NSSQLitePragmasOption: ["journal_mode": journal]])
+        try fill(coordinator, "Ada")
+        try coordinator.remove(store)
+        let other = SQLiteFile(url)
+        #expect(other.execute("BEGIN EXCLUSIVE; UPDATE ZAUTHOR SET ZNAME = 'Ida'"))
+        var options: [AnyHashable: Any] = [NSPersistentStoreTimeoutOption: 0.05]
+        #expect(throws: CocoaError.self) { try coordinator.destroyPersistentStore(at: url, type: .sqlite, options: options) }
+        options[NSPersistentStoreForceDestroyOption] = true
+        try coordinator.destroyPersistentStore(at: url, type: .sqlite, options: options)
+        #expect(SQLiteFile(url).rows("SELECT name FROM sqlite_master").isEmpty)
+        try make("Bob", at: url)
+        // What the other writes now is gone, and does no harm to the new store.
+        other.execute("COMMIT")
+        other.execute("UPDATE ZAUTHOR SET ZNAME = 'Eve'")
+        #expect(names(url) == ["Bob"])
+        #expect(SQLiteFile(url).value("PRAGMA integrity_check") == "ok")
+    }
 }
