@@ -3,7 +3,7 @@ import Foundation
 /// Copies of entities whose links (hierarchy, destinations, inverses, indexes) lead to copies.
 ///
 /// Every link is replaced by its counterpart, found by identity or, where models are merged, by name; a link to an
-/// entity that is not copied is dropped.
+/// entity that is not copied is dropped, and so is a fetched property of one.
 struct ModelCopier {
     /// The copies, in the order of the originals.
     let entities: [NSEntityDescription]
@@ -31,12 +31,28 @@ struct ModelCopier {
                 ?? relationship.owningEntity.flatMap { counterpart(of: $0) }
                 .flatMap { $0.ownProperties.first { $0.name == relationship.name } as? NSRelationshipDescription }
         }
+        // Of entities of one name those of another model may have the subentities: each copy goes where its original's superentity went.
+        var children: [ObjectIdentifier: [NSEntityDescription]] = [:]
         for (original, copy) in zip(originals, copies) {
-            copy.subentities = original.subentities.compactMap { counterpart(of: $0) }
+            guard let parent = original.superentity.flatMap({ counterpart(of: $0) }) else { continue }
+            children[ObjectIdentifier(parent), default: []].append(copy)
+        }
+        for (original, copy) in zip(originals, copies) {
+            let own = children[ObjectIdentifier(copy)] ?? []
+            let isOwn = Set(own.map(ObjectIdentifier.init))
+            let listed = original.subentities.compactMap { counterpart(of: $0) }.filter { isOwn.contains(ObjectIdentifier($0)) }
+            let isListed = Set(listed.map(ObjectIdentifier.init))
+            copy.subentities = listed + own.filter { !isListed.contains(ObjectIdentifier($0)) }
             for case let relationship as NSRelationshipDescription in copy.ownProperties {
                 relationship.destinationEntity = relationship.destinationEntity.flatMap { counterpart(of: $0) }
                 relationship.inverseRelationship = relationship.inverseRelationship.flatMap { counterpart(of: $0) }
             }
+        }
+        // Indexes come last: what changes properties drops them.
+        let copiedNames = Set(originals.compactMap(\.name))
+        for (original, copy) in zip(originals, copies) {
+            let lost = original.ownProperties.filter { Self.fetchesOmittedEntity($0, of: original, copied: copiedNames) }
+            if !lost.isEmpty { copy.properties = copy.ownProperties.filter { property in !lost.contains { $0.name == property.name } } }
         }
         for (original, copy) in zip(originals, copies) {
             copy.indexes = original.indexes.map { index in
@@ -45,6 +61,16 @@ struct ModelCopier {
         }
         entities = copies
         self.entityCopies = entityCopies
+    }
+
+    /// Whether a property fetches an entity of its model that is not copied. Version hashes do not depend on it.
+    private static func fetchesOmittedEntity(
+        _ property: NSPropertyDescription, of entity: NSEntityDescription, copied names: Set<String>
+    ) -> Bool {
+        guard let target = (property as? NSFetchedPropertyDescription)?.fetchRequestTemplate?.entityName, !names.contains(target) else {
+            return false
+        }
+        return entity.owningModel?.entitiesByName[target] != nil
     }
 
     /// The copy of an entity, or the entity itself when it was not copied.

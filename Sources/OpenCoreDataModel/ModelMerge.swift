@@ -7,13 +7,14 @@ enum ModelMerge {
         merged(models) { _ in true }
     }
 
-    /// Unites those entities whose hashes a store's metadata names; nil when one of these is missing.
+    /// Unites those entities whose hashes a store's metadata names; nil when the result would not have these hashes: an entity is
+    /// missing, or one that another leads to.
     static func merged(
         _ models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]
     ) -> NSManagedObjectModel? {
         guard let hashes = StoreMetadataHashes.hashes(in: metadata) else { return nil }
         guard let model = merged(models, including: { hashes[$0.name ?? ""] == $0.versionHash }),
-            Set(model.entitiesByName.keys) == Set(hashes.keys)
+            model.entityVersionHashesByName == hashes
         else { return nil }
         return model
     }
@@ -38,7 +39,7 @@ enum ModelMerge {
         let result = NSManagedObjectModel()
         let copier = ModelCopier(order, findingByName: chosen)
         result.entities = copier.entities
-        for model in models {
+        for model in models where model.entities.isEmpty || model.entities.contains(where: isWanted) {
             for configuration in model.configurations {
                 let members = model.entities(forConfigurationName: configuration) ?? []
                 let previous = result.entities(forConfigurationName: configuration) ?? []
@@ -47,6 +48,9 @@ enum ModelMerge {
                 result.setEntities(previous + added, forConfigurationName: configuration)
             }
             for (name, template) in model.fetchRequestTemplates where result.fetchRequestTemplates[name] == nil {
+                // An entity that was not taken cannot be fetched; one that its own model lacks is that model's mistake, and stays to be seen.
+                let isTaken = result.entitiesByName[template.entityName] != nil || model.entitiesByName[template.entityName] == nil
+                guard isTaken else { continue }
                 result.fetchRequestTemplates[name] = template
             }
             result.versionIdentifiers.formUnion(model.versionIdentifiers)

@@ -51,6 +51,67 @@ struct ModelMergingTests {
         #expect(NSManagedObjectModel(byMerging: [first], forStoreMetadata: [:]) == nil)
     }
 
+    private func merge(_ models: [NSManagedObjectModel], _ hashes: [String: Data]) -> NSManagedObjectModel? {
+        NSManagedObjectModel(byMerging: models, forStoreMetadata: ["NSStoreModelVersionHashes": hashes])
+    }
+
+    /// The hash of an entity is the same whether it has subentities or not.
+    @Test func anEntityKeepsASuperentityThatAnotherModelHasToo() throws {
+        let first = model(SampleModels.entity("Item", [SampleModels.attribute("x")]))
+        let (item, special) = (SampleModels.entity("Item", [SampleModels.attribute("x")]), SampleModels.entity("Special"))
+        item.subentities = [special]
+        let second = model(item, special)
+        let hashes = second.entityVersionHashesByName
+        for merged in [merge([first, second], hashes), NSManagedObjectModel(byMerging: [first, second])] {
+            let merged = try #require(merged)
+            #expect(merged.entitiesByName["Special"]?.superentity === merged.entitiesByName["Item"])
+            #expect(merged.entityVersionHashesByName == hashes)
+            #expect(merged.consistencyProblems() == [])
+        }
+        #expect(first.entities[0].subentities.isEmpty)
+        #expect(second.entitiesByName["Item"]?.subentities.count == 1)
+    }
+
+    /// Behaviour 17.
+    @Test func aModelThatWouldNotHaveTheStoresHashesIsNone() throws {
+        let (a, b) = (SampleModels.entity("A"), SampleModels.entity("B"))
+        a.properties = [NSRelationshipDescription("b", to: b)]
+        let whole = model(a, b)
+        let hashes = whole.entityVersionHashesByName
+        #expect(merge([whole], hashes)?.entityVersionHashesByName == hashes)
+        #expect(merge([whole], hashes.filter { $0.key == "A" }) == nil)
+        #expect(merge([whole], hashes.filter { $0.key == "B" })?.entities.count == 1)
+    }
+
+    @Test func whatLeadsToEntitiesThatAreNotTakenIsLeftOut() throws {
+        let (a, b) = (SampleModels.entity("A"), SampleModels.entity("B"))
+        let fetched = NSFetchedPropertyDescription()
+        fetched.name = "others"
+        fetched.fetchRequestTemplate = FetchRequestTemplate(entityName: "B")
+        let own = NSFetchedPropertyDescription()
+        own.name = "own"
+        own.fetchRequestTemplate = FetchRequestTemplate(entityName: "A")
+        a.properties += [fetched, own]
+        let first = model(a, b)
+        first.fetchRequestTemplates = ["a": FetchRequestTemplate(entityName: "A"), "b": FetchRequestTemplate(entityName: "B")]
+        first.versionIdentifiers = ["one"]
+        let second = model(SampleModels.entity("C"))
+        second.versionIdentifiers = ["two"]
+        second.fetchRequestTemplates = ["c": FetchRequestTemplate(entityName: "C")]
+        let hashes = first.entityVersionHashesByName.filter { $0.key == "A" }
+        let merged = try #require(merge([first, second], hashes))
+        #expect(merged.consistencyProblems() == [])
+        #expect(merged.fetchRequestTemplates.keys.sorted() == ["a"])
+        #expect(merged.versionIdentifiers == ["one"])
+        #expect(merged.entitiesByName["A"]?.propertiesByName["own"] != nil)
+        #expect(merged.entityVersionHashesByName == hashes)
+        _ = try NSPersistentStoreCoordinator(validating: merged)
+        let all = try #require(NSManagedObjectModel(byMerging: [first, second]))
+        #expect(all.fetchRequestTemplates.keys.sorted() == ["a", "b", "c"])
+        #expect(all.versionIdentifiers == ["one", "two"])
+        #expect(all.entitiesByName["A"]?.propertiesByName["others"] != nil)
+    }
+
     /// Behaviour 16.
     @Test func modelsOfABundleAreFoundAndMerged() throws {
         let folder = try TemporaryFolder()

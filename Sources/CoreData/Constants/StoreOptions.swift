@@ -77,7 +77,8 @@ public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
 /// free one, as long as `NSPersistentStoreTimeoutOption` says.
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
 
-/// A `Bool` or number, for `destroyPersistentStore`. True: the store is destroyed even though it is in use or damaged.
+/// A `Bool` or number, for `destroyPersistentStore`. True: the store is destroyed even though it is damaged, or others do not give up its
+/// locks within `NSPersistentStoreTimeoutOption`. An empty file then takes the place of a SQLite store's, and what those others write is lost.
 ///
 /// ```swift
 /// try coordinator.destroyPersistentStore(at: url, type: .sqlite, options: [NSPersistentStoreForceDestroyOption: true])

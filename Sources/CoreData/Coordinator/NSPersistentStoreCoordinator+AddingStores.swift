@@ -59,7 +59,8 @@ extension NSPersistentStoreCoordinator {
         let entities = try compatibility.entities()
         try compatibility.checkFeatures(of: entities, storeClass: storeClass)
         let url = try self.url(url, for: storeClass, type: type)
-        if let other = persistentStore(for: url) { throw duplicate(other, of: type, at: url) }
+        // Each store at the null device is one of its own.
+        if url.path != SQLiteStore.nullDevice, let other = persistentStore(for: url) { throw duplicate(other, of: type, at: url) }
 
         let store = storeClass.init(
             persistentStoreCoordinator: self, configurationName: configuration, at: url, options: options)
@@ -162,9 +163,10 @@ extension NSPersistentStoreCoordinator {
         store.identifier ?? Swift.type(of: store).newIdentifier(at: store.url ?? URL(fileURLWithPath: "/"))
     }
 
-    /// The URL for a store; one of its own for a store that was given none and need not have a file.
+    /// The URL for a store; one of its own for a store that was given none, or the null device, and need not have a file.
     private func url(_ url: URL?, for storeClass: NSPersistentStore.Type, type: String) throws -> URL {
-        if let url = url ?? storeClass.ownURL() { return url }
+        let place = url.flatMap { $0.isFileURL && $0.path == SQLiteStore.nullDevice ? nil : $0 }
+        if let url = place ?? storeClass.ownURL() ?? url { return url }
         throw CoreDataErrors.make(
             .persistentStoreOpen, "A store of the type '\(type)' needs a URL, and none was given.",
             recovery: "Set the URL of the store, or of its description.",

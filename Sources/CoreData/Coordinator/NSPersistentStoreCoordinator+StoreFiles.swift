@@ -15,15 +15,24 @@ extension NSPersistentStoreCoordinator {
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]?, withPersistentStoreFrom sourceURL: URL,
         sourceOptions: [AnyHashable: Any]?, ofType storeType: String
     ) throws {
-        if let open = persistentStore(for: destinationURL) {
-            throw CoreDataErrors.make(
-                .persistentStoreOperation,
-                "The store \(StoreName.text(type: open.type, url: open.url)) cannot be replaced while the coordinator has it.",
-                recovery: "Remove the store from the coordinator first.",
-                userInfo: StoreOpeningErrors.userInfo(type: open.type, url: open.url))
+        let storeClass = try StoreTypeRegistry.storeClass(for: storeType, at: destinationURL)
+        // Removed before the lock is taken, because observers are told of it.
+        let open = persistentStore(for: destinationURL)
+        if let open { try remove(open) }
+        do {
+            try changingStores.withLock {
+                try storeClass.replaceStore(
+                    ofType: storeType, at: destinationURL, options: destinationOptions, withStoreAt: sourceURL,
+                    sourceOptions: sourceOptions)
+            }
+        } catch let error as NSError {
+            guard let open else { throw error }
+            var userInfo = error.userInfo
+            userInfo[NSLocalizedDescriptionKey] =
+                "\(error.localizedDescription) The store \(StoreName.text(type: open.type, url: destinationURL)) was removed from the "
+                + "coordinator before it was to be replaced; add it again to go on with it."
+            throw NSError(domain: error.domain, code: error.code, userInfo: userInfo)
         }
-        try StoreTypeRegistry.storeClass(for: storeType, at: destinationURL).replaceStore(
-            ofType: storeType, at: destinationURL, options: destinationOptions, withStoreAt: sourceURL, sourceOptions: sourceOptions)
     }
 
     func migrateStore(
@@ -38,14 +47,20 @@ extension NSPersistentStoreCoordinator {
             }
             let configuration =
                 store.configurationName == NSPersistentStore.defaultConfigurationName ? nil : store.configurationName
+            // A store that is read-only from the start could be neither made nor filled.
+            let isReadOnly = NSPersistentStore.flag(options, NSReadOnlyPersistentStoreOption)
             let copy = try addPersistentStore(
-                ofType: storeType, configurationName: configuration, at: url, options: options)
+                ofType: storeType, configurationName: configuration, at: url,
+                options: isReadOnly ? options?.filter { $0.key != AnyHashable(NSReadOnlyPersistentStoreOption) } : options)
             let movedIDs: [NSManagedObjectID]
             do {
                 let entities = modelLayout.layouts.filter { added.holds[$0.index] }
-                movedIDs = try StoreCopy(from: store, to: copy, entities: entities).run()
+                let rows = try StoreCopy(from: store, to: copy, entities: entities)
+                // Before the rows, with which they are written.
                 setMetadata(
                     (store.metadata ?? [:]).filter { !Self.ownMetadataKeys.contains($0.key) }, for: copy)
+                movedIDs = try rows.run()
+                if isReadOnly { copy.becomeReadOnly(options) }
             } catch {
                 // The copy is of no use; why it could not be made matters more than a failure to remove it.
                 try? remove(copy)

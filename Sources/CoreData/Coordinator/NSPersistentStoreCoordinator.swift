@@ -73,6 +73,15 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         queue.setSpecific(key: queueKey, value: true)
     }
 
+    /// Makes a coordinator with an empty model, for what needs none: destroying and replacing stores.
+    ///
+    /// ```swift
+    /// try NSPersistentStoreCoordinator().destroyPersistentStore(at: url, type: .sqlite)
+    /// ```
+    public convenience override init() {
+        self.init(managedObjectModel: NSManagedObjectModel())
+    }
+
     /// Makes a coordinator without stores for a model that may be inconsistent.
     ///
     /// - Throws: `CocoaError.coreData` (134060); `NSDetailedErrorsKey` holds one error for each inconsistency.
@@ -297,14 +306,16 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// store in memory nothing is at the URL, and whatever is there is left alone.
     ///
     /// - Throws: a `CocoaError` when the type is unknown, the store cannot be destroyed, or there is no regular file of a store of
-    ///   the type. With `NSPersistentStoreForceDestroyOption` the file need not be readable as one.
+    ///   the type. With `NSPersistentStoreForceDestroyOption` the file need be neither readable as one nor free of locks.
     open func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {
         try destroyStore(at: url, ofType: storeType, options: options)
     }
 
-    /// Copies a store with its journal and external files over another one. The destination must not be added to a coordinator.
+    /// Copies a store with its journal and external files over another one.
+    ///
+    /// If the coordinator has the other one, it is removed from it first, and stays removed: add it again to use what was copied.
     ///
     /// - Throws: a `CocoaError` when the type is unknown, a store cannot be read or written, or something else than a store of the type is
     ///   at the destination. Stores in memory cannot be replaced.
@@ -331,7 +342,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// The old store is removed from the coordinator; its file stays. Object IDs of the old store do not name objects of the
     /// new one: `NSPersistentStoreCoordinatorStoresDidChange` says under `NSUUIDChangedPersistentStoresKey` which do. The whole
-    /// content passes through memory.
+    /// content passes through memory. With `NSReadOnlyPersistentStoreOption` the new store is filled, and takes no changes after that.
     ///
     /// - Throws: a `CocoaError` when the new store cannot be made or written; the old store then stays.
     @discardableResult
@@ -390,15 +401,4 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Locks the coordinator if no other thread has locked it.
     public func tryLock() -> Bool { userLock.try() }
-}
-
-extension Result {
-    /// What a block returns or throws.
-    init(running block: () throws(Failure) -> Success) {
-        do {
-            self = .success(try block())
-        } catch {
-            self = .failure(error)
-        }
-    }
 }

@@ -27,8 +27,13 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// ```
     open var configuration: String?
 
-    /// Where the store is. nil for a store in memory, and for a new description.
-    open var url: URL?
+    /// Where the store is: at `/dev/null` for a new description, where a SQLite store lives in memory, and stores of no file take a URL of
+    /// their own, as they do for nil.
+    ///
+    /// ```swift
+    /// container.persistentStoreDescriptions = [NSPersistentStoreDescription()]    // for tests: nothing is left on the disk
+    /// ```
+    open var url: URL? = URL(fileURLWithPath: SQLiteStore.nullDevice)
 
     /// The options the store will be added with.
     open private(set) var options: [String: NSObject] = [:]
@@ -66,7 +71,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// The type of the stores that are found at URLs of a scheme.
     private static func type(of url: URL) -> String { PostgreSQLAddress.isAddress(url) ? PostgreSQLStore.storeType : NSSQLiteStoreType }
 
-    /// A description without a URL.
+    /// A description of a store at `/dev/null`: in memory, until it is given another URL.
     public required override init() {
         super.init()
         setDefaultOptions()

@@ -21,8 +21,18 @@ struct StoreMigration {
 
 /// Finds the model that a store was made with.
 enum SourceModelSearch {
+    /// How a model has a store's version hashes, the surest way first.
+    private enum Fit {
+        /// They are those of all its entities.
+        case whole
+        /// They are those of the entities of one of its configurations.
+        case configuration
+        /// They are those of some of its hierarchies.
+        case part
+    }
+
     /// The model with a store's version hashes: among the versions of the destination model's file, among those of the
-    /// program's bundles, or in the store itself.
+    /// program's bundles, or in the store itself. One that has more entities than the store counts only where none has the same.
     ///
     /// Hashes do not tell renaming identifiers. Those of the file at hand were written for this migration; those in the store are
     /// what was known when it was made.
@@ -32,28 +42,61 @@ enum SourceModelSearch {
         fitting hashes: [String: Data], metadata: [String: Any], destination: NSManagedObjectModel,
         bundles: [Bundle] = [Bundle.main] + Bundle.allBundles + Bundle.allFrameworks, storedModel: () -> NSManagedObjectModel?
     ) -> NSManagedObjectModel? {
-        if let found = version(besides: destination, hashes) { return found }
-        // Merging works on copies, so that freezing the result leaves the program's models alone.
-        if let found = NSManagedObjectModel.mergedModel(from: bundles, forStoreMetadata: metadata), isUsable(found, hashes) {
-            return found
+        var others: [(model: NSManagedObjectModel, fit: Fit)] = []
+        /// The first model that fits as a whole; notes those that fit otherwise.
+        func whole(_ models: [NSManagedObjectModel?]) -> NSManagedObjectModel? {
+            for case let model? in models {
+                switch fit(of: model, to: hashes) {
+                case .whole?: return model
+                case let fit?: others.append((model, fit))
+                case nil: break
+                }
+            }
+            return nil
         }
-        if let stored = storedModel(), isUsable(stored, hashes) { return stored }
-        return nil
+        if let found = whole(versions(besides: destination)) { return found }
+        // Merging works on copies, so that freezing the result leaves the program's models alone.
+        if let found = whole([NSManagedObjectModel.mergedModel(from: bundles, forStoreMetadata: metadata)]) { return found }
+        if let found = whole([storedModel()]) { return found }
+        return (others.first { $0.fit == .configuration } ?? others.first)?.model
     }
 
-    private static func version(besides destination: NSManagedObjectModel, _ hashes: [String: Data]) -> NSManagedObjectModel? {
-        guard let file = destination.fileURL else { return nil }
+    /// The versions in the destination model's file, from the earliest name to the latest; what is the destination itself comes last.
+    private static func versions(besides destination: NSManagedObjectModel) -> [NSManagedObjectModel] {
+        guard let file = destination.fileURL else { return [] }
         let bundle = ["momd", "xcdatamodeld"].contains(file.pathExtension) ? file : file.deletingLastPathComponent()
-        let versions = ((try? ModelFile.versions(of: bundle)) ?? [:]).sorted { $0.key < $1.key }
-        return versions.lazy.compactMap { try? ModelFile.model(at: $0.value) }.first { isUsable($0, hashes) }
+        let versions = ((try? ModelFile.versions(of: bundle)) ?? [:])
+            .sorted { $0.key.compare($1.key, options: .numeric) == .orderedAscending }
+        let models = versions.compactMap { try? ModelFile.model(at: $0.value) }
+        let current = destination.entityVersionHashesByName
+        let isCurrent = models.map { $0.entityVersionHashesByName == current }
+        return zip(models, isCurrent).filter { !$0.1 }.map(\.0) + zip(models, isCurrent).filter(\.1).map(\.0)
     }
 
-    /// Whether a model has a store's hashes and is sound: a file may hold anything.
-    private static func isUsable(_ model: NSManagedObjectModel, _ hashes: [String: Data]) -> Bool {
+    /// How a model has a store's hashes; nil where it has not, or is not sound: a file may hold anything.
+    private static func fit(of model: NSManagedObjectModel, to hashes: [String: Data]) -> Fit? {
         // No objects are made of the former entities. Their classes may be gone, or describe the new version.
         for entity in model.entities { entity.managedObjectClassName = nil }
-        guard model.consistencyProblems().isEmpty else { return false }
+        guard model.consistencyProblems().isEmpty else { return nil }
         let entities = model.entitiesByName
-        return hashes.allSatisfy { entities[$0.key]?.versionHash == $0.value } || ArchivedComposite.isForm(of: model, hashes)
+        guard hashes.allSatisfy({ entities[$0.key]?.versionHash == $0.value }) || ArchivedComposite.isForm(of: model, hashes) else {
+            return nil
+        }
+        let stored = Set(hashes.keys)
+        if stored == Set(entities.keys) { return .whole }
+        let isConfiguration = model.configurations.contains { name in
+            Set((model.entities(forConfigurationName: name) ?? []).compactMap(\.name)) == stored
+        }
+        if isConfiguration { return .configuration }
+        // A hash does not tell subentities, for which a table has columns.
+        let roots = Set(entities.values.filter { stored.contains($0.name ?? "") }.map { ObjectIdentifier(root(of: $0)) })
+        let isPart = entities.values.allSatisfy { stored.contains($0.name ?? "") || !roots.contains(ObjectIdentifier(root(of: $0))) }
+        return isPart ? .part : nil
+    }
+
+    private static func root(of entity: NSEntityDescription) -> NSEntityDescription {
+        var root = entity
+        while let parent = root.superentity { root = parent }
+        return root
     }
 }

@@ -19,6 +19,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         var identifier: String?
         var metadata: [String: Any] = [:]
         var isReadOnly = false
+        /// Option values are property list values or immutable objects.
+        var options: [AnyHashable: Any]?
         var registeredType = ""
         weak var coordinator: NSPersistentStoreCoordinator?
         var number = -1
@@ -32,8 +34,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The name of the model configuration whose entities the store holds; `PF_DEFAULT_CONFIGURATION_NAME` for all.
     public let configurationName: String
     /// The options the store was added with.
-    public nonisolated(unsafe) let options: [AnyHashable: Any]?
-    // nonisolated(unsafe): never changed; option values are property list values or immutable objects.
+    public var options: [AnyHashable: Any]? { state.withLock { guarded in Unchecked(guarded.options) }.value }
 
     /// Makes a store that is not open yet: the coordinator calls this, then `loadMetadata()`.
     public required init(
@@ -41,12 +42,13 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         options: [AnyHashable: Any]? = nil
     ) {
         configurationName = name ?? NSPersistentStore.defaultConfigurationName
-        self.options = options
         state = Mutex(State(url: url))
         super.init()
+        let given = Unchecked(options)
         state.withLock {
             $0.coordinator = root
-            $0.isReadOnly = Self.flag(options, NSReadOnlyPersistentStoreOption)
+            $0.options = given.value
+            $0.isReadOnly = Self.flag(given.value, NSReadOnlyPersistentStoreOption)
         }
     }
 
@@ -85,6 +87,13 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Why, when they are.
     var readOnlyReason: ReadOnlyReason { .option }
+
+    /// Takes no more changes, as if the store had been added with these options.
+    func becomeReadOnly(_ options: [AnyHashable: Any]?) {
+        let given = Unchecked(options)
+        state.withLock { $0.options = given.value }
+        isReadOnly = true
+    }
 
     /// The store's metadata: its type, UUID, the version hashes of its model and the application's own keys.
     open var metadata: [String: Any]! {

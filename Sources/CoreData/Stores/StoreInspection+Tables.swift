@@ -54,11 +54,15 @@ extension StoreInspection {
     /// - Parameters:
     ///   - columns: what is there: each table with its columns.
     ///   - numbers: the entity numbers in `Z_PRIMARYKEY`.
+    ///   - configuration: the configuration whose entities the store holds; nil for all.
     /// - Throws: an error that names a property without a column.
     package static func tables(
-        of model: NSManagedObjectModel, columns: [String: [String]], numbers: [String: Int]
+        of model: NSManagedObjectModel, columns: [String: [String]], numbers: [String: Int], configuration: String? = nil
     ) throws -> (entities: [EntityTable], joins: [JoinTable]) {
-        let mapping = try SQLMapping(layouts: model.layout(), SQLiteDialect(), CoreDataNaming(), numbers: numbers) { _ in true }
+        let names = Set((model.entities(forConfigurationName: configuration) ?? []).compactMap(\.name))
+        let mapping = try SQLMapping(layouts: model.layout(), SQLiteDialect(), CoreDataNaming(), numbers: numbers) {
+            names.contains($0.name)
+        }
         mapping.adjust(to: columns)
         let entities = mapping.tables.map { table in
             EntityTable(

@@ -51,7 +51,7 @@ struct ObjectIdentities {
         return identity
     }
 
-    private var entities: [NSEntityDescription] { store.model.model.entities }
+    private var entities: [NSEntityDescription] { store.model.entities }
 
     private func identity(_ entity: NSEntityDescription, _ key: Int64) -> NSManagedObjectID? {
         guard let uuid = coordinator.persistentStores.first?.identifier,

@@ -21,7 +21,8 @@ final class OpenedStore {
             NSReadOnlyPersistentStoreOption: true, NSIgnorePersistentStoreVersioningOption: true,
             NSPersistentStoreTimeoutOption: SQLiteReader.timeout, StoreInspection.immutableFileOption: store.file.isImmutable,
         ]
-        try store.model.coordinator.addPersistentStore(type: .sqlite, at: store.file.url, options: options)
+        try store.model.coordinator.addPersistentStore(
+            type: .sqlite, configuration: store.model.configuration, at: store.file.url, options: options)
         context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = store.model.coordinator
     }

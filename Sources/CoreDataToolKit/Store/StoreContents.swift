@@ -116,11 +116,15 @@ struct StoreContents {
 
     /// Adds the entities that a table shows, but `Z_PRIMARYKEY` does not: of the model, or else those of tables that no
     /// entity has.
-    mutating func addEntities(missingIn model: NSManagedObjectModel?, reader: SQLiteReader) throws {
+    ///
+    /// - Parameter configuration: the configuration of the model whose entities the store holds; nil for all.
+    mutating func addEntities(missingIn model: NSManagedObjectModel?, configuration: String? = nil, reader: SQLiteReader) throws {
         let known = Set(entityNames(in: model).values)
         if let model {
             let numbers = Dictionary(entities.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
-            let planned = try StoreInspection.tables(of: model, columns: columnNames, numbers: numbers).entities
+            let planned = try StoreInspection.tables(
+                of: model, columns: columnNames, numbers: numbers, configuration: configuration
+            ).entities
             for table in planned {
                 for entity in table.entities where !known.contains(entity.name) {
                     if isListed { problems.append("Z_PRIMARYKEY does not list the entity '\(entity.name)'.") }

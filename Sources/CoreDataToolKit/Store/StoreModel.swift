@@ -20,6 +20,11 @@ struct StoreModel {
 
     /// What the engine reads the store with.
     let coordinator: NSPersistentStoreCoordinator
+    /// The configuration whose entities the store holds; nil for all.
+    let configuration: String?
+
+    /// The entities that the store holds.
+    var entities: [NSEntityDescription] { model.entities(forConfigurationName: configuration) ?? [] }
 
     /// Finds the model of a store, and completes the store's list of entities from it.
     ///
@@ -70,20 +75,48 @@ struct StoreModel {
         transformables = Self.readTransformablesAsData(in: model)
         // A class of this program that happens to have the name of one of the store's classes is none of them.
         for entity in model.entities { entity.managedObjectClassName = "NSManagedObject" }
+        // A store of tables alone holds what was found in them.
+        configuration = origin == .tables ? nil : Self.makeConfiguration(of: model, contents)
         coordinator = try NSPersistentStoreCoordinator(validating: model)
         var completed = contents
-        try completed.addEntities(missingIn: model, reader: reader)
+        try completed.addEntities(missingIn: model, configuration: configuration, reader: reader)
         contents = completed
+    }
+
+    /// Makes a configuration of those hierarchies of a model that a store was made for, or shows.
+    ///
+    /// - Returns: its name; nil where these are all.
+    private static func makeConfiguration(of model: NSManagedObjectModel, _ contents: StoreContents) -> String? {
+        guard let hashes = contents.metadata[NSStoreModelVersionHashesKey] as? [String: Any] else { return nil }
+        let listed = Set(contents.entityNames(in: model).values)
+        func root(of entity: NSEntityDescription) -> NSEntityDescription {
+            var root = entity
+            while let parent = root.superentity { root = parent }
+            return root
+        }
+        var roots: Set<ObjectIdentifier> = []
+        for entity in model.entities {
+            let (name, root) = (entity.name ?? "", root(of: entity))
+            let isHeld =
+                hashes[name] != nil || listed.contains(name) || contents.present("Z" + (root.name ?? "").uppercased()) != nil
+            if isHeld { roots.insert(ObjectIdentifier(root)) }
+        }
+        let held = model.entities.filter { roots.contains(ObjectIdentifier(root(of: $0))) }
+        guard !held.isEmpty, held.count < model.entities.count else { return nil }
+        let name = "what the store holds"
+        model.setEntities(held, forConfigurationName: name)
+        return name
     }
 
     /// The entity of a name, whatever its case.
     ///
     /// - Throws: `ToolError` with near names.
     func entity(named name: String, in file: StoreFile) throws(ToolError) -> NSEntityDescription {
-        let names = model.entities.compactMap(\.name).sorted()
-        if let entity = model.entitiesByName[name] { return entity }
-        let near = names.filter { $0.lowercased() == name.lowercased() }
-        if near.count == 1, let entity = model.entitiesByName[near[0]] { return entity }
+        let entities = entities
+        let names = entities.compactMap(\.name).sorted()
+        if let entity = entities.first(where: { $0.name == name }) { return entity }
+        let near = entities.filter { $0.name?.lowercased() == name.lowercased() }
+        if near.count == 1 { return near[0] }
         throw ToolError(
             "The store '\(file.originalURL.path)' has no entity '\(name)'. "
                 + NearNames.advice(for: name, among: names, kind: "entity"))
@@ -132,7 +165,9 @@ enum ModelFileChoice {
     }
 
     private static func fits(_ model: NSManagedObjectModel, _ contents: StoreContents) -> Bool {
-        model.isConfiguration(withName: nil, compatibleWithStoreMetadata: contents.metadata)
+        ([nil] + model.configurations).contains {
+            model.isConfiguration(withName: $0, compatibleWithStoreMetadata: contents.metadata)
+        }
     }
 
     private static func versions(of url: URL) -> [String] {

@@ -21,15 +21,16 @@ struct StoreSurvey {
     private let contents: StoreContents
     private let reader: SQLiteReader
 
-    /// Looks at all tables of a model.
+    /// Looks at all tables of what the store holds of its model.
     ///
     /// - Parameter chosen: the entity whose rows are looked at; nil for all. Counts and numbers of others are not known.
-    init(_ contents: StoreContents, model: NSManagedObjectModel, reader: SQLiteReader, entity chosen: String? = nil) throws {
+    init(_ contents: StoreContents, _ model: StoreModel, reader: SQLiteReader, entity chosen: String? = nil) throws {
         self.contents = contents
         self.reader = reader
         let numbers = Dictionary(
-            contents.entityNames(in: model).map { ($1, $0) }, uniquingKeysWith: { first, second in min(first, second) })
-        let planned = try StoreInspection.tables(of: model, columns: contents.columnNames, numbers: numbers)
+            contents.entityNames(in: model.model).map { ($1, $0) }, uniquingKeysWith: { first, second in min(first, second) })
+        let planned = try StoreInspection.tables(
+            of: model.model, columns: contents.columnNames, numbers: numbers, configuration: model.configuration)
         tables = planned.entities
         tableNames = Set(planned.entities.map(\.name) + planned.joins.map(\.name))
         for table in tables {

@@ -46,4 +46,90 @@ import Testing
         try store.migrate(to: try writeVersions())
         #expect(store.file.rows("SELECT ZNAME FROM ZITEM") == [[nil]])
     }
+
+    private func writeVersions(_ versions: [String: String]) throws -> URL {
+        let place = store.folder.file("Shop.xcdatamodeld")
+        for (name, elements) in versions {
+            let folder = place.appendingPathComponent("\(name).xcdatamodel")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            let contents = """
+                <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+                <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">\(elements)</model>
+                """
+            try Data(contents.utf8).write(to: folder.appendingPathComponent("contents"))
+        }
+        return place
+    }
+
+    private let item = #"""
+        <entity name="Item" syncable="YES"><attribute name="title" optional="YES" attributeType="String"/></entity>
+        """#
+
+    /// The hashes of entities do not tell their subentities: a store of the former version fits a part of the new one.
+    @Test(arguments: [true, false]) func aVersionThatAddsASubentityIsNotTakenForTheFormerOne(hasModel: Bool) throws {
+        let special = #"""
+            <entity name="Special" parentEntity="Item" syncable="YES"><attribute name="price" optional="YES" attributeType="Double"/></entity>
+            """#
+        let versions = try writeVersions(["Shop 9": item, "Shop 10": item + special])
+        try store.open(model(entity("Item", text("title")))) { $0.insert("Item", ["title": "kept"]) }
+        if !hasModel { #expect(store.file.execute("DELETE FROM Z_MODELCACHE")) }
+        let new = try NSManagedObjectModel(reading: versions, version: "Shop 10")
+        for entity in new.entities { entity.managedObjectClassName = "NSManagedObject" }
+        try store.migrate(to: new)
+        #expect(store.file.rows("SELECT ZTITLE, ZPRICE FROM ZITEM") == [["kept", nil]])
+    }
+
+    /// The former version is nowhere but in the store.
+    @Test func theNewVersionAloneIsNotTakenForTheFormerOne() throws {
+        let special = #"""
+            <entity name="Special" parentEntity="Item" syncable="YES"><attribute name="price" optional="YES" attributeType="Double"/></entity>
+            """#
+        let versions = try writeVersions(["Shop": item + special])
+        try store.open(model(entity("Item", text("title")))) { $0.insert("Item", ["title": "kept"]) }
+        let new = try NSManagedObjectModel(reading: versions)
+        for entity in new.entities { entity.managedObjectClassName = "NSManagedObject" }
+        try store.migrate(to: new)
+        #expect(store.file.rows("SELECT ZTITLE, ZPRICE FROM ZITEM") == [["kept", nil]])
+    }
+
+    @Test func aStoreOfAConfigurationIsMigratedFromTheVersionWithThatConfiguration() throws {
+        let rest = #"""
+            <entity name="Tag" syncable="YES"><attribute name="label" optional="YES" attributeType="String"/></entity>
+            <configuration name="Stock"><memberEntity name="Item"/></configuration>
+            """#
+        let noted = #"""
+            <entity name="Item" syncable="YES"><attribute name="title" optional="YES" attributeType="String"/>
+            <attribute name="note" optional="YES" attributeType="String"/></entity>
+            """#
+        let versions = try writeVersions(["One": item + rest, "Two": noted + rest])
+        func version(_ name: String) throws -> NSManagedObjectModel {
+            let model = try NSManagedObjectModel(reading: versions, version: name)
+            for entity in model.entities { entity.managedObjectClassName = "NSManagedObject" }
+            return model
+        }
+        try store.open(version("One"), configuration: "Stock") { $0.insert("Item", ["title": "kept"]) }
+        #expect(store.file.execute("DELETE FROM Z_MODELCACHE"))
+        try store.open(version("Two"), configuration: "Stock") { _ in }
+        #expect(store.file.rows("SELECT ZTITLE, ZNOTE FROM ZITEM") == [["kept", nil]])
+    }
+
+    /// A store that takes over the hashes of a model takes over the model too.
+    @Test(arguments: StoreKind.persistent) func aStoreWhoseVersionWasIgnoredCarriesItsNewModel(kind: StoreKind) throws {  // 276
+        let store = try MigratedStore(kind)
+        let (first, second) = (model(entity("Item", text("title"), text("note"))), model(entity("Item", text("title"))))
+        try store.open(first) { $0.insert("Item", ["title": "one", "note": "n"]) }
+        func cached() throws -> [String: Data] {
+            try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: store.url).entityVersionHashesByName
+        }
+        let options: [AnyHashable: Any] = [NSIgnorePersistentStoreVersioningOption: true]
+        // Without a save nothing is written.
+        try store.open(second, options) { _ in }
+        #expect(try cached() == first.entityVersionHashesByName)
+        try store.open(second, options) { $0.insert("Item", ["title": "two"]) }
+        #expect(try cached() == second.entityVersionHashesByName)
+        // The model that the next version starts from.
+        let third = model(entity("Item", text("title"), number("count")))
+        #expect(try store.open(third) { try $0.values("Item", "title") } == ["one", "two"])
+        #expect(try cached() == third.entityVersionHashesByName)
+    }
 }

@@ -131,6 +131,31 @@ struct ContainerTests {
         #expect(store.number == 1)
     }
 
+    @Test func newDescriptionsAreOfStoresInMemory() throws {
+        let description = NSPersistentStoreDescription()
+        #expect(description.url == URL(fileURLWithPath: "/dev/null"))
+        #expect((description.copy() as? NSPersistentStoreDescription)?.url == description.url)
+        for type in [NSSQLiteStoreType, NSInMemoryStoreType] {
+            let container = NSPersistentContainer(name: "Company", managedObjectModel: SampleStacks.company())
+            container.persistentStoreDescriptions = ["People", "Work"].map { configuration in
+                let description = NSPersistentStoreDescription()
+                description.type = type
+                description.configuration = configuration
+                return description
+            }
+            container.loadPersistentStores { _, error in #expect(error == nil, "\(type)") }
+            #expect(container.persistentStoreCoordinator.persistentStores.count == 2)
+            let context = container.newBackgroundContext()
+            try context.performAndWait { () throws in
+                _ = try SampleStacks.insert("Tag", ["name": "red"], into: context)
+                try context.save()
+                context.reset()
+                #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Tag")) == 1)
+                #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Employee")) == 0)
+            }
+        }
+    }
+
     @Test func contextsAreConnected() async throws {  // 322
         let container = container()
         container.loadPersistentStores { _, error in #expect(error == nil) }

@@ -70,13 +70,17 @@ enum PostgreSQLMetadata {
 
     /// Writes the model in the place of the one that is there.
     static func replaceModel(_ model: NSManagedObjectModel, in connection: PostgreSQLConnection) throws {
+        try connection.execute(replacement(ofModel: model))
+    }
+
+    /// The statement that writes the model in the place of the one that is there.
+    static func replacement(ofModel model: NSManagedObjectModel) throws -> WireStatement {
         var content = WireArguments()
         let cache = try model.encodedModelCache()
         content.append(WireType.bytea) { bytes in cache.withUnsafeBytes { bytes.append($0.bindMemory(to: UInt8.self)) } }
-        try connection.execute(
-            WireStatement(
-                "INSERT INTO \(PostgreSQLHousekeeping.modelTable) (id, content) VALUES (1, $1) "
-                    + "ON CONFLICT (id) DO UPDATE SET content = EXCLUDED.content", content))
+        return WireStatement(
+            "INSERT INTO \(PostgreSQLHousekeeping.modelTable) (id, content) VALUES (1, $1) "
+                + "ON CONFLICT (id) DO UPDATE SET content = EXCLUDED.content", content)
     }
 
     /// The statement that replaces the metadata.

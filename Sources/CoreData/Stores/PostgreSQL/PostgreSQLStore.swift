@@ -25,6 +25,8 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         var pool: PostgreSQLPool?
         var backend: PostgreSQLBackend?
         var isMetadataChanged = false
+        /// Whether the hashes among them are of another model than the one in the store.
+        var isModelChanged = false
         var listener: PostgreSQLListener?
     }
 
@@ -314,22 +316,40 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     override var metadata: [String: Any]! {
         get { super.metadata }
         set {
+            let isOtherModel = StoreMetadataHashes.hashes(in: newValue ?? [:]) != StoreMetadataHashes.hashes(in: super.metadata ?? [:])
             super.metadata = newValue
-            opening.withLock { $0.isMetadataChanged = true }
+            opening.withLock { opening in
+                opening.isMetadataChanged = true
+                if isOtherModel { opening.isModelChanged = true }
+            }
         }
     }
 
     /// The metadata as they are to be written; nil where they were not changed.
     var changedMetadata: [String: Any]? { opening.withLock { $0.isMetadataChanged } ? metadata : nil }
 
-    func metadataWasWritten() { opening.withLock { $0.isMetadataChanged = false } }
+    func metadataWasWritten() {
+        opening.withLock { opening in
+            opening.isMetadataChanged = false
+            opening.isModelChanged = false
+        }
+    }
+
+    /// What writes changed metadata, and the model where they are of another version: whoever reads the hashes takes the model beside them
+    /// for theirs.
+    func metadataStatements() throws -> [WireStatement] {
+        guard let metadata = changedMetadata else { return [] }
+        let update = try PostgreSQLMetadata.update(metadata)
+        guard opening.withLock({ $0.isModelChanged }), let model = modelLayout?.model else { return [update] }
+        return [update, try PostgreSQLMetadata.replacement(ofModel: model)]
+    }
 
     func saveMetadata() throws {
-        guard let metadata = changedMetadata else { return }
+        guard changedMetadata != nil else { return }
         try requireWritable()
         if hasGivenTables { throw GivenTables.metadataRefusal(at: url) }
-        let statement = try PostgreSQLMetadata.update(metadata)
-        try backend().pool.withConnection { _ = try $0.execute(statement) }
+        let statements = try metadataStatements()
+        try backend().pool.withConnection { _ = try $0.executeAll(statements) }
         metadataWasWritten()
     }
 

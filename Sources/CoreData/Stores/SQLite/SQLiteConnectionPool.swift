@@ -20,6 +20,12 @@ final class SQLiteConnectionPool: Sendable {
         let externalFiles = ExternalFilesReference()
         /// Pragmas for every connection, in order.
         var pragmas: [(name: String, value: String)] = []
+
+        /// The journal mode for the database; nil where what the pragmas say is no word.
+        var journalMode: String? {
+            let wanted = pragmas.last { $0.name.lowercased() == "journal_mode" }?.value ?? "WAL"
+            return SQLiteConnectionPool.isPlain(wanted) ? wanted : nil
+        }
     }
 
     let configuration: Configuration
@@ -68,8 +74,7 @@ final class SQLiteConnectionPool: Sendable {
         if !configuration.isReadOnly {
             // Settings of a new file must come before its first page is written. Setting what is set already would need the write lock.
             if try connection.integer("PRAGMA auto_vacuum") != 2 { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
-            let wanted = configuration.pragmas.last { $0.name.lowercased() == "journal_mode" }?.value ?? "WAL"
-            if !configuration.isInMemory, Self.isPlain(wanted) {
+            if !configuration.isInMemory, let wanted = configuration.journalMode {
                 let mode = try Self.setJournalMode(wanted, of: connection, waiting: configuration.timeout)
                 usesWAL = mode?.lowercased() == "wal"
             }
@@ -94,7 +99,8 @@ final class SQLiteConnectionPool: Sendable {
     /// SQLite waits for those who read meanwhile, but does not for one who is about to write.
     ///
     /// - Returns: the mode that the database has then.
-    private static func setJournalMode(
+    @discardableResult
+    static func setJournalMode(
         _ mode: String, of connection: SQLiteConnection, waiting timeout: Double
     ) throws -> String? {
         let end = ContinuousClock.now + .seconds(min(timeout, 3600))

@@ -75,7 +75,6 @@ extension SQLiteMigration {
         for (key, value) in new where key != NSStoreUUIDKey { metadata[key] = value }
         try StoreMetadata.write(metadata, to: connection)
         try connection.execute(SQLiteDialect.modelTable(unlessExists: true))
-        try connection.run("DELETE FROM Z_MODELCACHE")
-        try connection.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.data(try model.encodedModelCache())])
+        try StoreMetadata.replaceModel(model, in: connection)
     }
 }

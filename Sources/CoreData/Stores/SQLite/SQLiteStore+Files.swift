@@ -39,6 +39,8 @@ extension SQLiteStore {
     /// Empties the store at a URL, under its locks, so that others who have it open see an empty database instead of a
     /// deleted file. Its external files are removed. A file that does not exist is no error.
     ///
+    /// By force a file that is no database, or whose locks others do not give up in time, gives way to an empty one.
+    ///
     /// - Throws: when there is anything but a regular file, or a database that is no store.
     static func destroy(at url: URL, options: [AnyHashable: Any]?) throws {
         guard !isInMemory(url), FileManager.default.fileExists(atPath: url.path) else { return }
@@ -47,16 +49,18 @@ extension SQLiteStore {
         let isForced = flag(options, NSPersistentStoreForceDestroyOption)
         do {
             let configuration = try configuration(url, options, isReadOnly: false)
-            let connection = try SQLiteConnection(path: url.path, mode: .readWrite, timeout: configuration.timeout)
             var unused: Set<String> = []
             var isGone = true
             do {
+                let connection = try SQLiteConnection(path: url.path, mode: .readWrite, timeout: configuration.timeout)
                 if !isForced { try requireStoreOrNothing(connection) }
+                // By force locks are waited for once: when the rows are to go.
+                if isForced { connection.setTimeout(0) }
                 unused = (try? ExternalFileNames.inRows(of: connection)) ?? []
+                connection.setTimeout(configuration.timeout)
                 isGone = try empty(connection, timeout: configuration.timeout)
-            } catch let error as SQLiteError where error.code == SQLITE_NOTADB || error.code == SQLITE_CORRUPT {
-                guard isForced else { throw error }
-                try Data().write(to: url)
+            } catch let error as SQLiteError where isForced && yieldsToForce(error) {
+                try putEmptyFile(at: files.storeURL)
             }
             // Where somebody still reads what was there, the files go when a store is opened here the next time.
             guard isGone else { return }
@@ -66,6 +70,17 @@ extension SQLiteStore {
         } catch let error as SQLiteError {
             throw error.cocoaError
         }
+    }
+
+    private static func yieldsToForce(_ error: SQLiteError) -> Bool {
+        [SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_BUSY, SQLITE_LOCKED].contains(error.code)
+    }
+
+    /// Puts an empty file in the place of a database and its journals. Whoever has it open goes on with the file that is no longer there:
+    /// in the new one his pages would mix with those of the next store.
+    private static func putEmptyFile(at url: URL) throws {
+        for suffix in ["-wal", "-shm", "-journal"] { unlink(url.path + suffix) }
+        try Data().write(to: url, options: .atomic)
     }
 
     /// - Throws: when the database holds what is no store: it is not for us to destroy.
@@ -138,14 +153,24 @@ extension SQLiteStore {
                 let configuration = try configuration(url, destinationOptions, isReadOnly: false)
                 let to = try SQLiteConnection(path: url.path, mode: .create, timeout: configuration.timeout)
                 try requireStoreOrNothing(to)
-                try replace(to, at: url, with: from, at: source)
+                try replace(to, at: url, with: from, at: source, configuration)
             }
         } catch let error as SQLiteError {
             throw error.cocoaError
         }
     }
 
-    private static func replace(_ to: SQLiteConnection, at url: URL, with from: SQLiteConnection, at source: URL) throws {
+    private static func replace(
+        _ to: SQLiteConnection, at url: URL, with from: SQLiteConnection, at source: URL,
+        _ configuration: SQLiteConnectionPool.Configuration
+    ) throws {
+        let wanted = configuration.journalMode ?? "WAL"
+        func setJournalMode(_ mode: String) throws {
+            try SQLiteConnectionPool.setJournalMode(mode, of: to, waiting: configuration.timeout)
+        }
+        // A log keeps the size of its pages. Only who has the database alone can end it.
+        let keepsLog = try wanted.lowercased() == "wal" && to.integer("PRAGMA page_size") == from.integer("PRAGMA page_size")
+        if try !keepsLog && to.text("PRAGMA journal_mode")?.lowercased() == "wal" { try setJournalMode("DELETE") }
         let files = ExternalFiles(storeURL: url)
         let former = try ExternalFileNames.inRows(of: to)
         let names = try ExternalFileNames.inRows(of: from)
@@ -159,7 +184,7 @@ extension SQLiteStore {
                 throw SQLiteError(
                     extendedCode: result, message: String(cString: sqlite3_errstr(result)), path: url.path)
             }
-            try to.execute("PRAGMA journal_mode = WAL")
+            try setJournalMode(wanted)
         }
         if names.isEmpty {
             try copyRows()

@@ -339,6 +339,11 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         // Coordinators set the metadata again that they have read.
         if NSDictionary(dictionary: current).isEqual(to: metadata) { return }
         try StoreMetadata.write(metadata, to: connection)
+        // Whoever reads the hashes takes the model beside them for theirs.
+        guard let hashes = StoreMetadataHashes.hashes(in: metadata), hashes != StoreMetadataHashes.hashes(in: current),
+            let model = modelLayout?.model
+        else { return }
+        try StoreMetadata.replaceModel(model, in: connection)
     }
 
     var hasChangedMetadata: Bool { opening.withLock { $0.isMetadataChanged } }

@@ -58,6 +58,13 @@ enum StoreMetadata {
         }
     }
 
+    /// Writes the model in the place of the one that is there. A store without a table for it has none.
+    static func replaceModel(_ model: NSManagedObjectModel, in connection: SQLiteConnection) throws {
+        guard try connection.integer("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_MODELCACHE'") != nil else { return }
+        try connection.run("DELETE FROM Z_MODELCACHE")
+        try connection.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.data(try model.encodedModelCache())])
+    }
+
     /// The metadata of a new store for entities of a model.
     static func make(for entities: [NSEntityDescription], of model: NSManagedObjectModel) -> [String: Any] {
         var hashes: [String: Data] = [:]

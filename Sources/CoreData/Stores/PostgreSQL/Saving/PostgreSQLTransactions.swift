@@ -72,7 +72,7 @@ extension PostgreSQLStore {
             if changedMetadata != nil { throw GivenTables.metadataRefusal(at: url) }
             return last
         }
-        if let metadata = changedMetadata { last.append(try PostgreSQLMetadata.update(metadata)) }
+        last += try metadataStatements()
         last.append(
             PostgreSQLTransactions.recording(
                 transaction, author: author.transactionAuthor, contextName: author.contextName, sender: try backend().pool.sender))
