@@ -52,14 +52,21 @@ struct SaveCompletion {
         if let journal = context.journal {
             for objects in [insertedObjects, updatedObjects, deletedObjects] { journal.forget(objects) }
         }
-        written.objects.inserted.forEachUnretained { object in
-            if object.accessorTable.hooks.contains(.didSave), !object.flags.contains(.inserted) { object.didSave() }
-        }
-        written.objects.updated.forEachUnretained { object in
-            if object.accessorTable.hooks.contains(.didSave), !object.flags.contains(.updated) { object.didSave() }
-        }
-        for object in written.objects.deleted { object.didSave() }
+        callDidSave(written.objects)
         postDidSave(savedSets, insertedObjects, updatedObjects, deletedObjects)
+    }
+
+    private func callDidSave(_ objects: SavedObjects) {
+        // Before the first of them: what one does there makes others changed again that were saved all the same.
+        var saved: ContiguousArray<NSManagedObject> = []
+        objects.inserted.forEachUnretained { object in
+            if object.accessorTable.hooks.contains(.didSave), !object.flags.contains(.inserted) { saved.append(object) }
+        }
+        objects.updated.forEachUnretained { object in
+            if object.accessorTable.hooks.contains(.didSave), !object.flags.contains(.updated) { saved.append(object) }
+        }
+        for object in saved { object.didSave() }
+        for object in objects.deleted { object.didSave() }
     }
 
     private func forgetTemporaryID(of object: NSManagedObject) {
