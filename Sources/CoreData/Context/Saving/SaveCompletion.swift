@@ -150,7 +150,8 @@ struct SaveCompletion {
         _ deletedObjects: ContiguousArray<NSManagedObject>
     ) {
         let count = insertedObjects.count + updatedObjects.count + deletedObjects.count
-        let generation = context.queryGenerationToken.map { [NSManagedObjectContextQueryGenerationKey: $0 as Any] } ?? [:]
+        var common: [String: Any] = [NSManagedObjectContext.NotificationKey.sourceContext.rawValue: context]
+        if let generation = context.queryGenerationToken { common[NSManagedObjectContextQueryGenerationKey] = generation }
         if ContextNotification.didSave.isWanted(forObjects: count) {
             let insertedSet =
                 savedSets.inserted.flatMap { $0.count == insertedObjects.count ? $0 : nil }
@@ -162,7 +163,7 @@ struct SaveCompletion {
                 userInfo: [
                     NSInsertedObjectsKey: insertedSet, NSUpdatedObjectsKey: updatedSet,
                     NSDeletedObjectsKey: NSManagedObjectContext.set(of: deletedObjects),
-                ].merging(generation) { $1 })
+                ].merging(common) { $1 })
         }
         if ContextNotification.didSaveIDs.isWanted(forObjects: count) {
             NotificationCenter.default.post(
@@ -171,7 +172,7 @@ struct SaveCompletion {
                     NSInsertedObjectIDsKey: Self.identifiers(of: insertedObjects),
                     NSUpdatedObjectIDsKey: Self.identifiers(of: updatedObjects),
                     NSDeletedObjectIDsKey: Self.identifiers(of: deletedObjects),
-                ].merging(generation) { $1 })
+                ].merging(common) { $1 })
         }
         context.tellListeners { $0.context(context, didSave: [insertedObjects, updatedObjects]) }
         context.tellOthers {
