@@ -1,3 +1,4 @@
+import Foundation
 import Predicates
 
 /// A fetch request as a model stores it: in its list of templates or in a fetched property.
@@ -17,15 +18,43 @@ package struct FetchRequestTemplate {
     package var includesPendingChanges = true
     package var returnsObjectsAsFaults = true
     package var returnsDistinctResults = false
+    package var shouldRefreshRefetchedObjects = false
+    package var relationshipKeyPathsForPrefetching: [String]?
+    /// Names of properties, and descriptions of expressions, of dictionary results.
+    package private(set) var propertiesToFetch: [Any]?
+    /// Names of properties, and descriptions of expressions, that dictionary results are grouped by.
+    package private(set) var propertiesToGroupBy: [Any]?
+    /// Which groups to keep; variables stand for values given later, too.
+    package var havingPredicate: NSPredicate?
+    /// The stores to ask, which only a layer above knows; nil for all.
+    package var affectedStores: [AnyObject]?
 
     package init(entityName: String) { self.entityName = entityName }
 
-    /// The template with the variables of its predicate replaced; `NSNull` stands for nil. A variable without a value stays,
+    /// The template with the variables of its predicates replaced; `NSNull` stands for nil. A variable without a value stays,
     /// and a fetch with it throws an error.
     package func substituting(_ variables: [String: Any]) -> FetchRequestTemplate {
-        guard let predicate else { return self }
         var template = self
-        template.predicate = predicate.withSubstitutionVariables(variables)
+        template.predicate = predicate?.withSubstitutionVariables(variables)
+        template.havingPredicate = havingPredicate?.withSubstitutionVariables(variables)
         return template
+    }
+
+    /// Takes over what dictionary results have and are grouped by.
+    package mutating func setColumns(_ properties: [Any]?, groupedBy groups: [Any]?) {
+        propertiesToFetch = properties.map(Self.columns)
+        propertiesToGroupBy = groups.map(Self.columns)
+    }
+
+    /// Columns that belong to no model: the name for each property of an entity, which copies of the model have, too; and copies of expressions,
+    /// which a program may change.
+    package static func columns(_ properties: [Any]) -> [Any] {
+        properties.map { property in
+            switch property {
+            case let expression as NSExpressionDescription: expression.copy()
+            case let property as NSPropertyDescription: property.name
+            default: property
+            }
+        }
     }
 }

@@ -34,6 +34,7 @@ extension NSManagedObjectContext {
     /// let inserted = save.userInfo?[key] as? Set<NSManagedObjectID>
     /// ```
     public enum NotificationKey: String, Sendable {
+        /// The context that posts the notification, which is its `object`, too. Not in those of a reset and before a save.
         case sourceContext = "managedObjectContext"
         case queryGeneration = "NSManagedObjectContextQueryGenerationKey"
         case invalidatedAllObjects = "invalidatedAll"

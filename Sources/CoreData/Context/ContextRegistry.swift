@@ -44,6 +44,13 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
         return true
     }
 
+    override func load(_ object: NSManagedObject) throws -> Bool {
+        guard let context else { return false }
+        return try context.asOperation { try context.load(object) }
+    }
+
+    override var readFailure: (any Error)? { context?.readFailure }
+
     override func object(for reference: RowReference, near source: NSManagedObject) -> NSManagedObject? {
         guard let context else { return nil }
         return context.asOperation { context.object(for: reference, near: source) }

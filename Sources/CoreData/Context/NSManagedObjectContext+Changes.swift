@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
     private func postChanges() {
         guard let ended = changes.endEvent() else { return }
         if ended.count > 0, ContextNotification.didChange.isWanted(forObjects: ended.count) {
-            var userInfo: [AnyHashable: Any] = [:]
+            var userInfo: [AnyHashable: Any] = [NotificationKey.sourceContext.rawValue: self]
             if !ended.inserted.isEmpty {
                 let set = Self.set(of: ended.inserted)
                 userInfo[NSInsertedObjectsKey] = set

@@ -28,6 +28,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) var temporaryObjects: [NSManagedObjectID.Identity: WeakObject] = [:]
     /// Whether new objects get permanent IDs as soon as they are asked for them, for contexts whose IDs outlive them.
     package final var handsOutPermanentIDs = false
+    /// Objects whose `prepareForDeletion()` is running, the innermost last.
+    @exclusivity(unchecked) private var preparedForDeletion: ContiguousArray<NSManagedObject> = []
     /// Objects that `detectConflicts(for:)` named.
     @exclusivity(unchecked) var conflictChecks: Set<NSManagedObject> = []
     var retained: Set<NSManagedObject> = []
@@ -240,15 +242,19 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         insertNew(object, initialValues: .none)
     }
 
-    /// Marks an object for deletion by the next save. A new object just leaves the context.
+    /// Marks an object for deletion by the next save. A new object just leaves the context. One that is being deleted, or whose
+    /// `prepareForDeletion()` is running, is left alone.
     open func delete(_ object: NSManagedObject) {
         precondition(
             object.registry === registry,
             "\(object.layout.name) \(object.descriptionOfIdentity) does not belong to this context and cannot be deleted by it.")
         if object.flags.contains(.checked) { ConcurrencyDebug.check(self, "delete an object") }
         if !object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) { return }
+        if preparedForDeletion.contains(where: { $0 === object }) { return }
         if object.extras?.isRevived != true { continueAsUpdate(object) }
+        preparedForDeletion.append(object)
         object.prepareForDeletion()
+        preparedForDeletion.removeLast()
         changes.delete(object)
     }
 

@@ -10,6 +10,9 @@ extension CoreDataErrors {
         make(.coreData, message, recovery: recovery, userInfo: userInfo)
     }
 
+    /// Whether an error is one of these: no store could ever do what was asked for.
+    static func isMisuse(_ error: any Error) -> Bool { (error as? CocoaError)?.code == .coreData }
+
     // MARK: Entities and properties
 
     static func noEntity(of request: String) -> NSError {

@@ -125,16 +125,6 @@ extension NSManagedObject {
         }
     }
 
-    private func rememberOrder(_ state: ToManyState, _ slot: Int, without added: NSManagedObject? = nil) {
-        guard layout.slots[slot].kind == .orderedToMany else { return }
-        state.orderChanged = true
-        if state.committedOrder == nil, committedRow != nil {
-            state.committedOrder = state.members.objects.filter { member in
-                member !== added && !state.added.objects.contains { $0 === member }
-            }
-        }
-    }
-
     /// Removes a member on this side only.
     final func removeMember(_ object: NSManagedObject, slot: Int) {
         let state = toManyState(slot)
@@ -219,22 +209,14 @@ extension NSManagedObject {
         noteChange(slot)
     }
 
-    /// Gives an ordered relationship a new order of the same members.
-    final func reorder(to order: ContiguousArray<NSManagedObject>, slot: Int) {
-        let state = toManyState(slot)
-        guard !state.members.objects.elementsEqual(order, by: { $0 === $1 }) else { return }
-        rememberOrder(state, slot)
-        state.members.replaceAll(order)
-        noteChange(slot)
-    }
-
-    /// Replaces members without tracking or inverses.
+    /// Replaces members, and the order of an ordered relationship, without tracking or inverses.
     final func setPrimitiveMembers(_ members: [NSManagedObject], slot: Int) {
         let current = toManyMembers(slot)
         var wanted = ObjectList()
         for object in members { wanted.append(object) }
         for object in current.objects where !wanted.contains(object) { removeMember(object, slot: slot) }
         for object in wanted.objects { addMember(object, slot: slot, isKnownToBeNew: false) }
+        if layout.slots[slot].kind == .orderedToMany { setOrder(wanted.objects, slot: slot) }
     }
 
     // MARK: Public

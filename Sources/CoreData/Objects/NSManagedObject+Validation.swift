@@ -3,11 +3,15 @@ import Foundation
 // Validation of an object against its entity's description.
 
 extension NSManagedObject {
-    /// Validates every property; an override of `validateValue(_:forKey:)` is asked for each.
+    /// Validates every property; an override of `validateValue(_:forKey:)` is asked for each. A save leaves out attributes and to-many
+    /// relationships that were not touched since they were read, unless there is such an override: to check them all would take as long as
+    /// to write the row.
     final func validateProperties() throws {
         var errors: [NSError] = []
         let hasOverride = layout.objects.overridesValidateValue(Swift.type(of: self))
         if !hasOverride, layout.objects.validatedSlots.isEmpty { return }
+        let isForSave = hasChanges && registry?.isValidatingSave == true
+        if !isForSave, try !readForValidation() { return }
         for index in hasOverride ? layout.propertySlots.map(\.index) : layout.objects.validatedSlots {
             let slot = layout.slots[index]
             if slot.kind == .fetched { continue }
@@ -15,7 +19,7 @@ extension NSManagedObject {
                 if hasOverride, slot.kind != .composite {
                     try validateThroughOverride(slot)
                 } else {
-                    try validate(slot)
+                    try validate(slot, isForSave: isForSave)
                 }
             } catch let error as NSError {
                 if let several = error.userInfo[NSDetailedErrorsKey] as? [NSError] {
@@ -26,6 +30,16 @@ extension NSManagedObject {
             }
         }
         try throwCombined(errors)
+    }
+
+    /// Reads what is still a fault. False for an object that has no row any more: there is nothing to check.
+    ///
+    /// - Throws: errors of the store.
+    private func readForValidation() throws -> Bool {
+        if flags.contains(.fault) {
+            guard let registry, try registry.load(self) else { return false }
+        }
+        return flags.isDisjoint(with: [.inaccessible, .invalid])
     }
 
     private func validateThroughOverride(_ slot: PropertySlot) throws {
@@ -46,7 +60,7 @@ extension NSManagedObject {
     }
 
     /// Checks one property of the object as it is now.
-    private func validate(_ slot: PropertySlot) throws {
+    private func validate(_ slot: PropertySlot, isForSave: Bool) throws {
         switch slot.kind {
         case .toOne:
             if slot.isOptional { return }
@@ -56,14 +70,16 @@ extension NSManagedObject {
             if slot.isOptional, relationship.minCount == 0, relationship.maxCount == 0 { return }
             let state = extras?.toMany(slot.index)
             // An untouched to-many relationship was valid when it was saved.
-            if state == nil, committedRow != nil || flags.contains(.fault) { return }
-            try validateCount(toManyMembers(slot.index).count, slot, relationship)
+            if isForSave, state == nil, committedRow != nil || flags.contains(.fault) { return }
+            let count = toManyMembers(slot.index).count
+            if !toManyState(slot.index).isLoaded, let failure = registry?.readFailure { throw failure }
+            try validateCount(count, slot, relationship)
         case .fetched: return
-        case .composite where slot.composite != nil: try validateComposite(slot)
+        case .composite where slot.composite != nil: try validateComposite(slot, isForSave: isForSave)
         default:
             let rules = layout.objects.rules[slot.index]
             if slot.isOptional, rules.isEmpty { return }
-            if slot.index < layout.storedCount, committedRow != nil, pending?.has(slot.index) != true { return }
+            if isForSave, slot.index < layout.storedCount, committedRow != nil, pending?.has(slot.index) != true { return }
             let value = currentValue(slot.index)
             let isNotANumber = slot.index < layout.storedCount && value.isNotANumber
             if value.isNull || isNotANumber {
@@ -77,9 +93,9 @@ extension NSManagedObject {
 
     // MARK: Composite attributes
 
-    private func validateComposite(_ slot: PropertySlot) throws {
+    private func validateComposite(_ slot: PropertySlot, isForSave: Bool) throws {
         guard let composite = slot.composite else { return }
-        if committedRow != nil, !composite.slots.contains(where: { pending?.has($0) == true }) { return }
+        if isForSave, committedRow != nil, !composite.slots.contains(where: { pending?.has($0) == true }) { return }
         guard let value = compositeValue(composite) else {
             if !slot.isOptional, !composite.mayBeEmpty { throw missing(slot) }
             return

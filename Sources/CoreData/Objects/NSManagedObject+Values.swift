@@ -239,11 +239,17 @@ extension NSManagedObject {
         return result
     }
 
-    /// Changes since the last `processPendingChanges()`, with their current values (NSNull for nil).
+    /// Persistent properties that changed since the last `processPendingChanges()`, with their current values (NSNull for nil). A changed
+    /// to-many relationship is read for it, any other is not.
     public final func changedValuesForCurrentEvent() -> [String: Any] {
         guard let eventMask = pending?.eventMask, flags.contains(.inEvent) else { return [:] }
         var result: [String: Any] = [:]
-        for slot in layout.propertySlots where slot.isIn(eventMask) {
+        for slot in layout.propertySlots where slot.isIn(eventMask) && !slot.isTransient && slot.kind != .fetched {
+            if slot.kind.isToMany, !isNewOrUnmanaged {
+                // One that is neither read nor changed is not read for this.
+                let state = extras?.toMany(slot.index)
+                if state?.isLoaded != true, state?.hasChanges != true { continue }
+            }
             result[slot.name] = objectValue(slot.index) ?? NSNull()
         }
         return result
@@ -384,16 +390,4 @@ enum RelationshipValues {
         }
         return result
     }
-}
-
-/// What is done to a set, as key-value observing on a Mac is told. Here nobody asks.
-public enum NSKeyValueSetMutationKind: UInt, Sendable {
-    /// Objects are added.
-    case union = 1
-    /// Objects are removed.
-    case minus = 2
-    /// All but some objects are removed.
-    case intersect = 3
-    /// The members are replaced.
-    case set = 4
 }

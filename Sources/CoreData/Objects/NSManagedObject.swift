@@ -286,12 +286,12 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
 
     /// Checks the object before it is saved for the first time: every property against its description. Throws 1550 to 1680.
     ///
-    /// An override calls `super` and combines its errors with those of `super`.
+    /// An override calls `super` and combines its errors with those of `super`. A program may call it as well, also of a fault, which fires.
     open func validateForInsert() throws {
         try validateProperties()
     }
 
-    /// Checks the changed object before it is saved: every property against its description. Throws 1550 to 1680.
+    /// Checks every property against its description; a save, only what was touched. Throws 1550 to 1680, and errors of the store.
     open func validateForUpdate() throws {
         try validateProperties()
     }

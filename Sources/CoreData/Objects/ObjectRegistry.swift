@@ -84,6 +84,8 @@ class ObjectRegistry: @unchecked Sendable {
     @exclusivity(unchecked) var checksAge = false
     /// Set when the context has an undo manager: what is changed without being tracked is to be noted, too.
     @exclusivity(unchecked) final var tracksFormerValues = false
+    /// Whether a save is validating: of changed objects it checks what has changed.
+    @exclusivity(unchecked) final var isValidatingSave = false
 
     /// Whether the objects belong to the main queue.
     let isOnMainQueue: Bool
@@ -112,6 +114,14 @@ class ObjectRegistry: @unchecked Sendable {
     ///
     /// - Returns: false where there is no context.
     func fulfillFault(_ object: NSManagedObject, triggeredBy slot: Int) -> Bool { false }
+
+    /// Loads the row of a fault for a caller that can throw.
+    ///
+    /// - Returns: false where there is no row, or no context.
+    func load(_ object: NSManagedObject) throws -> Bool { false }
+
+    /// Why a value could not be read since the last save.
+    var readFailure: (any Error)? { nil }
 
     /// The object of a row in the store of another object; nil where there is no context.
     func object(for reference: RowReference, near source: NSManagedObject) -> NSManagedObject? { nil }

@@ -177,7 +177,7 @@ package enum FunctionEvaluation {
         }
         switch (selector, values.count) {
         case ("valueForKeyPath:", 1), ("valueForKey:", 1):
-            return ComparableValue(values[0]).stringValue.flatMap { KeyValue.value(forKeyPath: $0, of: target) }
+            return ComparableValue(values[0]).stringValue.flatMap { KeyValue.comparedValue(forKeyPath: $0, of: target) }
         case ("objectForKey:", 1), ("objectAtIndex:", 1):
             return element(of: target, at: values[0])
         case ("isEqual:", 1):

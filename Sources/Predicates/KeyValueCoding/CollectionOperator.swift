@@ -7,19 +7,27 @@ enum CollectionOperator: String, Sendable {
     case unionOfArrays, distinctUnionOfArrays
     case unionOfSets, distinctUnionOfSets
 
-    /// The result for the values that the rest of the key path gives for each element. `nil` values do not take part.
-    func apply(to values: [Any]) -> Any? {
+    /// What a missing value is in a mean.
+    enum MissingInMean {
+        /// None of the values, as in SQL: in predicates, expressions and orders, which give the same in memory and in stores.
+        case leftOut
+        /// Zero, as in Apple's Key-Value Coding Programming Guide.
+        case zero
+    }
+
+    /// The result for the values that the rest of the key path gives for each element. `nil` values do not take part, but in a mean as told.
+    func apply(to values: [Any], _ missing: MissingInMean = .leftOut) -> Any? {
         switch self {
         case .count: return values.count
         case .sum: return Statistics.sum(values)
-        case .avg: return Statistics.average(values)
+        case .avg: return Statistics.average(missing == .zero ? values.map { $0 is NSNull ? 0 : $0 } : values)
         case .min: return Statistics.extreme(values, .orderedAscending)
         case .max: return Statistics.extreme(values, .orderedDescending)
         case .unionOfObjects: return CollectionOperator.present(values)
         case .distinctUnionOfObjects: return Statistics.distinct(CollectionOperator.present(values))
-        case .unionOfArrays, .unionOfSets: return CollectionOperator.joined(values)
-        case .distinctUnionOfArrays, .distinctUnionOfSets:
-            return Statistics.distinct(CollectionOperator.joined(values))
+        case .unionOfArrays: return CollectionOperator.joined(values)
+        case .distinctUnionOfArrays: return Statistics.distinct(CollectionOperator.joined(values))
+        case .unionOfSets, .distinctUnionOfSets: return KeyValue.set(of: CollectionOperator.joined(values))
         }
     }
 

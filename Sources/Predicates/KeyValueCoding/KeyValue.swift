@@ -29,8 +29,17 @@ public enum KeyValue {
     /// The value at the end of a path of names and collection operators (`@count @sum @avg @min @max @unionOfObjects
     /// @distinctUnionOfObjects @unionOfArrays @distinctUnionOfArrays @unionOfSets @distinctUnionOfSets`).
     ///
-    /// The values of the elements of a set are a set without a place for `nil`; those of an array have `NSNull` for it.
+    /// The values of the elements of a set are a set without a place for `nil`; those of an array have `NSNull` for it. Unions of sets are
+    /// sets, all others arrays; where there are decimals, which Foundation on Linux cannot hash, a set is an array of distinct values.
+    ///
+    /// `@avg` takes a value that is `nil` for 0, the others leave it out. Of no elements at all `@count` and `@sum` are 0, and `@avg`, `@min` and
+    /// `@max` are `nil`. The `@avg` of predicates, expressions and sort descriptors leaves `nil` out, as stores do.
     public static func value(forKeyPath keyPath: String, of value: Any?) -> Any? {
+        withoutNull(self.value(at: ParsedKeyPath(keyPath).steps[...], of: value, .zero))
+    }
+
+    /// The value at the end of a path as predicates and sort descriptors see it.
+    package static func comparedValue(forKeyPath keyPath: String, of value: Any?) -> Any? {
         withoutNull(self.value(at: ParsedKeyPath(keyPath).steps[...], of: value))
     }
 
@@ -82,14 +91,16 @@ public enum KeyValue {
         return value(at: steps, of: part as Any?)
     }
 
-    static func value(at steps: ArraySlice<ParsedKeyPath.Step>, of value: Any?) -> Any? {
+    static func value(
+        at steps: ArraySlice<ParsedKeyPath.Step>, of value: Any?, _ missing: CollectionOperator.MissingInMean = .leftOut
+    ) -> Any? {
         var current = value
         for index in steps.indices {
             switch steps[index] {
             case .key(let key):
                 current = self.value(forKey: key, of: current)
             case .collectionOperator(let operation):
-                return apply(operation, to: current, rest: steps[(index + 1)...])
+                return apply(operation, to: current, rest: steps[(index + 1)...], missing)
             }
             if current == nil { return whenMissing(steps[(index + 1)...]) }
         }
@@ -105,7 +116,7 @@ public enum KeyValue {
     }
 
     private static func apply(
-        _ operation: CollectionOperator, to value: Any?, rest: ArraySlice<ParsedKeyPath.Step>
+        _ operation: CollectionOperator, to value: Any?, rest: ArraySlice<ParsedKeyPath.Step>, _ missing: CollectionOperator.MissingInMean
     ) -> Any? {
         guard let value = unwrapped(value) else { return whenMissing([.collectionOperator(operation)]) }
         let elements = CollectionElements.of(value) ?? [value]
@@ -114,14 +125,17 @@ public enum KeyValue {
         if rest.isEmpty { return operation.apply(to: elements) }
         // `items.@count.something` counts all the same.
         if operation == .count { return elements.count }
-        return operation.apply(to: elements.map { self.value(at: rest, of: $0) ?? NSNull() })
+        return operation.apply(to: elements.map { self.value(at: rest, of: $0, missing) ?? NSNull() }, missing)
     }
 
-    /// Maps over an array to an array, and over a set to a set: an array of distinct values where those cannot be hashed, as
-    /// decimals cannot by Foundation on Linux.
+    /// Maps over an array to an array, and over a set to a set.
     private static func mapped(_ elements: [Any], of collection: Any, _ key: String) -> Any {
         let values = elements.map { value(forKey: key, of: $0) ?? NSNull() }
-        if CollectionElements.isOrdered(collection) { return values }
+        return CollectionElements.isOrdered(collection) ? values : set(of: values)
+    }
+
+    /// A set of values; an array of the distinct ones where they cannot be hashed, as decimals cannot by Foundation on Linux.
+    static func set(of values: [Any]) -> Any {
         let distinct = Statistics.distinct(values)
         var set = Set<AnyHashable>(minimumCapacity: distinct.count)
         for value in distinct {

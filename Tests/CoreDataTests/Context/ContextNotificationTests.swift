@@ -55,6 +55,25 @@ import Testing
         #expect(savedIDs.objectIDs(NSDeletedObjectIDsKey) == [doomedID])
     }
 
+    @Test func notificationsNameTheContextThatPostsThem() throws {
+        let other = library.newContext()
+        let names = [
+            NSManagedObjectContext.didChangeObjectsNotification, NSManagedObjectContext.didSaveObjectsNotification,
+            NSManagedObjectContext.didSaveObjectIDsNotification, NSManagedObjectContext.didMergeChangesObjectIDsNotification,
+        ]
+        let log = NotificationLog(names, from: context)
+        let others = NotificationLog(names, from: other)
+        let save = NotificationLog(NSManagedObjectContext.didSaveObjectsNotification, from: context)
+        context.author("Ada")
+        try context.save()
+        other.mergeChanges(fromContextDidSave: try #require(save.all.first))
+        let key = NSManagedObjectContext.NotificationKey.sourceContext.rawValue
+        #expect(Set(log.names) == Set(names[..<3]))
+        #expect(log.all.allSatisfy { $0.userInfo?[key] as? NSManagedObjectContext === context })
+        #expect(Set(others.names) == [names[0], names[3]])
+        #expect(others.all.allSatisfy { $0.userInfo?[key] as? NSManagedObjectContext === other })
+    }
+
     @Test func aFetchPostsNoChange() throws {  // 162
         context.author("Ada")
         try context.save()

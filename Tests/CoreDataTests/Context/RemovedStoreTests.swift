@@ -36,7 +36,8 @@ import Testing
         try remove()
         #expect(log.count == 1)
         #expect(log.all.first?.objects(NSInvalidatedObjectsKey) == [ada, notes])
-        #expect(log.all.first?.userInfo?.count == 1)
+        let keys: Set<AnyHashable> = [NSInvalidatedObjectsKey, NSManagedObjectContext.NotificationKey.sourceContext.rawValue]
+        #expect(log.all.first.map { Set(($0.userInfo ?? [:]).keys) } == keys)
     }
 
     @Test func aContextHearsOfTheRemovalWithinItsOwnBlock() throws {  // 172

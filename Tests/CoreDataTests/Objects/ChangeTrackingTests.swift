@@ -75,6 +75,29 @@ final class TrackedOwner: NSManagedObject {
         #expect(item.changedValuesForCurrentEvent()["name"] == nil)
     }
 
+    @Test("56: changedValuesForCurrentEvent lists no transient properties") func changedValuesOfTheEventArePersistent() {
+        item.cache = "transient"
+        #expect(item.changedValuesForCurrentEvent().isEmpty)
+        item.name = "B"
+        #expect(Set(item.changedValuesForCurrentEvent().keys) == ["name"])
+    }
+
+    @Test("59: changedValuesForCurrentEvent reads a relationship only if it has changed") func changesOfUnreadRelationships() throws {
+        let context = stack.newContext()
+        let owner = try #require(try context.existingObject(with: owner.objectID) as? TrackedOwner)
+        let item = try #require(try context.existingObject(with: item.objectID) as? TrackedItem)
+        owner.willChangeValue(forKey: "items")
+        owner.didChangeValue(forKey: "items")
+        #expect(owner.changedValuesForCurrentEvent().isEmpty)
+        #expect(owner.hasFault(forRelationshipNamed: "items"))
+        let new = TrackedItem(context: context)
+        new.owner = owner
+        #expect(owner.changedValuesForCurrentEvent()["items"] as? Set<TrackedItem> == [item, new])
+        context.processPendingChanges()
+        new.owner = nil
+        #expect(owner.changedValuesForCurrentEvent()["items"] as? Set<TrackedItem> == [item])
+    }
+
     @Test("57: committedValues of nil lists all persistent properties, with NSNull for nil")
     func committedValuesOfAllProperties() {
         item.owner = nil

@@ -112,6 +112,58 @@ final class EffectItem: NSManagedObject {
         #expect(count == 1)
     }
 
+    @Test("37: objects that delete each other in prepareForDeletion hear it once each", arguments: [false, true])
+    func objectsMayDeleteEachOther(isChild: Bool) throws {
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = stack.context
+        let context = isChild ? child : stack.context
+        let items = ["a", "b", "c"].map { name in
+            let item = EffectItem(context: context)
+            item.name = name
+            return item
+        }
+        try context.save()
+        var heard: [String?] = []
+        for (item, next) in zip(items, items[1...] + items[..<1]) {
+            item.inPrepareForDeletion = {
+                heard.append($0.name)
+                $0.managedObjectContext?.delete($0)
+                $0.managedObjectContext?.delete(next)
+            }
+        }
+        context.delete(items[1])
+        #expect(heard == ["b", "c", "a"])
+        #expect(items.map(\.isDeleted) == [true, true, true])
+        try context.save()
+        try stack.context.save()
+        #expect(names() == [])
+    }
+
+    @Test("37: a deletion that is undone and done again calls prepareForDeletion again") func deletedAgain() throws {
+        let item = item("a")
+        try stack.context.save()
+        let manager = UndoManager()
+        manager.groupsByEvent = false
+        stack.context.undoManager = manager
+        var count = 0
+        item.inPrepareForDeletion = {
+            count += 1
+            $0.managedObjectContext?.delete($0)
+        }
+        manager.beginUndoGrouping()
+        stack.context.delete(item)
+        stack.context.processPendingChanges()
+        manager.endUndoGrouping()
+        stack.context.undo()
+        #expect(!item.isDeleted)
+        manager.beginUndoGrouping()
+        stack.context.delete(item)
+        manager.endUndoGrouping()
+        #expect(count == 2)
+        try stack.context.save()
+        #expect(names() == [])
+    }
+
     @Test("42: a value set during validation is saved") func changesInValidationAreSaved() throws {
         let item = item("a")
         try stack.context.save()

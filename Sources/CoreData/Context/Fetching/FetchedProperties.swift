@@ -9,25 +9,29 @@ private struct FetchedObjects {
 extension NSManagedObject {
     /// The objects that a fetched property's request gives for this object, in order. They are kept until the object
     /// is a fault again or is refreshed, or the property's `userInfo`, which the request may refer to, is set.
+    ///
+    /// Where the store cannot be read there are none for now: the next save says why, as for a fault.
     final func fetchedPropertyValue(_ slot: Int, in context: NSManagedObjectContext) -> Any? {
         guard let description = layout.slots[slot].property as? NSFetchedPropertyDescription,
-            let template = description.fetchRequest
+            let request = description.fetchRequest
         else { return nil }
         fireFaultIfNeeded()
+        if flags.contains(.fault) { return NSArray() }
         let version = description.userInfoVersion
         if let known = extras?.decoded(slot) as? FetchedObjects, known.userInfoVersion == version { return known.objects }
-        let request = NSFetchRequest<any NSFetchRequestResult>()
-        template.copyValues(to: request)
-        request.predicate = template.predicate?.withSubstitutionVariables([
-            "FETCH_SOURCE": self, "FETCHED_PROPERTY": description,
-        ])
+        let variables: [String: Any] = ["FETCH_SOURCE": self, "FETCHED_PROPERTY": description]
+        request.predicate = request.predicate?.withSubstitutionVariables(variables)
+        request.havingPredicate = request.havingPredicate?.withSubstitutionVariables(variables)
         do {
             let found = NSArray(array: try context.fetch(request))
             makeExtras().setDecoded(slot, FetchedObjects(objects: found, userInfoVersion: version))
             return found
         } catch {
-            preconditionFailure(
+            precondition(
+                !CoreDataErrors.isMisuse(error),
                 "The fetched property \(layout.name).\(description.name) cannot be evaluated: \(error.localizedDescription)")
+            context.readFailure = error
+            return NSArray()
         }
     }
 }

@@ -16,7 +16,7 @@ extension NSManagedObjectModel {
         fetchRequestTemplates[name]?.makeFetchRequest()
     }
 
-    /// A stored fetch request with every `$VARIABLE` of its predicate replaced, nil when there is none of that name.
+    /// A stored fetch request with every `$VARIABLE` of its predicates replaced, nil when there is none of that name.
     ///
     /// ```swift
     /// let few = model.fetchRequestFromTemplate(withName: "below", substitutionVariables: ["limit": 5])
@@ -34,6 +34,10 @@ extension NSManagedObjectModel {
     }
 
     /// Stores a copy of a fetch request under a name; nil removes it.
+    ///
+    /// The copy has all that the request has. Properties of entities in `propertiesToFetch` and `propertiesToGroupBy` are kept by name, so that
+    /// they are those of the model, also in a copy of it. Model files have no place for these two, for `havingPredicate`, prefetched
+    /// relationships, `shouldRefreshRefetchedObjects` and stores.
     ///
     /// ```swift
     /// let below = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
@@ -74,6 +78,11 @@ extension FetchRequestTemplate {
         includesPendingChanges = request.includesPendingChanges
         returnsObjectsAsFaults = request.returnsObjectsAsFaults
         returnsDistinctResults = request.returnsDistinctResults
+        shouldRefreshRefetchedObjects = request.shouldRefreshRefetchedObjects
+        relationshipKeyPathsForPrefetching = request.relationshipKeyPathsForPrefetching
+        setColumns(request.propertiesToFetch, groupedBy: request.propertiesToGroupBy)
+        havingPredicate = request.havingPredicate
+        affectedStores = request.affectedStores
     }
 
     /// Makes the fetch request that the model stores.
@@ -90,6 +99,13 @@ extension FetchRequestTemplate {
         request.includesPendingChanges = includesPendingChanges
         request.returnsObjectsAsFaults = returnsObjectsAsFaults
         request.returnsDistinctResults = returnsDistinctResults
+        request.shouldRefreshRefetchedObjects = shouldRefreshRefetchedObjects
+        request.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
+        // Copies: what is done to the request is nothing to the model.
+        request.propertiesToFetch = propertiesToFetch.map(Self.columns)
+        request.propertiesToGroupBy = propertiesToGroupBy.map(Self.columns)
+        request.havingPredicate = havingPredicate
+        request.affectedStores = affectedStores as? [NSPersistentStore]
         return request
     }
 }

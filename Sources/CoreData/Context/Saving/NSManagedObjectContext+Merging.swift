@@ -86,6 +86,7 @@ extension NSManagedObjectContext {
                 userInfo: [
                     NSInsertedObjectIDsKey: Set(changes.inserted), NSUpdatedObjectIDsKey: Set(changes.updated),
                     NSDeletedObjectIDsKey: Set(changes.deleted), NSRefreshedObjectIDsKey: Set(refreshedIDs),
+                    NotificationKey.sourceContext.rawValue: self,
                 ])
         }
         tellListeners { $0.contextDidMerge(self) }

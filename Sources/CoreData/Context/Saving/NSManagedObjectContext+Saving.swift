@@ -100,6 +100,8 @@ extension NSManagedObjectContext {
         func collect(_ body: () throws -> Void) {
             do { try body() } catch { errors += ValidationErrors.flattened(error as NSError) }
         }
+        registry.isValidatingSave = true
+        defer { registry.isValidatingSave = false }
         for object in objects.deleted { collect { try object.validateForDelete() } }
         objects.inserted.forEachUnretained { object in
             if object.accessorTable.hooks.contains(.validation) { collect { try object.validateForInsert() } }

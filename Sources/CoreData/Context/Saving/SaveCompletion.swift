@@ -53,14 +53,21 @@ struct SaveCompletion {
         if let journal = context.journal {
             for objects in [insertedObjects, updatedObjects, deletedObjects] { journal.forget(objects) }
         }
-        written.objects.inserted.forEachUnretained { object in
-            if object.accessorTable.hooks.contains(.didSave), !object.flags.contains(.inserted) { object.didSave() }
-        }
-        written.objects.updated.forEachUnretained { object in
-            if object.accessorTable.hooks.contains(.didSave), !object.flags.contains(.updated) { object.didSave() }
-        }
-        for object in written.objects.deleted { object.didSave() }
+        callDidSave(written.objects)
         postDidSave(savedSets, insertedObjects, updatedObjects, deletedObjects)
+    }
+
+    private func callDidSave(_ objects: SavedObjects) {
+        // Before the first of them: what one does there makes others changed again that were saved all the same.
+        var saved: ContiguousArray<NSManagedObject> = []
+        objects.inserted.forEachUnretained { object in
+            if object.accessorTable.hooks.contains(.didSave), !object.flags.contains(.inserted) { saved.append(object) }
+        }
+        objects.updated.forEachUnretained { object in
+            if object.accessorTable.hooks.contains(.didSave), !object.flags.contains(.updated) { saved.append(object) }
+        }
+        for object in saved { object.didSave() }
+        for object in objects.deleted { object.didSave() }
     }
 
     private func forgetTemporaryID(of object: NSManagedObject) {
@@ -144,7 +151,8 @@ struct SaveCompletion {
         _ deletedObjects: ContiguousArray<NSManagedObject>
     ) {
         let count = insertedObjects.count + updatedObjects.count + deletedObjects.count
-        let generation = context.queryGenerationToken.map { [NSManagedObjectContextQueryGenerationKey: $0 as Any] } ?? [:]
+        var common: [String: Any] = [NSManagedObjectContext.NotificationKey.sourceContext.rawValue: context]
+        if let generation = context.queryGenerationToken { common[NSManagedObjectContextQueryGenerationKey] = generation }
         if ContextNotification.didSave.isWanted(forObjects: count) {
             let insertedSet =
                 savedSets.inserted.flatMap { $0.count == insertedObjects.count ? $0 : nil }
@@ -156,7 +164,7 @@ struct SaveCompletion {
                 userInfo: [
                     NSInsertedObjectsKey: insertedSet, NSUpdatedObjectsKey: updatedSet,
                     NSDeletedObjectsKey: NSManagedObjectContext.set(of: deletedObjects),
-                ].merging(generation) { $1 })
+                ].merging(common) { $1 })
         }
         if ContextNotification.didSaveIDs.isWanted(forObjects: count) {
             NotificationCenter.default.post(
@@ -165,7 +173,7 @@ struct SaveCompletion {
                     NSInsertedObjectIDsKey: Self.identifiers(of: insertedObjects),
                     NSUpdatedObjectIDsKey: Self.identifiers(of: updatedObjects),
                     NSDeletedObjectIDsKey: Self.identifiers(of: deletedObjects),
-                ].merging(generation) { $1 })
+                ].merging(common) { $1 })
         }
         context.tellListeners { $0.context(context, didSave: [insertedObjects, updatedObjects]) }
         context.tellOthers {

@@ -21,6 +21,15 @@ final class ChangeJournal {
         var removed: ContiguousArray<NSManagedObject> = []
         /// All members, in order, of an ordered relationship that was read.
         var order: ContiguousArray<NSManagedObject>?
+
+        init(slot: Int) { self.slot = slot }
+
+        init(_ state: ToManyState, of property: PropertySlot) {
+            slot = property.index
+            added = state.added.objects
+            removed = state.removed.objects
+            order = state.isLoaded ? property.kind == .orderedToMany ? state.members.objects : nil : state.wantedOrder
+        }
     }
 
     private var entries: [ObjectIdentifier: Entry] = [:]
@@ -63,11 +72,7 @@ final class ChangeJournal {
         if let extras = object.extras {
             entry.transient = extras.transient?.copyOfValues()
             for (slot, state) in extras.allToMany where state.hasChanges || state.isLoaded && object.layout.slots[slot].isTransient {
-                entry.toMany.append(
-                    ToManyEntry(
-                        slot: slot, added: state.added.objects, removed: state.removed.objects,
-                        order: !state.isLoaded
-                            ? state.wantedOrder : object.layout.slots[slot].kind == .orderedToMany ? state.members.objects : nil))
+                entry.toMany.append(ToManyEntry(state, of: object.layout.slots[slot]))
             }
         }
         entries[ObjectIdentifier(object)] = entry
@@ -79,9 +84,7 @@ final class ChangeJournal {
         let property = object.layout.slots[slot]
         if property.kind.isToMany {
             entry.toMany.removeAll { $0.slot == slot }
-            if let state = object.extras?.toMany(slot) {
-                entry.toMany.append(ToManyEntry(slot: slot, added: state.added.objects, removed: state.removed.objects))
-            }
+            if let state = object.extras?.toMany(slot) { entry.toMany.append(ToManyEntry(state, of: property)) }
         } else if slot < object.layout.storedCount {
             let pending = entry.pending ?? PendingValues.make(slotCount: object.layout.storedCount, propertyCount: 0)
             pending.set(slot, object.currentValue(slot))

@@ -19,6 +19,10 @@ extension ModelElementWriter {
         element.add("returnDistinctResults", if: template.returnsDistinctResults)
         if !template.sortDescriptors.isEmpty { omit(place, "the order of its results has no place in model files.") }
         if template.fetchOffset > 0 { omit(place, "its fetch offset has no place in model files.") }
+        if template.propertiesToFetch != nil { omit(place, "the properties that it fetches have no place in model files.") }
+        if template.propertiesToGroupBy != nil { omit(place, "the properties that it groups by have no place in model files.") }
+        if template.havingPredicate != nil { omit(place, "the condition on its groups has no place in model files.") }
+        if template.relationshipKeyPathsForPrefetching != nil { omit(place, "its prefetching has no place in model files.") }
         return checked(element, place)
     }
 
