@@ -114,7 +114,7 @@ struct BatchExecution {
     func refusing<Outcome>(in store: NSPersistentStore, _ body: () throws -> Outcome) throws -> Outcome {
         do { return try body() } catch let failure as UniquenessFailure {
             var values: [String: Any] = [:]
-            for (name, value) in zip(failure.constraint, failure.values) {
+            for (name, value) in zip(failure.constraint, failure.values) where !value.isNull {
                 guard let slot = failure.layout.slotByPath[name] else { continue }
                 values[name] = PropertyConversion.object(from: value, kind: failure.layout.slots[slot].kind)
             }
@@ -125,7 +125,7 @@ struct BatchExecution {
             let conflict = NSConstraintConflict(
                 constraint: failure.constraint, database: existing, databaseSnapshot: existing == nil ? nil : values,
                 conflicting: [], conflictingSnapshots: [values])
-            let texts = failure.constraint.map { "\($0) = \(values[$0] ?? "nil")" }
+            let texts = failure.constraint.map { name in values[name].map { "\(name) = \($0)" } ?? name }
             throw CoreDataErrors.make(
                 .managedObjectConstraintMerge,
                 "A batch request would give two rows of '\(failure.layout.name)' the same values of a uniqueness constraint: "
