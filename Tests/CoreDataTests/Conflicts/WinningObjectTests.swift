@@ -102,6 +102,19 @@ import Testing
         #expect(try stock.items() == ["Bolt 5 grey nil nil first+t0+t1+t2 one"])
     }
 
+    @Test(arguments: StoreKind.allCases, policies)
+    func theRowOfAnotherEntityIsDeleted(kind: StoreKind, policy: NSMergePolicy) throws {
+        let stock = try WinningStock(kind, policy)
+        let new = stock.context.new("Part", ["name": "Bolt", "grade": 3])
+        new.setValue(stock.context.new("Owner", ["name": "New"]), forKey: "owner")
+        try stock.context.save()
+        #expect(new.managedObjectContext === stock.context)
+        #expect(new.objectID != stock.bolt)
+        #expect(try stock.items() == ["Bolt nil grey New nil  "])
+        #expect(try stock.otherSides() == ["New: Bolt, Old: ", "first: ", "B: ", "one: "])
+        #expect(throws: NSError.self) { try stock.context.existingObject(with: stock.bolt) }
+    }
+
     // MARK: Together with other features
 
     /// A policy that keeps the conflicts and gives new objects what they lack before its parent settles.

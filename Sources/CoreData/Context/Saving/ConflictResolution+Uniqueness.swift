@@ -46,7 +46,8 @@ extension ConflictResolution {
     /// A new object wins against the row that has its unique values.
     private func replaceRow(_ existing: Snapshot, _ object: NSManagedObject) {
         guard existing.row.rowLayoutIndex == object.layout.index else {
-            discard(object)
+            // A row keeps its entity: it gives way, as to a changed object.
+            if let other = storedObject(existing, found.store) { context.delete(other) }
             return
         }
         let twin = context.registry.object(store: Int(object.storeNumber), root: object.layout.rootIndex, key: existing.key)
