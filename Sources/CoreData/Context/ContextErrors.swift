@@ -102,4 +102,16 @@ extension CoreDataErrors {
             recovery: "Add the store again, or discard the changes with rollback() or refresh(_:mergeChanges:).",
             userInfo: [NSAffectedObjectsErrorKey: objects])
     }
+
+    // MARK: Batch requests
+
+    static func deletionElsewhere(_ objectID: NSObject, _ store: NSPersistentStore, isOfOthers: Bool) -> NSError {
+        misuse(
+            "A batch deletion was given the ID \(objectID) of the store \(StoreName.text(type: store.type, url: store.url)), which is not among "
+                + (isOfOthers ? "the stores of the context's coordinator." : "its affectedStores."),
+            recovery: isOfOthers
+                ? "Have a context of the store's own coordinator execute a request for it."
+                : "Leave the ID out, or add the store to affectedStores.",
+            userInfo: [NSAffectedStoresErrorKey: [store]])
+    }
 }

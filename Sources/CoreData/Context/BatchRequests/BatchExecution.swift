@@ -71,6 +71,37 @@ struct BatchExecution {
         if stores.isEmpty {
             throw CoreDataErrors.noStoreHolds(layout.name, isAmongAffected: request.affectedStores != nil)
         }
+        return try writable(stores)
+    }
+
+    /// The keys of rows by their stores.
+    ///
+    /// - Throws: when an ID is of another entity, of no row, or of a store that the request does not go to, or that is read-only.
+    func keys(of objectIDs: [NSManagedObjectID]) throws -> [(store: NSPersistentStore, keys: [Int64])] {
+        let stores = coordinator.addedStores.map(\.store)
+        var keys: [(store: NSPersistentStore, keys: [Int64])] = []
+        for objectID in objectIDs {
+            guard objectID.layout === layout || objectID.entity.name == layout.name else {
+                throw CoreDataErrors.deletionOfOther(objectID.entity.name ?? "", than: layout.name)
+            }
+            guard let key = objectID.key, let store = objectID.persistentStore else { throw CoreDataErrors.deletionOfNoRow(objectID) }
+            guard stores.contains(where: { $0 === store }) else {
+                throw CoreDataErrors.deletionElsewhere(objectID, store, isOfOthers: true)
+            }
+            if let affected = request.affectedStores, !affected.contains(where: { $0 === store }) {
+                throw CoreDataErrors.deletionElsewhere(objectID, store, isOfOthers: false)
+            }
+            if let place = keys.firstIndex(where: { $0.store === store }) {
+                keys[place].keys.append(key)
+            } else {
+                keys.append((store, [key]))
+            }
+        }
+        _ = try writable(keys.map(\.store))
+        return keys
+    }
+
+    private func writable(_ stores: [NSPersistentStore]) throws -> [NSPersistentStore] {
         if let store = stores.first(where: \.isReadOnly) {
             throw CoreDataErrors.make(
                 .persistentStoreSave,

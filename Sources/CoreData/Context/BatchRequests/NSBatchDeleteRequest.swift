@@ -70,7 +70,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         self.init(fetchRequest: request)
     }
 
-    /// Deletes objects by their IDs, which must be permanent and all of one entity.
+    /// Deletes objects by their IDs, which must be permanent, all of one entity, and of stores that the request goes to.
     ///
     /// ```swift
     /// try context.execute(NSBatchDeleteRequest(objectIDs: items.map(\.objectID)))
@@ -89,18 +89,10 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         if let objectIDs, objectIDs.isEmpty { return result([], [], count: 0) }
         var target = BatchEntity(name: fetch.entityName)
         let execution = try BatchExecution(self, &target, context)
-        let byStore = try keysByStore(execution)
         var count = 0
         var deleted: [NSManagedObjectID] = []
         var others: [Any] = []
-        for store in try execution.stores() {
-            let rows: RowDeletion.Rows
-            if let byStore {
-                guard let keys = byStore[store.number] else { continue }
-                rows = .keys(keys, of: execution.layout)
-            } else {
-                rows = .fetched(try context.resolve(fetch).fetch)
-            }
+        for (store, rows) in try rowsByStore(execution, context) {
             guard let batchRows = try execution.rows(of: store) else {
                 if let answer = try execution.ownAnswer(of: store) { others.append((answer as? NSBatchDeleteResult)?.result ?? answer) }
                 continue
@@ -121,20 +113,14 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         }
     }
 
-    /// The primary keys by the number of their store; nil for a request that was made of a fetch request.
-    private func keysByStore(_ execution: BatchExecution) throws -> [Int: [Int64]]? {
-        guard let objectIDs else { return nil }
-        var keys: [Int: [Int64]] = [:]
-        for objectID in objectIDs {
-            guard objectID.layout === execution.layout || objectID.entity.name == execution.layout.name else {
-                throw CoreDataErrors.deletionOfOther(objectID.entity.name ?? "", than: execution.layout.name)
-            }
-            guard let key = objectID.key, let store = objectID.persistentStore else {
-                throw CoreDataErrors.deletionOfNoRow(objectID)
-            }
-            keys[store.number, default: []].append(key)
-        }
-        return keys
+    /// The rows to delete in each store.
+    private func rowsByStore(
+        _ execution: BatchExecution, _ context: NSManagedObjectContext
+    ) throws -> [(store: NSPersistentStore, RowDeletion.Rows)] {
+        if let objectIDs { return try execution.keys(of: objectIDs).map { ($0.store, .keys($0.keys, of: execution.layout)) } }
+        let stores = try execution.stores()
+        let plan = try context.resolve(fetch).fetch
+        return stores.map { ($0, .fetched(plan)) }
     }
 
     open override func copy(with zone: NSZone? = nil) -> Any {

@@ -1,0 +1,84 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// Batches of an entity that several stores hold.
+@Suite struct BatchOverStoresTests {
+    /// Two files with items of unique codes: 1 and 2 in the first, 3 and 4 in the second.
+    private final class Shops {
+        let folder: TemporaryFolder
+        let coordinator: NSPersistentStoreCoordinator
+        private(set) var stores: [NSPersistentStore] = []
+        let context: NSManagedObjectContext
+        private static let names = ["one.sqlite", "two.sqlite"]
+
+        /// - Parameter readOnly: the place of a store that is then opened for reading only.
+        init(readOnly: Int? = nil) throws {
+            let item = NSEntityDescription(
+                "Item", class: "NSManagedObject",
+                [
+                    NSAttributeDescription("code", .integer32AttributeType), NSAttributeDescription("stock", .integer32AttributeType),
+                    NSAttributeDescription("sku", .stringAttributeType),
+                ])
+            item.uniquenessConstraints = [["sku"]]
+            folder = try TemporaryFolder()
+            let model = NSManagedObjectModel([item])
+            for (number, name) in Self.names.enumerated() {
+                let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+                let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file(name))
+                let context = coordinator.newContext()
+                for code in 1...2 { context.new("Item", ["code": number * 2 + code, "sku": "s\(code)"]) }
+                try context.save()
+                try coordinator.remove(store)
+            }
+            coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            context = coordinator.newContext()
+            for (number, name) in Self.names.enumerated() {
+                stores.append(
+                    try coordinator.addPersistentStore(
+                        ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file(name),
+                        options: number == readOnly ? [NSReadOnlyPersistentStoreOption: true] : nil))
+            }
+        }
+
+        func column(_ name: String) -> [[String]] {
+            Self.names.map { SQLiteFile(folder.file($0)).column("SELECT \(name) FROM ZITEM ORDER BY ZCODE").map { $0 ?? "nil" } }
+        }
+
+        func objectIDs(in store: Int) throws -> [NSManagedObjectID] {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+            request.affectedStores = [stores[store]]
+            request.sortDescriptors = [NSSortDescriptor(key: "code", ascending: true)]
+            return try context.fetch(request).map(\.objectID)
+        }
+    }
+
+    // MARK: IDs
+
+    @Test func onlyTheStoresOfTheIDsAreAsked() throws {
+        let shops = try Shops(readOnly: 1)
+        try shops.context.execute(NSBatchDeleteRequest(objectIDs: [shops.objectIDs(in: 0)[0]]))
+        #expect(shops.column("ZCODE") == [["2"], ["3", "4"]])
+        let objectIDs = try [shops.objectIDs(in: 0)[0], shops.objectIDs(in: 1)[0]]
+        let error = #expect(throws: NSError.self) { try shops.context.execute(NSBatchDeleteRequest(objectIDs: objectIDs)) }
+        #expect(error?.localizedDescription.contains("read-only") == true)
+        #expect(shops.column("ZCODE") == [["2"], ["3", "4"]])
+    }
+
+    @Test func anIDOfAStoreThatIsNotAffectedIsRefused() throws {
+        let shops = try Shops()
+        let delete = NSBatchDeleteRequest(objectIDs: try [shops.objectIDs(in: 0)[0], shops.objectIDs(in: 1)[0]])
+        delete.affectedStores = [shops.stores[0]]
+        let error = #expect(throws: NSError.self) { try shops.context.execute(delete) }
+        #expect(error?.localizedDescription.contains("two.sqlite") == true)
+        #expect(shops.column("ZCODE") == [["1", "2"], ["3", "4"]])
+    }
+
+    @Test func anIDOfAnotherCoordinatorIsRefused() throws {
+        let (shops, others) = (try Shops(), try Shops())
+        let delete = NSBatchDeleteRequest(objectIDs: try [shops.objectIDs(in: 0)[0], others.objectIDs(in: 0)[0]])
+        #expect(throws: NSError.self) { try shops.context.execute(delete) }
+        #expect(shops.column("ZCODE") == [["1", "2"], ["3", "4"]])
+        #expect(others.column("ZCODE") == [["1", "2"], ["3", "4"]])
+    }
+}
