@@ -53,6 +53,46 @@ import Testing
         }
     }
 
+    struct Part: Sendable {
+        let limit: Int
+        let offset: Int
+        let ascending: Bool
+        let left: [[String]]
+    }
+
+    @Test(arguments: [
+        Part(limit: 3, offset: 0, ascending: true, left: [[], ["4"]]),
+        Part(limit: 1, offset: 2, ascending: true, left: [["1", "2"], ["4"]]),
+        Part(limit: 0, offset: 3, ascending: true, left: [["1", "2"], ["3"]]),
+        Part(limit: 3, offset: 0, ascending: false, left: [["1"], []]),
+    ])
+    func limitAndOffsetAreOfAllStores(part: Part) throws {
+        let shops = try Shops()
+        let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
+        fetch.sortDescriptors = [NSSortDescriptor(key: "code", ascending: part.ascending)]
+        fetch.fetchLimit = part.limit
+        fetch.fetchOffset = part.offset
+        let delete = NSBatchDeleteRequest(fetchRequest: fetch)
+        delete.resultType = .resultTypeCount
+        // What is unsaved is neither deleted nor counted.
+        shops.context.new("Item", ["code": 0, "sku": "new"])
+        let count = (try shops.context.execute(delete) as? NSBatchDeleteResult)?.result as? Int
+        #expect(count == 4 - part.left.joined().count)
+        #expect(shops.column("ZCODE") == part.left)
+    }
+
+    @Test func aChildDeletesAsItsParentWould() throws {
+        let shops = try Shops()
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = shops.context
+        let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
+        fetch.sortDescriptors = [NSSortDescriptor(key: "code", ascending: true)]
+        fetch.fetchLimit = 3
+        shops.context.new("Item", ["code": 0, "sku": "new"])
+        try child.execute(NSBatchDeleteRequest(fetchRequest: fetch))
+        #expect(shops.column("ZCODE") == [[], ["4"]])
+    }
+
     // MARK: IDs
 
     @Test func onlyTheStoresOfTheIDsAreAsked() throws {

@@ -101,6 +101,24 @@ struct BatchExecution {
         return keys
     }
 
+    /// The keys of the rows that a fetch with a limit or an offset finds in several stores together.
+    func keys(of fetch: NSFetchRequest<any NSFetchRequestResult>, in stores: [NSPersistentStore]) throws -> [Int: [Int64]] {
+        guard let request = fetch.copy() as? NSFetchRequest<any NSFetchRequestResult> else { return [:] }
+        request.resultType = .managedObjectIDResultType
+        request.includesPendingChanges = false
+        request.affectedStores = stores
+        // What contexts have not saved is not deleted, that of parents included.
+        let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        reader.persistentStoreCoordinator = coordinator
+        return try reader.performAndWait {
+            var keys: [Int: [Int64]] = [:]
+            for case let objectID as NSManagedObjectID in try reader.fetch(request) {
+                if let key = objectID.key, let store = objectID.persistentStore { keys[store.number, default: []].append(key) }
+            }
+            return keys
+        }
+    }
+
     private func writable(_ stores: [NSPersistentStore]) throws -> [NSPersistentStore] {
         if let store = stores.first(where: \.isReadOnly) {
             throw CoreDataErrors.make(

@@ -120,6 +120,11 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         if let objectIDs { return try execution.keys(of: objectIDs).map { ($0.store, .keys($0.keys, of: execution.layout)) } }
         let stores = try execution.stores()
         let plan = try context.resolve(fetch).fetch
+        // A limit is one of all stores together.
+        if stores.count > 1, plan.limit > 0 || plan.offset > 0, try stores.allSatisfy({ try execution.rows(of: $0) != nil }) {
+            let keys = try execution.keys(of: fetch, in: stores)
+            return stores.compactMap { store in keys[store.number].map { (store, .keys($0, of: execution.layout)) } }
+        }
         return stores.map { ($0, .fetched(plan)) }
     }
 
