@@ -114,4 +114,15 @@ extension CoreDataErrors {
                 : "Leave the ID out, or add the store to affectedStores.",
             userInfo: [NSAffectedStoresErrorKey: [store]])
     }
+
+    /// A batch that stores have taken one by one, until one of them failed.
+    static func incompleteBatch(_ error: NSError, _ failed: NSPersistentStore, written: [NSPersistentStore]) -> NSError {
+        func name(_ store: NSPersistentStore) -> String { StoreName.text(type: store.type, url: store.url) }
+        return make(
+            .persistentStoreIncompleteSave,
+            "A batch request has changed \(written.map(name).joined(separator: ", ")), but then failed in \(name(failed)): "
+                + error.localizedDescription,
+            recovery: "Resolve the cause, and execute the request with the other stores as its affectedStores.",
+            userInfo: [NSUnderlyingErrorKey: error, NSAffectedStoresErrorKey: [failed]])
+    }
 }

@@ -93,6 +93,45 @@ import Testing
         #expect(shops.column("ZCODE") == [[], ["4"]])
     }
 
+    // MARK: What has been done when a store fails
+
+    @Test func anUpdateThatNoStoreCanTakeChangesNone() throws {
+        let shops = try Shops()
+        let update = NSBatchUpdateRequest(entityName: "Item")
+        update.propertiesToUpdate = ["stock": "not a number"]
+        #expect(throws: NSError.self) { try shops.context.execute(update) }
+        #expect(shops.column("ZSTOCK") == [["nil", "nil"], ["nil", "nil"]])
+    }
+
+    @Test(arguments: [false, true]) func theErrorOfALaterStoreNamesThoseThatWereWritten(deletes: Bool) throws {
+        let shops = try Shops()
+        // Another program refuses what the second store is asked for.
+        let file = SQLiteFile(shops.folder.file("two.sqlite"))
+        for event in ["UPDATE", "DELETE"] {
+            #expect(file.execute("CREATE TRIGGER refuse\(event) BEFORE \(event) ON ZITEM BEGIN SELECT RAISE(ABORT, 'closed'); END"))
+        }
+        let update = NSBatchUpdateRequest(entityName: "Item")
+        update.propertiesToUpdate = ["stock": 1]
+        let delete = NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Item"))
+        let error = try #require(#expect(throws: NSError.self) { try shops.context.execute(deletes ? delete : update) })
+        #expect(error.localizedDescription.contains("one.sqlite") && error.localizedDescription.contains("two.sqlite"))
+        #expect(!error.localizedDescription.contains("Nothing was"))
+        #expect(error.userInfo[NSUnderlyingErrorKey] is NSError)
+        #expect((error.userInfo[NSAffectedStoresErrorKey] as? [NSPersistentStore]) == [shops.stores[1]])
+        #expect(shops.column(deletes ? "ZCODE" : "ZSTOCK") == [deletes ? [] : ["1", "1"], deletes ? ["3", "4"] : ["nil", "nil"]])
+    }
+
+    @Test func aRefusalOfALaterStoreDoesNotSayThatNothingWasChanged() throws {
+        let shops = try Shops()
+        let update = NSBatchUpdateRequest(entityName: "Item")
+        update.predicate = NSPredicate(format: "code != 1")
+        update.propertiesToUpdate = ["sku": "x"]
+        let error = try #require(#expect(throws: NSError.self) { try shops.context.execute(update) })
+        #expect(!error.localizedDescription.contains("Nothing was"))
+        #expect((error.userInfo[NSUnderlyingErrorKey] as? NSError)?.code == 133021)
+        #expect(shops.column("ZSKU") == [["s1", "x"], ["s1", "s2"]])
+    }
+
     // MARK: IDs
 
     @Test func onlyTheStoresOfTheIDsAreAsked() throws {

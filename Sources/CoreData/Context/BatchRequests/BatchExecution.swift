@@ -119,6 +119,19 @@ struct BatchExecution {
         }
     }
 
+    /// Does something in one store after the other.
+    ///
+    /// - Throws: what the first one throws; what a later one throws in an error that names those which have been written.
+    static func inEach<Work>(_ work: [(store: NSPersistentStore, Work)], _ body: (NSPersistentStore, Work) throws -> Void) throws {
+        var written: [NSPersistentStore] = []
+        for (store, part) in work {
+            do { try body(store, part) } catch {
+                throw written.isEmpty ? error : CoreDataErrors.incompleteBatch(error as NSError, store, written: written)
+            }
+            written.append(store)
+        }
+    }
+
     private func writable(_ stores: [NSPersistentStore]) throws -> [NSPersistentStore] {
         if let store = stores.first(where: \.isReadOnly) {
             throw CoreDataErrors.make(
@@ -178,7 +191,7 @@ struct BatchExecution {
             throw CoreDataErrors.make(
                 .managedObjectConstraintMerge,
                 "A batch request would give two rows of '\(failure.layout.name)' the same values of a uniqueness constraint: "
-                    + "\(texts.joined(separator: ", ")). Nothing was changed.",
+                    + "\(texts.joined(separator: ", ")). The store is as it was.",
                 recovery: "Change the values, or insert with a merge policy that resolves conflicts.",
                 userInfo: [NSPersistentStoreSaveConflictsErrorKey: [conflict]])
         }

@@ -20,8 +20,8 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 
 /// Deletes many objects in the stores without making objects of them.
 ///
-/// The rows of a store are deleted in one transaction. Delete rules are followed in the database: cascade deletes the destinations too,
-/// which the result does not name; nullify takes the objects out of their relationships. Code 134050, and nothing deleted, is what a
+/// The rows of a store are deleted in one transaction; where one of several stores fails, code 134040 names those that were changed before.
+/// Delete rules are followed in the database: cascade deletes the destinations too, which the result does not name; nullify takes the objects out of their relationships. Code 134050, and nothing deleted, is what a
 /// relationship gives whose rule is to deny and that leads to an object which stays, or one that is nullified but whose inverse is not
 /// optional. Nothing else is validated, and no context hears of it: merge the IDs that the request can give, with
 /// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. Unlike on a Mac, stores in memory can be used too.
@@ -92,10 +92,10 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         var count = 0
         var deleted: [NSManagedObjectID] = []
         var others: [Any] = []
-        for (store, rows) in try rowsByStore(execution, context) {
+        try BatchExecution.inEach(try rowsByStore(execution, context)) { store, rows in
             guard let batchRows = try execution.rows(of: store) else {
                 if let answer = try execution.ownAnswer(of: store) { others.append((answer as? NSBatchDeleteResult)?.result ?? answer) }
-                continue
+                return
             }
             let outcome = try batchRows.delete(
                 RowDeletion(rows: rows, author: execution.author, wantsReferences: resultType == .resultTypeObjectIDs))
