@@ -25,6 +25,39 @@ import Testing
         zip(try stack.values("key", of: "Entry", by: "number"), try stack.values("code", of: "Entry", by: "number")).map { "\($0) \($1)" }
     }
 
+    private static var pairs: [[String: Any]] {
+        [["number": 0, "key": 1, "code": "A"], ["number": 1, "key": 1, "code": "B"], ["number": 2, "key": 2, "code": "A"]]
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aValueThatARowOfTheBatchHasGivenUpIsFree(kind: StoreKind) throws {
+        let stack = try stack(kind, [["key"], ["code"]])
+        stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try stack.context.execute(NSBatchInsertRequest(entityName: "Entry", objects: Self.pairs))
+        #expect(try rows(stack) == ["1 B", "2 A"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aValueThatARowOfTheStoreHasGivenUpIsFree(kind: StoreKind) throws {
+        let stack = try stack(kind, [["key"], ["code"]], [["number": 0, "key": 1, "code": "A"]])
+        stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try stack.context.execute(NSBatchInsertRequest(entityName: "Entry", objects: Array(Self.pairs.dropFirst())))
+        #expect(try rows(stack) == ["1 B", "2 A"])
+    }
+
+    @Test(arguments: [StoreKind.sqlite, .inMemory])
+    func aRowIsMetByAConstraintOfWhichOnlyAPartWasChanged(kind: StoreKind) throws {
+        let stack = try stack(kind, [["key"], ["list", "code"]], [["number": 0, "key": 1, "list": "L", "code": "A"]])
+        stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let insert = NSBatchInsertRequest(
+            entityName: "Entry",
+            objects: [["key": 1, "code": "B"], ["number": 5, "list": "L", "code": "B"], ["number": 6, "list": "L", "code": "A"]])
+        insert.resultType = .count
+        try stack.context.execute(insert)
+        #expect(try stack.values("number", of: "Entry", by: "number") == ["5", "6"])
+        #expect(try rows(stack) == ["1 B", "nil A"])
+    }
+
     // MARK: What errors name
 
     @Test(arguments: StoreKind.allCases)

@@ -34,6 +34,19 @@ struct RowInsertion {
     let nextRow: (RowValues) throws -> Bool
 }
 
+extension RowInsertion {
+    /// Asks for the values of all rows.
+    func allRows() throws -> [RowValues] {
+        var rows: [RowValues] = []
+        let values = RowValues.make(slotCount: layout.slots.count)
+        while try nextRow(values) {
+            rows.append(values.copy())
+            values.removeAll()
+        }
+        return rows
+    }
+}
+
 /// New values for rows of one entity.
 struct RowUpdate {
     enum Assignment {
