@@ -45,7 +45,7 @@ import Testing
         #expect(try rows(stack) == ["1 B", "2 A"])
     }
 
-    @Test(arguments: [StoreKind.sqlite, .inMemory])
+    @Test(arguments: StoreKind.allCases)
     func aRowIsMetByAConstraintOfWhichOnlyAPartWasChanged(kind: StoreKind) throws {
         let stack = try stack(kind, [["key"], ["list", "code"]], [["number": 0, "key": 1, "list": "L", "code": "A"]])
         stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
