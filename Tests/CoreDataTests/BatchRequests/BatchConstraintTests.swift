@@ -85,4 +85,28 @@ import Testing
         #expect(conflict?.constraintValues["code"] as? String == "x")
         #expect(try rows(stack) == ["1 1", "2 2"])
     }
+
+    // MARK: Files
+
+    @Test func aFileForAPropertyThatTheUpdateLeavesOutIsNotKept() throws {
+        let data = Data(repeating: 1, count: 200_000)
+        let stack = try stack(.sqlite, [["key"]], [["number": 0, "key": 1, "code": "A", "photo": data]])
+        let folder = stack.folder.file(".batch_SUPPORT/_EXTERNAL_DATA")
+        let before = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(before.count == 1)
+        let entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Entry"])
+        var keys = [1, 2]
+        let counts = try stack.context.insertRows(of: "Entry", updatingBy: ["key"], ["code"]) {
+            guard let key = keys.popLast() else { return nil }
+            let object = NSManagedObject(entity: entity, insertInto: nil)
+            object.setValuesForKeys(["number": key, "key": key, "code": "B", "photo": Data(repeating: 2, count: 200_000)])
+            return object
+        }
+        #expect(counts.inserted == 1 && counts.updated == 1)
+        let after = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(after.count == 2 && after.contains(before[0]))
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Entry")
+        request.sortDescriptors = [NSSortDescriptor(key: "key", ascending: true)]
+        #expect(try stack.newContext().fetch(request).map { ($0.value(forKey: "photo") as? Data)?.first } == [1, 2])
+    }
 }
