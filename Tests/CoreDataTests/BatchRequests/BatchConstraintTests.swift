@@ -109,4 +109,26 @@ import Testing
         request.sortDescriptors = [NSSortDescriptor(key: "key", ascending: true)]
         #expect(try stack.newContext().fetch(request).map { ($0.value(forKey: "photo") as? Data)?.first } == [1, 2])
     }
+
+    // MARK: Reading meanwhile
+
+    @Test(arguments: [
+        [NSSQLitePragmasOption: ["journal_mode": "DELETE"]] as [String: any Sendable], [NSPersistentStoreConnectionPoolMaxSizeKey: 1],
+    ])
+    func aHandlerMayReadTheStoreThatItsRowsGoTo(options: [String: any Sendable]) throws {
+        let stack = try stack(.sqlite, [["key"]], [["number": 0, "key": 1, "code": "A"]], options: options)
+        var key = 1
+        let insert = NSBatchInsertRequest(entityName: "Entry") { (row: NSMutableDictionary) in
+            key += 1
+            if key > 3 { return true }
+            let found = try? stack.context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Entry"))
+            row["number"] = key
+            row["key"] = key
+            row["code"] = "\(found?.count ?? -1) \(found?.first?.value(forKey: "code") ?? "nil")"
+            return false
+        }
+        try stack.context.execute(insert)
+        // What it reads is what was there before.
+        #expect(try rows(stack) == ["1 A", "2 1 A", "3 1 A"])
+    }
 }

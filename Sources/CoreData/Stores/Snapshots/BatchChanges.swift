@@ -31,7 +31,7 @@ struct RowInsertion {
     var wantsReferences = false
     /// Sets the given values of the next row, in the store's form; false after the last one. Slots that are not set get the entity's
     /// default values.
-    let nextRow: (RowValues) throws -> Bool
+    var nextRow: (RowValues) throws -> Bool
 }
 
 extension RowInsertion {
@@ -44,6 +44,18 @@ extension RowInsertion {
             values.removeAll()
         }
         return rows
+    }
+
+    /// The same insertion, for which nobody is asked for values any more.
+    func collected() throws -> RowInsertion {
+        var remaining = try allRows().makeIterator()
+        var insertion = self
+        insertion.nextRow = { [slots = layout.slots.indices] values in
+            guard let row = remaining.next() else { return false }
+            for slot in slots where row.has(slot) { values[slot] = row[slot] }
+            return true
+        }
+        return insertion
     }
 }
 

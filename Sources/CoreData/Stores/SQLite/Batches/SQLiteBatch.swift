@@ -139,7 +139,9 @@ extension SQLiteStore: BatchRows {
     var batchRows: (any BatchRows)? { self }
 
     func insert(_ insertion: RowInsertion) throws -> BatchOutcome {
-        try SQLiteBatch.run(self, insertion.author) { try SQLiteInsertion(insertion, $0).run() }
+        // Who gives the rows may read the store: where there is one connection, before it writes.
+        let insertion = try backend().pool.sharesConnection ? insertion.collected() : insertion
+        return try SQLiteBatch.run(self, insertion.author) { try SQLiteInsertion(insertion, $0).run() }
     }
 
     func update(_ update: RowUpdate) throws -> BatchOutcome {
