@@ -83,6 +83,24 @@ import Testing
         #expect(try stock.items() == ["Bolt 7 grey Old B first one"])
     }
 
+    @Test(
+        arguments: StoreKind.allCases,
+        [(NSMergePolicy.mergeByPropertyObjectTrump, true), (.overwrite, true), (.mergeByPropertyStoreTrump, true), (.rollback, false)])
+    func relationshipsWithoutAnInverseLeadToWhatStays(kind: StoreKind, outcome: (NSMergePolicy, Bool)) throws {
+        let stock = try WinningStock(kind, outcome.0)
+        let held = stock.context.object(with: stock.bolt)
+        let new = stock.context.new("Item", ["name": "Bolt", "size": 1])
+        let order = stock.context.new("Order", ["first": new, "others": NSSet(array: [new])])
+        try stock.context.save()
+        let expected = outcome.1 ? [held] : []
+        #expect([order.value(forKey: "first") as? NSManagedObject].compactMap { $0 } == expected)
+        #expect(order.mutableSetValue(forKey: "others").allObjects as? [NSManagedObject] == expected)
+        let reader = stock.coordinator.newContext()
+        let read = try reader.existingObject(with: order.objectID)
+        #expect((read.value(forKey: "first") as? NSManagedObject)?.objectID == (outcome.1 ? stock.bolt : nil))
+        #expect(read.mutableSetValue(forKey: "others").count == expected.count)
+    }
+
     @Test(arguments: StoreKind.allCases, [false, true])
     func ofSeveralDuplicatesTheFirstTakesThePlace(kind: StoreKind, isHeld: Bool) throws {
         let stock = try WinningStock(kind, .mergeByPropertyObjectTrump)

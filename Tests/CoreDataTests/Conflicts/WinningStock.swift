@@ -31,8 +31,12 @@ final class WinningStock {
         relate(tag, "items", toMany: true, item, inverse: "tags", inverseToMany: true)
         relate(item, "badge", badge, inverse: "item")
         relate(item, "notes", toMany: true, ordered: true, note, inverse: "item")
+        let order = named("Order")
+        order.properties += [
+            NSRelationshipDescription("first", to: item), NSRelationshipDescription("others", to: item, toMany: true),
+        ]
         folder = try TemporaryFolder()
-        coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([item, part, owner, tag, badge, note]))
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([item, part, owner, tag, badge, note, order]))
         try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store.sqlite")))
         first = coordinator.newContext()
         context = coordinator.newContext()
