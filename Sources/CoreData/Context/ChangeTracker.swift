@@ -169,10 +169,11 @@ extension ChangeTracker {
         updated.append(object)
     }
 
-    /// A new object leaves the context without having been saved.
+    /// A new object leaves the context without having been saved, when pending changes are processed.
     func discard(_ object: NSManagedObject) {
         inserted.remove(object)
         object.discardInsertion()
+        join(object)
     }
 
     /// Takes back all changes. The values of what was changed or deleted are left to the caller.

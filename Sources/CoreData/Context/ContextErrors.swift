@@ -102,4 +102,27 @@ extension CoreDataErrors {
             recovery: "Add the store again, or discard the changes with rollback() or refresh(_:mergeChanges:).",
             userInfo: [NSAffectedObjectsErrorKey: objects])
     }
+
+    // MARK: Batch requests
+
+    static func deletionElsewhere(_ objectID: NSObject, _ store: NSPersistentStore, isOfOthers: Bool) -> NSError {
+        misuse(
+            "A batch deletion was given the ID \(objectID) of the store \(StoreName.text(type: store.type, url: store.url)), which is not among "
+                + (isOfOthers ? "the stores of the context's coordinator." : "its affectedStores."),
+            recovery: isOfOthers
+                ? "Have a context of the store's own coordinator execute a request for it."
+                : "Leave the ID out, or add the store to affectedStores.",
+            userInfo: [NSAffectedStoresErrorKey: [store]])
+    }
+
+    /// A batch that stores have taken one by one, until one of them failed.
+    static func incompleteBatch(_ error: NSError, _ failed: NSPersistentStore, written: [NSPersistentStore]) -> NSError {
+        func name(_ store: NSPersistentStore) -> String { StoreName.text(type: store.type, url: store.url) }
+        return make(
+            .persistentStoreIncompleteSave,
+            "A batch request has changed \(written.map(name).joined(separator: ", ")), but then failed in \(name(failed)): "
+                + error.localizedDescription,
+            recovery: "Resolve the cause, and execute the request with the other stores as its affectedStores.",
+            userInfo: [NSUnderlyingErrorKey: error, NSAffectedStoresErrorKey: [failed]])
+    }
 }

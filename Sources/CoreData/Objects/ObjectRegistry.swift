@@ -186,6 +186,8 @@ class ObjectRegistry: @unchecked Sendable {
         guard hasProvisionalKeys, count > known else { return }
         for permanent in identities.permanentKeys(known..<count) {
             guard let object = provisionalObject(permanent) else { continue }
+            // One that gave way to a row with its unique values, of which there is an object already.
+            if self.object(store: permanent.store, root: permanent.root, key: permanent.key) != nil { continue }
             forget(object)
             object.takePermanentKey(permanent.key, store: permanent.store)
             register(object)

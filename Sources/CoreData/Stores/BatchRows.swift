@@ -33,7 +33,8 @@ struct BatchOutcome {
 struct UniquenessFailure: Error, @unchecked Sendable {
     // Sendable: thrown by a store and caught by the context that called it, on one thread.
 
-    /// The attributes' names, and the values in the store's form, of the first constraint that fails.
+    /// The attributes' names, and the values in the store's form, of the first constraint that fails; null stands for values that are not
+    /// known, as nil is never a conflict.
     let constraint: [String]
     let values: [StoredValue]
     /// The entity that declares the constraint.
@@ -43,22 +44,22 @@ struct UniquenessFailure: Error, @unchecked Sendable {
 }
 
 extension RowUpdate {
-    /// Which constraint the update violates if it violates one; the values are known where they are constants.
-    var uniquenessFailure: UniquenessFailure? {
-        var layout: EntityLayout? = rows.entity
-        while let current = layout {
-            for names in current.entity.uniquenessConstraintNames {
-                let paths = current.constrainedPaths(names)
-                let slots = paths.map { rows.entity.slotByPath[$0] }
-                guard assignments.contains(where: { slots.contains($0.slot) }) else { continue }
-                let values = slots.map { slot -> StoredValue in
-                    guard case .constant(let value)? = assignments.first(where: { $0.slot == slot })?.value else { return .null }
-                    return value
-                }
-                return UniquenessFailure(constraint: paths, values: values, layout: current, existing: nil)
-            }
-            layout = current.superIndex >= 0 ? current.model.layouts[current.superIndex] : nil
+    /// What it means that a database refuses the update because of unique values; nil where the update writes none.
+    ///
+    /// - Parameter isNamed: whether the database has named a constraint as the one that fails.
+    func uniquenessFailure(in mapping: SQLMapping, isNamed: (SQLConstraint) -> Bool) -> UniquenessFailure? {
+        let layouts = mapping.layouts.layouts
+        let candidates = rows.entity.familyIndexes.flatMap { mapping.constraints(of: layouts[$0]) }
+        func slots(_ constraint: SQLConstraint) -> [Int?] { constraint.names.map { rows.entity.slotByPath[$0] } }
+        let touched = candidates.filter { constraint in
+            let slots = slots(constraint)
+            return assignments.contains { slots.contains($0.slot) }
         }
-        return nil
+        guard let constraint = touched.first(where: isNamed) ?? touched.first else { return nil }
+        let values = slots(constraint).map { slot -> StoredValue in
+            guard case .constant(let value)? = assignments.first(where: { $0.slot == slot })?.value else { return .null }
+            return value
+        }
+        return UniquenessFailure(constraint: constraint.names, values: values, layout: constraint.layout, existing: nil)
     }
 }

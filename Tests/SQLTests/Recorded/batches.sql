@@ -51,7 +51,7 @@ SELECT Z_ENT, Z_PK FROM ZEMPLOYEE WHERE Z_PK IN (SELECT value FROM json_each(?))
     SELECT Z_ENT, Z_PK FROM ZEMPLOYEE WHERE Z_PK IN (SELECT value FROM json_each('[1]'))
 ROLLBACK
 
--- refused: A batch request would give two rows of 'Employee' the same values of a uniqueness constraint: badge = 01020304-0506-0708-090A-0B0C0D0E0F10. Nothing was changed.
+-- refused: A batch request would give two rows of 'Employee' the same values of a uniqueness constraint: badge = 01020304-0506-0708-090A-0B0C0D0E0F10. The store is as it was.
 
 -- with the policy object
 BEGIN IMMEDIATE

@@ -71,6 +71,68 @@ struct BatchExecution {
         if stores.isEmpty {
             throw CoreDataErrors.noStoreHolds(layout.name, isAmongAffected: request.affectedStores != nil)
         }
+        return try writable(stores)
+    }
+
+    /// The keys of rows by their stores.
+    ///
+    /// - Throws: when an ID is of another entity, of no row, or of a store that the request does not go to, or that is read-only.
+    func keys(of objectIDs: [NSManagedObjectID]) throws -> [(store: NSPersistentStore, keys: [Int64])] {
+        let stores = coordinator.addedStores.map(\.store)
+        var keys: [(store: NSPersistentStore, keys: [Int64])] = []
+        for objectID in objectIDs {
+            guard objectID.layout === layout || objectID.entity.name == layout.name else {
+                throw CoreDataErrors.deletionOfOther(objectID.entity.name ?? "", than: layout.name)
+            }
+            guard let key = objectID.key, let store = objectID.persistentStore else { throw CoreDataErrors.deletionOfNoRow(objectID) }
+            guard stores.contains(where: { $0 === store }) else {
+                throw CoreDataErrors.deletionElsewhere(objectID, store, isOfOthers: true)
+            }
+            if let affected = request.affectedStores, !affected.contains(where: { $0 === store }) {
+                throw CoreDataErrors.deletionElsewhere(objectID, store, isOfOthers: false)
+            }
+            if let place = keys.firstIndex(where: { $0.store === store }) {
+                keys[place].keys.append(key)
+            } else {
+                keys.append((store, [key]))
+            }
+        }
+        _ = try writable(keys.map(\.store))
+        return keys
+    }
+
+    /// The keys of the rows that a fetch with a limit or an offset finds in several stores together.
+    func keys(of fetch: NSFetchRequest<any NSFetchRequestResult>, in stores: [NSPersistentStore]) throws -> [Int: [Int64]] {
+        guard let request = fetch.copy() as? NSFetchRequest<any NSFetchRequestResult> else { return [:] }
+        request.resultType = .managedObjectIDResultType
+        request.includesPendingChanges = false
+        request.affectedStores = stores
+        // What contexts have not saved is not deleted, that of parents included.
+        let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        reader.persistentStoreCoordinator = coordinator
+        return try reader.performAndWait {
+            var keys: [Int: [Int64]] = [:]
+            for case let objectID as NSManagedObjectID in try reader.fetch(request) {
+                if let key = objectID.key, let store = objectID.persistentStore { keys[store.number, default: []].append(key) }
+            }
+            return keys
+        }
+    }
+
+    /// Does something in one store after the other.
+    ///
+    /// - Throws: what the first one throws; what a later one throws in an error that names those which have been written.
+    static func inEach<Work>(_ work: [(store: NSPersistentStore, Work)], _ body: (NSPersistentStore, Work) throws -> Void) throws {
+        var written: [NSPersistentStore] = []
+        for (store, part) in work {
+            do { try body(store, part) } catch {
+                throw written.isEmpty ? error : CoreDataErrors.incompleteBatch(error as NSError, store, written: written)
+            }
+            written.append(store)
+        }
+    }
+
+    private func writable(_ stores: [NSPersistentStore]) throws -> [NSPersistentStore] {
         if let store = stores.first(where: \.isReadOnly) {
             throw CoreDataErrors.make(
                 .persistentStoreSave,
@@ -114,7 +176,7 @@ struct BatchExecution {
     func refusing<Outcome>(in store: NSPersistentStore, _ body: () throws -> Outcome) throws -> Outcome {
         do { return try body() } catch let failure as UniquenessFailure {
             var values: [String: Any] = [:]
-            for (name, value) in zip(failure.constraint, failure.values) {
+            for (name, value) in zip(failure.constraint, failure.values) where !value.isNull {
                 guard let slot = failure.layout.slotByPath[name] else { continue }
                 values[name] = PropertyConversion.object(from: value, kind: failure.layout.slots[slot].kind)
             }
@@ -125,11 +187,11 @@ struct BatchExecution {
             let conflict = NSConstraintConflict(
                 constraint: failure.constraint, database: existing, databaseSnapshot: existing == nil ? nil : values,
                 conflicting: [], conflictingSnapshots: [values])
-            let texts = failure.constraint.map { "\($0) = \(values[$0] ?? "nil")" }
+            let texts = failure.constraint.map { name in values[name].map { "\(name) = \($0)" } ?? name }
             throw CoreDataErrors.make(
                 .managedObjectConstraintMerge,
                 "A batch request would give two rows of '\(failure.layout.name)' the same values of a uniqueness constraint: "
-                    + "\(texts.joined(separator: ", ")). Nothing was changed.",
+                    + "\(texts.joined(separator: ", ")). The store is as it was.",
                 recovery: "Change the values, or insert with a merge policy that resolves conflicts.",
                 userInfo: [NSPersistentStoreSaveConflictsErrorKey: [conflict]])
         }

@@ -20,8 +20,8 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 
 /// Deletes many objects in the stores without making objects of them.
 ///
-/// The rows of a store are deleted in one transaction. Delete rules are followed in the database: cascade deletes the destinations too,
-/// which the result does not name; nullify takes the objects out of their relationships. Code 134050, and nothing deleted, is what a
+/// The rows of a store are deleted in one transaction; where one of several stores fails, code 134040 names those that were changed before.
+/// Delete rules are followed in the database: cascade deletes the destinations too, which the result does not name; nullify takes the objects out of their relationships. Code 134050, and nothing deleted, is what a
 /// relationship gives whose rule is to deny and that leads to an object which stays, or one that is nullified but whose inverse is not
 /// optional. Nothing else is validated, and no context hears of it: merge the IDs that the request can give, with
 /// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. Unlike on a Mac, stores in memory can be used too.
@@ -70,7 +70,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         self.init(fetchRequest: request)
     }
 
-    /// Deletes objects by their IDs, which must be permanent and all of one entity.
+    /// Deletes objects by their IDs, which must be permanent, all of one entity, and of stores that the request goes to.
     ///
     /// ```swift
     /// try context.execute(NSBatchDeleteRequest(objectIDs: items.map(\.objectID)))
@@ -89,21 +89,13 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         if let objectIDs, objectIDs.isEmpty { return result([], [], count: 0) }
         var target = BatchEntity(name: fetch.entityName)
         let execution = try BatchExecution(self, &target, context)
-        let byStore = try keysByStore(execution)
         var count = 0
         var deleted: [NSManagedObjectID] = []
         var others: [Any] = []
-        for store in try execution.stores() {
-            let rows: RowDeletion.Rows
-            if let byStore {
-                guard let keys = byStore[store.number] else { continue }
-                rows = .keys(keys, of: execution.layout)
-            } else {
-                rows = .fetched(try context.resolve(fetch).fetch)
-            }
+        try BatchExecution.inEach(try rowsByStore(execution, context)) { store, rows in
             guard let batchRows = try execution.rows(of: store) else {
                 if let answer = try execution.ownAnswer(of: store) { others.append((answer as? NSBatchDeleteResult)?.result ?? answer) }
-                continue
+                return
             }
             let outcome = try batchRows.delete(
                 RowDeletion(rows: rows, author: execution.author, wantsReferences: resultType == .resultTypeObjectIDs))
@@ -121,20 +113,19 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         }
     }
 
-    /// The primary keys by the number of their store; nil for a request that was made of a fetch request.
-    private func keysByStore(_ execution: BatchExecution) throws -> [Int: [Int64]]? {
-        guard let objectIDs else { return nil }
-        var keys: [Int: [Int64]] = [:]
-        for objectID in objectIDs {
-            guard objectID.layout === execution.layout || objectID.entity.name == execution.layout.name else {
-                throw CoreDataErrors.deletionOfOther(objectID.entity.name ?? "", than: execution.layout.name)
-            }
-            guard let key = objectID.key, let store = objectID.persistentStore else {
-                throw CoreDataErrors.deletionOfNoRow(objectID)
-            }
-            keys[store.number, default: []].append(key)
+    /// The rows to delete in each store.
+    private func rowsByStore(
+        _ execution: BatchExecution, _ context: NSManagedObjectContext
+    ) throws -> [(store: NSPersistentStore, RowDeletion.Rows)] {
+        if let objectIDs { return try execution.keys(of: objectIDs).map { ($0.store, .keys($0.keys, of: execution.layout)) } }
+        let stores = try execution.stores()
+        let plan = try context.resolve(fetch).fetch
+        // A limit is one of all stores together.
+        if stores.count > 1, plan.limit > 0 || plan.offset > 0, try stores.allSatisfy({ try execution.rows(of: $0) != nil }) {
+            let keys = try execution.keys(of: fetch, in: stores)
+            return stores.compactMap { store in keys[store.number].map { (store, .keys($0, of: execution.layout)) } }
         }
-        return keys
+        return stores.map { ($0, .fetched(plan)) }
     }
 
     open override func copy(with zone: NSZone? = nil) -> Any {

@@ -28,7 +28,7 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 /// request; with `NSMergeByPropertyObjectTrumpMergePolicy` the existing row gets the given values, with `NSOverwriteMergePolicy` all
 /// values; the other two leave it as it is. Unlike on a Mac, stores in memory can be used too.
 ///
-/// Handlers are called while the store is locked for writing: they must not save to it.
+/// Handlers are called while the store is locked for writing: they must not save to it. They may read it.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchinsertrequest>
 ///

@@ -22,7 +22,8 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
 ///
 /// The rows of a store are changed in one transaction, and their versions count up. Nothing is validated, and no context hears of it: merge
 /// the IDs that the request can give, with `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. Derived attributes follow.
-/// A violated uniqueness constraint refuses the request, whatever the merge policy. Unlike on a Mac, stores in memory can be used too.
+/// A violated uniqueness constraint refuses the request, whatever the merge policy. Where one of several stores fails, code 134040 names
+/// those that were changed before. Unlike on a Mac, stores in memory can be used too.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchupdaterequest>
 ///
@@ -92,12 +93,16 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
         var count = 0
         var objectIDs: [NSManagedObjectID] = []
         var others: [Any] = []
-        for store in try execution.stores() {
-            guard let rows = try execution.rows(of: store) else {
+        // What no store can take is found before the first one is written.
+        let updates = try execution.stores().map { store in
+            (store: store, try execution.rows(of: store).map { ($0, try update(execution, store)) })
+        }
+        try BatchExecution.inEach(updates) { store, rowUpdate in
+            guard let (rows, update) = rowUpdate else {
                 if let answer = try execution.ownAnswer(of: store) { others.append((answer as? NSBatchUpdateResult)?.result ?? answer) }
-                continue
+                return
             }
-            let outcome = try execution.refusing(in: store) { try rows.update(update(execution, store)) }
+            let outcome = try execution.refusing(in: store) { try rows.update(update) }
             count += outcome.updatedCount
             objectIDs += execution.objectIDs(outcome.updated, store)
         }

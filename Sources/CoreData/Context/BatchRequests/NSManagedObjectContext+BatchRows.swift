@@ -61,11 +61,9 @@ extension NSManagedObjectContext {
         var fetch = StoreFetch(entity: execution.layout)
         fetch.predicate = predicate
         var count = 0
-        for store in try execution.stores() {
-            guard let rows = try execution.rows(of: store) else {
-                _ = try execution.ownAnswer(of: store)
-                continue
-            }
+        // What no store can take is found before the first one is written.
+        let updates = try execution.stores().map { store -> (store: NSPersistentStore, (any BatchRows, RowUpdate)?) in
+            guard let rows = try execution.rows(of: store) else { return (store, nil) }
             let values = BatchValues(execution.layout, store)
             var assignments: [(slot: Int, value: RowUpdate.Assignment)] = []
             for (name, value) in properties {
@@ -77,6 +75,13 @@ extension NSManagedObjectContext {
             }
             let update = RowUpdate(
                 rows: fetch, assignments: assignments.sorted { $0.slot < $1.slot }, author: execution.author, wantsReferences: true)
+            return (store, (rows, update))
+        }
+        try BatchExecution.inEach(updates) { store, rowUpdate in
+            guard let (rows, update) = rowUpdate else {
+                _ = try execution.ownAnswer(of: store)
+                return
+            }
             let outcome = try execution.refusing(in: store) { try rows.update(update) }
             count += outcome.updatedCount
             publishBatch(SavedObjectIDs(updated: execution.objectIDs(outcome.updated, store)), of: execution.layout)
@@ -93,10 +98,10 @@ extension NSManagedObjectContext {
         var fetch = StoreFetch(entity: execution.layout)
         fetch.predicate = predicate
         var count = 0
-        for store in try execution.stores() {
+        try BatchExecution.inEach(try execution.stores().map { (store: $0, ()) }) { store, _ in
             guard let rows = try execution.rows(of: store) else {
                 _ = try execution.ownAnswer(of: store)
-                continue
+                return
             }
             let outcome = try rows.delete(
                 RowDeletion(

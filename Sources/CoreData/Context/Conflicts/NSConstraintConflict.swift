@@ -13,7 +13,8 @@ open class NSConstraintConflict: NSObject {
     public let constraint: [String]
     /// The values that several objects have, by attribute name.
     public let constraintValues: [String: Any]
-    /// The object whose row is in the store already; nil when all objects in conflict are in one context.
+    /// The object whose row is in the store already; nil when all objects in conflict are in one context. Where a new object takes the row's
+    /// place, this one reads what was in the store and belongs to no context any more, unless the program had it before.
     public let databaseObject: NSManagedObject?
     /// The values of that row; nil without one.
     public let databaseSnapshot: [String: Any]?

@@ -4,28 +4,32 @@ import Foundation
 
 extension ConflictResolution {
     func resolve(_ violation: SaveConflicts.ConstraintViolation, _ type: NSMergePolicyType) {
+        // Other conflicts may have made a new object a changed one since, or taken it out of the context.
+        let inserts = violation.inserts.map { found.batch.inserted[$0] }
         // An object that takes the place of its deleted row keeps its identity, as a changed one does.
-        let (replacements, insertedObjects) = split(violation.inserts.map { found.batch.inserted[$0] })
-        let updatedObjects = violation.updates.map { found.batch.updated[$0] } + replacements
+        let (replacements, insertedObjects) = split(inserts.filter { $0.flags.contains(.inserted) })
+        let updatedObjects =
+            violation.updates.map { found.batch.updated[$0] } + replacements + inserts.filter { $0.flags.contains(.updated) }
         let objectWins = type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
         guard let existing = violation.existing else {
             // All in this context: the first one stays.
             let first = updatedObjects.first ?? insertedObjects.first
             for object in insertedObjects.dropFirst(updatedObjects.isEmpty ? 1 : 0) {
-                if let first, type != .rollbackMergePolicyType { moveRelationships(of: object, to: first, replacing: false) }
-                discard(object)
+                let stays = type == .rollbackMergePolicyType ? nil : first
+                if let stays { moveRelationships(of: object, to: stays, replacing: false) }
+                discard(object, inFavourOf: stays)
             }
             for object in updatedObjects.dropFirst() { withdraw(object) }
+            context.processPendingChanges()
             return
         }
         for (index, object) in insertedObjects.enumerated() {
             if index == 0, objectWins, updatedObjects.isEmpty {
-                becomeRow(existing, object)
+                replaceRow(existing, object)
             } else {
-                if type != .rollbackMergePolicyType, let stored = storedObject(existing, found.store) {
-                    moveRelationships(of: object, to: stored, replacing: false)
-                }
-                discard(object)
+                let stays = type == .rollbackMergePolicyType ? nil : storedObject(existing, found.store)
+                if let stays { moveRelationships(of: object, to: stays, replacing: false) }
+                discard(object, inFavourOf: stays)
             }
         }
         for object in updatedObjects {
@@ -39,36 +43,95 @@ extension ConflictResolution {
         context.processPendingChanges()
     }
 
-    /// A new object takes the place of the row that has its unique values: its values are written over that row's.
-    private func becomeRow(_ existing: Snapshot, _ object: NSManagedObject) {
-        let layout = object.layout
-        guard existing.row.rowLayoutIndex == layout.index else {
-            discard(object)
+    /// A new object wins against the row that has its unique values.
+    private func replaceRow(_ existing: Snapshot, _ object: NSManagedObject) {
+        guard existing.row.rowLayoutIndex == object.layout.index else {
+            // A row keeps its entity: it gives way, as to a changed object.
+            if let other = storedObject(existing, found.store) { context.delete(other) }
             return
         }
-        if let twin = context.registry.object(store: Int(object.storeNumber), root: layout.rootIndex, key: existing.key),
-            twin !== object
-        {
-            // Another object already stands for the row: it is the one that stays.
+        let twin = context.registry.object(store: Int(object.storeNumber), root: object.layout.rootIndex, key: existing.key)
+        guard let twin else { return becomeRow(existing, object) }
+        if past.described.contains(twin), !twin.hasChanges {
+            leave(existing, twin)
+            return becomeRow(existing, object)
+        }
+        // The program has another object of the row: it is the one that stays.
+        if past.replaced.insert(twin).inserted {
             twin.fireFaultIfNeeded()
             context.adoptCommitted(existing, twin)
-            for slot in 0..<layout.storedCount {
-                let value = object.currentValue(slot)
-                if !value.isNull, layout.slots[slot].kind != .toOne { twin.setTracked(value, slot: slot) }
-            }
+            giveValues(of: object, to: twin)
             moveRelationships(of: object, to: twin, replacing: true)
-            discard(object)
-            return
+        } else {
+            // The first new object has won already.
+            moveRelationships(of: object, to: twin, replacing: false)
         }
-        if let objectID = object.extras?.objectID {
-            context.temporaryObjects[objectID.identity] = nil
-            object.extras?.objectID = nil
+        if let objectID = object.extras?.objectID { context.noteKey(of: twin, inPlaceOf: objectID) }
+        discard(object, inFavourOf: twin)
+    }
+
+    /// A fault that was made to describe the conflict, and that nobody else has, leaves the row to another object. Who holds the conflict
+    /// reads what was in the store, as of a deleted object.
+    private func leave(_ existing: Snapshot, _ fault: NSManagedObject) {
+        if fault.flags.contains(.fault) {
+            fault.keep(existing.row)
+            context.fulfill(fault)
+        }
+        context.retained.remove(fault)
+        context.endDeletion(of: fault)
+    }
+
+    /// A new object becomes that of a row: all its values are written over the row's, nil too, and what the row is related to many of stays
+    /// related to it.
+    private func becomeRow(_ existing: Snapshot, _ object: NSManagedObject) {
+        let layout = object.layout
+        past.replaced.insert(object)
+        // A permanent ID that it had obtained is nobody's.
+        context.registry.unregister(object)
+        let formerID = object.extras?.objectID
+        object.extras?.objectID = nil
+        for slot in 0..<layout.storedCount {
+            if layout.slots[slot].isDerived {
+                object.pending?.remove(slot)
+            } else if object.pending?.has(slot) != true {
+                object.store(object.currentValue(slot), slot: slot)
+            }
+        }
+        for (slot, state) in object.extras?.allToMany ?? [] where !layout.slots[slot].isTransient {
+            let members = state.members.objects
+            state.changesWereSaved()
+            state.isLoaded = false
+            state.members.removeAll()
+            for member in members { state.added.append(member) }
         }
         context.changes.becomeChanged(object, in: existing.row)
+        context.registry.register(object)
+        context.noteUse(of: CollectionOfOne(object), store: Int(object.storeNumber))
+        if context.retainsRegisteredObjects { context.retained.insert(object) }
+        if let formerID {
+            context.temporaryObjects[formerID.identity] = nil
+            context.noteKey(of: object, inPlaceOf: formerID)
+        }
+        context.forgetUnchanged(object)
         for slot in 0..<layout.storedCount where object.pending?.has(slot) == true {
             object.pending?.track(slot)
+            leaveFormerDestination(existing, object, layout.slots[slot])
         }
-        context.registry.register(object)
+    }
+
+    /// Takes an object out of what the row that it has become led to.
+    private func leaveFormerDestination(_ existing: Snapshot, _ object: NSManagedObject, _ property: PropertySlot) {
+        guard property.kind == .toOne, property.inverseSlot >= 0, case .reference(let reference) = existing.value(property.index),
+            let former = context.object(for: reference, near: object), former !== object.toOne(property.index)
+        else { return }
+        former.removeFromInverse(of: property, object)
+    }
+
+    private func giveValues(of object: NSManagedObject, to twin: NSManagedObject) {
+        for property in object.layout.slots.prefix(object.layout.storedCount) where property.kind != .toOne && !property.isDerived {
+            let value = object.currentValue(property.index)
+            if !twin.equals(twin.currentValue(property.index), value, property) { twin.setTracked(value, slot: property.index) }
+        }
     }
 
     /// The object of this context that stands for a row of a store.
@@ -79,15 +142,15 @@ extension ConflictResolution {
 
     /// What the new object was related to is related to the object that stays instead.
     ///
-    /// - Parameter replacing: whether the destination of a to-one relationship takes the place of the one that `twin` has.
+    /// - Parameter replacing: whether the destination of a to-one relationship takes the place of the one that `twin` has, also where it is
+    ///   nil.
     private func moveRelationships(of object: NSManagedObject, to twin: NSManagedObject, replacing: Bool) {
         for slot in object.layout.relationshipSlots {
             let property = object.layout.slots[slot]
             guard let twinSlot = twin.layout.slotByName[property.name] else { continue }
             if property.kind == .toOne {
-                if let destination = object.toOne(slot), replacing || twin.toOne(twinSlot) == nil {
-                    twin.setValue(destination, forKey: property.name)
-                }
+                let (destination, current) = (object.toOne(slot), twin.toOne(twinSlot))
+                if destination !== current, replacing || current == nil { twin.setValue(destination, forKey: property.name) }
                 continue
             }
             let members = object.toManyMembers(slot).objects
@@ -100,9 +163,12 @@ extension ConflictResolution {
         }
     }
 
-    /// A new object leaves the context.
-    func discard(_ object: NSManagedObject) {
+    /// A new object leaves the context, as a deleted one does.
+    ///
+    /// - Parameter other: what takes its place where relationships without an inverse lead to it; nil for nothing.
+    func discard(_ object: NSManagedObject, inFavourOf other: NSManagedObject? = nil) {
         guard object.flags.contains(.inserted) else { return }
+        redirect(object, to: other)
         for slot in object.layout.relationshipSlots {
             let property = object.layout.slots[slot]
             guard property.inverseSlot >= 0 else { continue }
@@ -114,7 +180,30 @@ extension ConflictResolution {
         }
         context.changes.discard(object)
         if object.storeNumber >= 0 { context.registry.unregister(object) }
-        context.changes.noteMergedDeletion(of: object)
+        // The key is that of no row.
+        if object.extras?.objectID?.isTemporaryID ?? true { object.giveUpKey() }
+    }
+
+    /// Has unsaved relationships without an inverse that lead to a new object lead to another, or nowhere.
+    private func redirect(_ object: NSManagedObject, to other: NSManagedObject?) {
+        guard let layouts = context.modelLayout?.layouts else { return }
+        func leadsHere(_ property: PropertySlot) -> Bool {
+            property.inverseSlot < 0 && property.destinationIndex >= 0
+                && layouts[property.destinationIndex].rootIndex == object.layout.rootIndex
+        }
+        let slots = layouts.map { layout in layout.relationshipSlots.filter { leadsHere(layout.slots[$0]) } }
+        if slots.allSatisfy(\.isEmpty) { return }
+        for owner in context.changes.inserted.objects + context.changes.updated.objects {
+            for slot in slots[owner.layout.index] {
+                if owner.layout.slots[slot].kind == .toOne {
+                    if owner.pending?.destination(slot) === object { owner.setToOne(other, slot: slot) }
+                } else if owner.extras?.toMany(slot)?.added.contains(object) == true {
+                    let place = owner.toManyMembers(slot).objects.firstIndex { $0 === object }
+                    owner.removeRelated(object, slot: slot)
+                    if let other { owner.addRelated(other, slot: slot, at: place) }
+                }
+            }
+        }
     }
 
     /// Objects that take the places of their deleted rows, and really new ones.

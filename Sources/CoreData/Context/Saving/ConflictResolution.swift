@@ -8,6 +8,10 @@ final class PastConflicts {
     var settled: Set<NSManagedObject> = []
     /// Objects that are not to be deleted after all, by the conflicts that are being resolved.
     var lostDeletions: Set<NSManagedObject> = []
+    /// Faults that were made for conflicts to name: the program had no object of their rows.
+    var described: Set<NSManagedObject> = []
+    /// Objects that have got the values of new ones, or were new themselves, in the place of rows with the same unique values.
+    var replaced: Set<NSManagedObject> = []
 
     init(drawnIn: ContiguousArray<NSManagedObject>) { self.drawnIn = Set(drawnIn) }
 }
@@ -131,7 +135,10 @@ struct ConflictResolution {
             let store = context.registry.store(number: found.store.number)
         {
             let layout = modelLayout.layouts[existing.row.rowLayoutIndex]
-            databaseObject = context.object(with: NSManagedObjectID(key: existing.key, layout: layout, store: store))
+            let isKnown = context.registry.object(store: store.number, root: layout.rootIndex, key: existing.key) != nil
+            let object = context.object(with: NSManagedObjectID(key: existing.key, layout: layout, store: store))
+            if !isKnown { past.described.insert(object) }
+            databaseObject = object
         }
         return NSConstraintConflict(
             constraint: violation.constraint, database: databaseObject,

@@ -47,11 +47,13 @@ extension NSManagedObjectContext {
             return list.objects.filter { objects.contains($0) }
         }
         var completed: ContiguousArray<NSManagedObject> = []
+        // A new object may become that of a row with its unique values.
+        let updates = (request.updatedObjects ?? []).union(request.insertedObjects ?? [])
         func objects() throws -> SavedObjects {
             let deletions = named(request.deletedObjects, among: changes.deleted)
             var objects = SavedObjects(
                 inserted: named(request.insertedObjects, among: changes.inserted),
-                updated: named(request.updatedObjects, among: changes.updated).filter { $0.flags.isDisjoint(with: .rowIsGone) },
+                updated: named(updates, among: changes.updated).filter { $0.flags.isDisjoint(with: .rowIsGone) },
                 deleted: deletions.filter { $0.flags.isDisjoint(with: .rowIsGone) },
                 inaccessible: deletions.filter { !$0.flags.isDisjoint(with: .rowIsGone) })
             completed += try completeInverses(of: objects)

@@ -7,12 +7,7 @@ extension MemoryRows: BatchRows {
 
     func insert(_ insertion: RowInsertion) throws -> BatchOutcome {
         // The values are asked for first: who gives them may read the store.
-        var rows: [RowValues] = []
-        let values = RowValues.make(slotCount: insertion.layout.slots.count)
-        while try insertion.nextRow(values) {
-            rows.append(values.copy())
-            values.removeAll()
-        }
+        let rows = try insertion.allRows()
         return try saving { tables in
             var planner = try MemoryInsertion(insertion, tables)
             for row in rows { try planner.add(row) }
@@ -50,7 +45,7 @@ extension MemoryRows: BatchRows {
 
 /// New rows, and existing ones that have their unique values.
 private struct MemoryInsertion {
-    private enum Place {
+    private enum Place: Equatable {
         case new(Int)
         case existing(RowReference)
         /// A row of another entity, which stays as it is.
@@ -87,7 +82,7 @@ private struct MemoryInsertion {
             complete[slot] = value
         }
         guard let (place, constraint, unique) = meeting(complete) else {
-            note(.new(new.count), complete)
+            note(.new(new.count), insteadOf: [], uniqueValues { complete[$0] })
             new.append((complete, 1))
             return
         }
@@ -105,14 +100,19 @@ private struct MemoryInsertion {
             switch place {
             case .foreign: return
             case .new(let index):
-                for slot in 0..<layout.storedCount where isWritten(slot) { new[index].values[slot] = source[slot] }
+                let values = new[index].values
+                let former = uniqueValues { values[$0] }
+                for slot in 0..<layout.storedCount where isWritten(slot) { values[slot] = source[slot] }
                 new[index].version += 1
-                note(place, new[index].values)
+                note(place, insteadOf: former, uniqueValues { values[$0] })
             case .existing(let reference):
                 let values = changed[reference] ?? RowValues.make(slotCount: layout.slots.count)
+                let row = tables.row(reference)
+                func value(_ slot: Int) -> StoredValue { values.has(slot) ? values[slot] : row?.value(slot) ?? .null }
+                let former = uniqueValues(value)
                 for slot in 0..<layout.storedCount where isWritten(slot) { values[slot] = source[slot] }
                 if changed.updateValue(values, forKey: reference) == nil { changedOrder.append(reference) }
-                note(place, values)
+                note(place, insteadOf: former, uniqueValues(value))
             }
             updatedCount += 1
         }
@@ -137,9 +137,20 @@ private struct MemoryInsertion {
         return nil
     }
 
-    private mutating func note(_ place: Place, _ values: RowValues) {
-        for constraint in tables.constraints.byLayout[layout.index] {
-            if let unique = UniqueValues(unique(constraint, values)) { owners[constraint.number, default: [:]][unique] = place }
+    /// The values of all constraints in a row, by their places; nil where one of them is nil.
+    private func uniqueValues(_ value: (Int) -> StoredValue) -> [UniqueValues?] {
+        tables.constraints.byLayout[layout.index].map { constraint in
+            UniqueValues(constraint.names.map { layout.slotByPath[$0].map(value) ?? .null })
+        }
+    }
+
+    /// - Parameter former: the values that the row had before, which others may have from now on.
+    private mutating func note(_ place: Place, insteadOf former: [UniqueValues?], _ values: [UniqueValues?]) {
+        for (index, constraint) in tables.constraints.byLayout[layout.index].enumerated() {
+            if index < former.count, let former = former[index], owners[constraint.number]?[former] == place {
+                owners[constraint.number]?[former] = nil
+            }
+            if let unique = values[index] { owners[constraint.number, default: [:]][unique] = place }
         }
     }
 

@@ -10,30 +10,22 @@ struct MemoryConstraints: Sendable {
         let layoutIndex: Int
     }
 
-    /// By layout index: the constraints of the entity and of its superentities.
+    /// By layout index: the constraints that apply to the entity.
     let byLayout: [[Constraint]]
     let count: Int
 
     init(_ layouts: ModelLayout) {
-        var byLayout: [[Constraint]] = []
-        var declared: [Int: [Constraint]] = [:]
+        var numbers: [Int: [[String]: Int]] = [:]
         var count = 0
-        for layout in layouts.layouts {
-            declared[layout.index] = layout.entity.uniquenessConstraintNames.map { names in
-                defer { count += 1 }
-                return Constraint(number: count, names: layout.constrainedPaths(names), layoutIndex: layout.index)
+        byLayout = layouts.layouts.map { layout in
+            layout.uniquenessConstraints.map { constraint in
+                let index = constraint.layout.index
+                let number = numbers[index]?[constraint.names] ?? count
+                if number == count { count += 1 }
+                numbers[index, default: [:]][constraint.names] = number
+                return Constraint(number: number, names: constraint.paths, layoutIndex: index)
             }
         }
-        for layout in layouts.layouts {
-            var constraints: [Constraint] = []
-            var index = layout.index
-            while index >= 0 {
-                constraints += declared[index] ?? []
-                index = layouts.layouts[index].superIndex
-            }
-            byLayout.append(constraints)
-        }
-        self.byLayout = byLayout
         self.count = count
     }
 }

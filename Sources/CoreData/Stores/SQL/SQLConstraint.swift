@@ -10,23 +10,16 @@ struct SQLConstraint {
 }
 
 extension SQLMapping {
-    /// The constraints that apply to an entity: its own, then those of its superentities.
+    /// The constraints that apply to an entity: its own, those of its superentities, then those of others on what it inherits, too.
     func constraints(of layout: EntityLayout) -> [SQLConstraint] {
-        var result: [SQLConstraint] = []
-        var candidate: EntityLayout? = layout
         let schema = SQLSchema(mapping: self)
-        while let current = candidate {
-            if let entity = entity(current) {
-                for names in current.entity.uniquenessConstraintNames {
-                    guard let columns = schema.columnNames(of: names, in: entity) else { continue }
-                    result.append(
-                        SQLConstraint(
-                            names: current.constrainedPaths(names), columns: columns, layout: current,
-                            index: naming.uniqueIndex(names, of: current.name)))
-                }
+        return layout.uniquenessConstraints.compactMap { constraint in
+            guard let entity = entity(constraint.layout), let columns = schema.columnNames(of: constraint.names, in: entity) else {
+                return nil
             }
-            candidate = current.superIndex >= 0 ? layouts.layouts[current.superIndex] : nil
+            return SQLConstraint(
+                names: constraint.paths, columns: columns, layout: constraint.layout,
+                index: naming.uniqueIndex(constraint.names, of: constraint.layout.name))
         }
-        return result
     }
 }

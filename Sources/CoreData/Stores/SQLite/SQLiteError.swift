@@ -25,6 +25,13 @@ struct SQLiteError: Error, CustomStringConvertible {
     /// Whether a unique index refused a row: SQLITE_CONSTRAINT_UNIQUE, a macro that Swift does not import.
     var isUniquenessViolation: Bool { extendedCode == SQLITE_CONSTRAINT | 8 << 8 }
 
+    /// The columns whose values another row has, where a unique index refused a row; nil where the message does not tell.
+    var uniqueColumns: [String]? {
+        let words = "UNIQUE constraint failed: "
+        guard isUniquenessViolation, let start = message.range(of: words)?.upperBound else { return nil }
+        return message[start...].components(separatedBy: ", ").map { $0.components(separatedBy: ".").last ?? $0 }
+    }
+
     /// Whether a row has the key already: SQLITE_CONSTRAINT_PRIMARYKEY or SQLITE_CONSTRAINT_ROWID.
     var isKeyTaken: Bool { extendedCode == SQLITE_CONSTRAINT | 6 << 8 || extendedCode == SQLITE_CONSTRAINT | 10 << 8 }
 

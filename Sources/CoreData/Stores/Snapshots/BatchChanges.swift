@@ -31,7 +31,32 @@ struct RowInsertion {
     var wantsReferences = false
     /// Sets the given values of the next row, in the store's form; false after the last one. Slots that are not set get the entity's
     /// default values.
-    let nextRow: (RowValues) throws -> Bool
+    var nextRow: (RowValues) throws -> Bool
+}
+
+extension RowInsertion {
+    /// Asks for the values of all rows.
+    func allRows() throws -> [RowValues] {
+        var rows: [RowValues] = []
+        let values = RowValues.make(slotCount: layout.slots.count)
+        while try nextRow(values) {
+            rows.append(values.copy())
+            values.removeAll()
+        }
+        return rows
+    }
+
+    /// The same insertion, for which nobody is asked for values any more.
+    func collected() throws -> RowInsertion {
+        var remaining = try allRows().makeIterator()
+        var insertion = self
+        insertion.nextRow = { [slots = layout.slots.indices] values in
+            guard let row = remaining.next() else { return false }
+            for slot in slots where row.has(slot) { values[slot] = row[slot] }
+            return true
+        }
+        return insertion
+    }
 }
 
 /// New values for rows of one entity.
@@ -98,7 +123,7 @@ extension RowDeletion {
         let message = "Constraint trigger violation: Batch delete failed due to \(reason)"
         return CoreDataErrors.make(
             .persistentStoreSaveConflicts,
-            "\(message). It leads to \(layouts[row.layoutIndex].name) p\(row.key), which stays. Nothing was deleted.",
+            "\(message). It leads to \(layouts[row.layoutIndex].name) p\(row.key), which stays. The store is as it was.",
             recovery: "Delete the destinations with the objects, delete the objects in a context, or make the inverse relationship "
                 + "optional.", userInfo: ["error": message])
     }

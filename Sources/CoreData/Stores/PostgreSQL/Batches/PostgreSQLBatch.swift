@@ -193,10 +193,12 @@ extension PostgreSQLStore: BatchRows {
     }
 
     func update(_ update: RowUpdate) throws -> BatchOutcome {
-        try PostgreSQLBatch.run(self, update.author, violation: { _, error in update.uniquenessFailure as (any Error)? ?? error }) {
-            batch in
-            try batch.update(update)
-        }
+        try PostgreSQLBatch.run(
+            self, update.author,
+            violation: { batch, error in
+                update.uniquenessFailure(in: batch.mapping) { $0.index == error.constraint } as (any Error)? ?? error
+            },
+            { try $0.update(update) })
     }
 
     func delete(_ deletion: RowDeletion) throws -> BatchOutcome {

@@ -119,7 +119,8 @@ final class PostgreSQLInsertion {
         if try hasNewRows(batch) { batch.waiting.append(turn()) }
         // Values may move between rows.
         batch.waiting.append(WireStatement("SET CONSTRAINTS ALL DEFERRED"))
-        let plan = PostgreSQLInsertionPlan(self, try owners(batch, locks: insertion.rule != .keepExisting))
+        let owners = try owners(batch, locks: insertion.rule != .keepExisting)
+        let plan = PostgreSQLInsertionPlan(self, owners, try rows(of: owners, batch))
         try plan.make()
         let changes = PostgreSQLRowWriter(entity, backend, expectedRows: max(1, plan.changed.count + plan.merged.count))
         try updateRows(plan, changes, batch)
@@ -197,6 +198,26 @@ final class PostgreSQLInsertion {
         }
     }
 
+    /// The rows that have unique values, by key; none where what is written tells all that constraints look at.
+    private func rows(of owners: [[Int: PostgreSQLInsertionPlan.Owner]], _ batch: PostgreSQLBatch) throws -> [Int64: Snapshot] {
+        guard insertion.rule == .updateGivenValues, uniques.contains(where: { $0.targets.count > 1 }) else { return [:] }
+        let keys = Set(owners.flatMap { $0.values.map(\.key) }).sorted()
+        let select = backend.selectPlan(entity, includesSubentities: false)
+        var found: [Int64: Snapshot] = [:]
+        for start in stride(from: 0, to: keys.count, by: Self.chunk) {
+            let part = keys[start..<min(start + Self.chunk, keys.count)]
+            var collector = PostgreSQLRowCollector(select, expectedRows: part.count)
+            var arguments = WireArguments()
+            arguments.append(keys: part)
+            try batch.execute(WireStatement(select.columns.statement(for: .list), arguments, isKept: true)) { collector.append($0) }
+            let rows = collector.finishUnpublished()
+            // Rows are read by address: their pages must live until each has its own reference.
+            defer { withExtendedLifetime(rows) {} }
+            for row in rows.rows { found[row.rowKey] = Snapshot(retaining: row) }
+        }
+        return found
+    }
+
     /// Whether there are rows whose unique values nobody has.
     private func hasNewRows(_ batch: PostgreSQLBatch) throws -> Bool {
         var found: Set<Int> = []
@@ -238,7 +259,7 @@ final class PostgreSQLInsertion {
     func explanation(of error: WireError, _ batch: PostgreSQLBatch, isLast: Bool) throws -> any Error {
         if insertion.rule == .refuse {
             do {
-                try PostgreSQLInsertionPlan(self, try owners(batch, locks: false)).make()
+                try PostgreSQLInsertionPlan(self, try owners(batch, locks: false), [:]).make()
             } catch let failure as UniquenessFailure {
                 return failure
             }

@@ -26,6 +26,8 @@ final class PostgreSQLInsertionPlan {
     private let insertion: PostgreSQLInsertion
     /// By constraint, then by the row's place.
     private let known: [[Int: Owner]]
+    /// Rows of the store by key, where a constraint may be changed in a part.
+    private let rows: [Int64: Snapshot]
     /// The rows to insert, by their places.
     private(set) var new: [Int] = []
     /// The rows to insert that later ones have changed, with all values.
@@ -38,10 +40,13 @@ final class PostgreSQLInsertionPlan {
     /// Who has which unique values among the rows of the batch, by constraint.
     private var owners: [[[UInt8]: Place]]
 
-    /// - Parameter known: who has the unique values of which row.
-    init(_ insertion: PostgreSQLInsertion, _ known: [[Int: Owner]]) {
+    /// - Parameters:
+    ///   - known: who has the unique values of which row.
+    ///   - rows: those that have them, where what is written does not tell all that constraints look at.
+    init(_ insertion: PostgreSQLInsertion, _ known: [[Int: Owner]], _ rows: [Int64: Snapshot]) {
         self.insertion = insertion
         self.known = known
+        self.rows = rows
         owners = Array(repeating: [:], count: insertion.uniques.count)
     }
 
@@ -86,6 +91,7 @@ final class PostgreSQLInsertionPlan {
             if let owner = self.place(of: index, other, keys[other]), owner != place { throw failure(other, index, owner) }
         }
         let values: RowValues
+        var row: Snapshot?
         switch place {
         case .foreign: return
         case .new(let first):
@@ -94,6 +100,7 @@ final class PostgreSQLInsertionPlan {
             merged[first] = change
             values = change.values
         case .existing(let key):
+            row = rows[key]
             if let known = changedPlaces[key] {
                 values = changed[known].change.values
             } else {
@@ -102,13 +109,13 @@ final class PostgreSQLInsertionPlan {
                 changed.append((key, Change(values: values, version: (known[number][index]?.version ?? 0) + 1)))
             }
         }
-        let former = insertion.uniques.map { key(of: values, $0) }
+        let former = insertion.uniques.map { key(of: values, above: row, $0) }
         for target in insertion.targets where insertion.replaces(target.slot, by: index) {
             values[target.slot] = insertion.value(target.slot, of: index)
         }
         updatedCount += 1
         for (number, unique) in insertion.uniques.enumerated() {
-            let key = key(of: values, unique)
+            let key = key(of: values, above: row, unique)
             if let former = former[number], former != key { owners[number][former] = nil }
             if let key { owners[number][key] = place }
         }
@@ -123,10 +130,10 @@ final class PostgreSQLInsertionPlan {
     }
 
     /// Unique values as they are known, in the server's form.
-    private func key(of values: RowValues, _ unique: PostgreSQLInsertion.Unique) -> [UInt8]? {
+    private func key(of values: RowValues, above row: Snapshot?, _ unique: PostgreSQLInsertion.Unique) -> [UInt8]? {
         var bytes = WireBytes()
         for target in unique.targets {
-            let value = values[target.slot]
+            let value = values.has(target.slot) ? values[target.slot] : row?.value(target.slot) ?? .null
             if value.isNull { return nil }
             let start = bytes.beginValue()
             // What cannot be written was refused with the row that has it.

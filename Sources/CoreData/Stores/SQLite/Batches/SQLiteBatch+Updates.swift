@@ -25,7 +25,8 @@ extension SQLiteBatch {
                 outcome.updatedCount = Int(connection.changes)
             }
         } catch let error as SQLiteError where error.isUniquenessViolation {
-            throw update.uniquenessFailure ?? error
+            let columns = error.uniqueColumns.map(Set.init)
+            throw update.uniquenessFailure(in: backend.mapping) { Set($0.columns) == columns } ?? error
         }
         for (slot, value) in external {
             guard let column = entity.columns[slot] else { continue }

@@ -119,22 +119,17 @@ final class SQLiteBatch {
     func uniquenessFailure(
         _ layout: EntityLayout, besides key: Int64?, value: (Int) -> StoredValue, isOfBatch: (Int64) -> Bool
     ) throws -> UniquenessFailure? {
-        let schema = SQLSchema(mapping: backend.mapping)
-        var candidate: EntityLayout? = layout
-        while let current = candidate {
-            let entity = try backend.entity(current)
-            for names in current.entity.uniquenessConstraintNames {
-                guard let columns = schema.columnNames(of: names, in: entity) else { continue }
-                let paths = current.constrainedPaths(names)
-                let values = paths.map { layout.slotByPath[$0].map(value) ?? .null }
-                if values.contains(where: \.isNull) { continue }
-                guard let owner = try connection.integer(statements.row(withUnique: columns, in: entity), values), owner != key else {
-                    continue
-                }
-                let references = try isOfBatch(owner) ? [] : self.references(statements.references(of: entity), list([owner]))
-                return UniquenessFailure(constraint: paths, values: values, layout: current, existing: references.first)
+        for constraint in backend.mapping.constraints(of: layout) {
+            let entity = try backend.entity(constraint.layout)
+            let values = constraint.names.map { layout.slotByPath[$0].map(value) ?? .null }
+            if values.contains(where: \.isNull) { continue }
+            guard let owner = try connection.integer(statements.row(withUnique: constraint.columns, in: entity), values), owner != key
+            else {
+                continue
             }
-            candidate = current.superIndex >= 0 ? backend.mapping.layouts.layouts[current.superIndex] : nil
+            let references = try isOfBatch(owner) ? [] : self.references(statements.references(of: entity), list([owner]))
+            return UniquenessFailure(
+                constraint: constraint.names, values: values, layout: constraint.layout, existing: references.first)
         }
         return nil
     }
@@ -144,7 +139,9 @@ extension SQLiteStore: BatchRows {
     var batchRows: (any BatchRows)? { self }
 
     func insert(_ insertion: RowInsertion) throws -> BatchOutcome {
-        try SQLiteBatch.run(self, insertion.author) { try SQLiteInsertion(insertion, $0).run() }
+        // Who gives the rows may read the store: where there is one connection, before it writes.
+        let insertion = try backend().pool.sharesConnection ? insertion.collected() : insertion
+        return try SQLiteBatch.run(self, insertion.author) { try SQLiteInsertion(insertion, $0).run() }
     }
 
     func update(_ update: RowUpdate) throws -> BatchOutcome {

@@ -124,14 +124,27 @@ final class SQLiteInsertion {
         }
         parameter += 1
         sqlite3_bind_int64(handle, parameter, 1)
+        // A row that is there names no file for what it keeps.
+        var unwanted: [String] = []
         for target in targets {
             parameter += 1
+            let count = batch.files?.written.count ?? 0
             try bind(values.has(target.slot) ? values[target.slot] : defaults[target.slot], target, form.statement, &parameter)
+            guard target.isExternal, replacesFiles, !updates(target.slot, values), let files = batch.files else { continue }
+            unwanted += files.written[count...]
         }
         let written = try write(form, values)
         if written == nil { batch.files?.discard(after: filesBefore) }
-        if let written, written != key { batch.files?.supersede(replaced) }
+        if let written, written != key {
+            batch.files?.supersede(replaced)
+            batch.files?.discard(unwanted)
+        }
         note(written, values.mask)
+    }
+
+    /// Whether a row that is there gets the value of a slot.
+    private func updates(_ slot: Int, _ values: RowValues) -> Bool {
+        insertion.rule == .replaceValues || insertion.updatedSlots?.contains(slot) ?? values.has(slot)
     }
 
     /// Runs the bound statement.

@@ -53,4 +53,11 @@ final class ExternalFileChanges {
         files.remove(written[count...])
         written.removeSubrange(count...)
     }
+
+    /// Removes some of the written files, which no row names.
+    func discard(_ names: [String]) {
+        if names.isEmpty { return }
+        files.remove(names)
+        written.removeAll { names.contains($0) }
+    }
 }

@@ -16,34 +16,10 @@ extension SaveSession {
             .init(change: change, index: index, current: try currentRow(row.key, of: row.layout)))
     }
 
-    struct Constraint {
-        let names: [String]
-        let columns: [String]
-        let layout: EntityLayout
-    }
-
-    /// The constraints that apply to an entity, its superentities' included.
-    func constraints(of layout: EntityLayout) -> [Constraint] {
-        var result: [Constraint] = []
-        var candidate: EntityLayout? = layout
-        let schema = SQLSchema(mapping: backend.mapping)
-        while let current = candidate {
-            if let entity = backend.mapping.entity(current) {
-                for names in current.entity.uniquenessConstraintNames {
-                    if let columns = schema.columnNames(of: names, in: entity) {
-                        result.append(Constraint(names: current.constrainedPaths(names), columns: columns, layout: current))
-                    }
-                }
-            }
-            candidate = current.superIndex >= 0 ? backend.mapping.layouts.layouts[current.superIndex] : nil
-        }
-        return result
-    }
-
     func addViolation(insert: Int? = nil, update: Int? = nil) throws {
         guard let change = insert.map({ batch.inserts[$0] }) ?? update.map({ batch.updates[$0] }) else { return }
         let entity = try backend.entity(change.layout)
-        for constraint in constraints(of: change.layout) {
+        for constraint in backend.mapping.constraints(of: change.layout) {
             let values = constraint.names.map { name -> StoredValue in
                 guard let slot = change.layout.slotByPath[name] else { return .null }
                 if let values = change.values, values.has(slot) { return values[slot] }

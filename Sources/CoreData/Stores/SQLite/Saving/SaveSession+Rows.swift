@@ -52,7 +52,7 @@ extension SaveSession {
             if left.count == waiting.count { break }
             waiting = left
         }
-        // Rows that exchange values wait for each other: take all their values away, then try once more.
+        // Rows that exchange values wait for each other: take these away, then try once more.
         for index in waiting { try clearUniqueColumns(of: batch.updates[index]) }
         for index in waiting where try !update(index) { try addViolation(update: index) }
     }
@@ -86,12 +86,15 @@ extension SaveSession {
         }
     }
 
+    /// Takes the unique values away that the change itself replaces, and no others: these nobody would write again.
     private func clearUniqueColumns(of change: RowChange) throws {
+        guard let values = change.values else { return }
         let entity = try backend.entity(change.layout)
-        let columns = Set(constraints(of: change.layout).flatMap { $0.columns })
+        let paths = backend.mapping.constraints(of: change.layout).flatMap(\.names)
+        let slots = Set(paths.compactMap { change.layout.slotByPath[$0] }).filter(values.has)
+        let columns = slots.sorted().compactMap { entity.columns[$0] }.flatMap { [$0.name, $0.entityColumn].compactMap { $0 } }
         guard !columns.isEmpty else { return }
-        try connection.run(
-            statements.clear(columns.sorted(), of: entity), [.integer(change.key), .integer(change.base?.version ?? 0)])
+        try connection.run(statements.clear(columns, of: entity), [.integer(change.key), .integer(change.base?.version ?? 0)])
     }
 
     func insertRows() throws {
