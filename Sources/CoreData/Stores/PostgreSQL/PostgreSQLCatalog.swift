@@ -156,6 +156,9 @@ enum PostgreSQLHousekeeping {
 
     static let all = [storeTable, modelTable, entityTable, transactionTable]
 
+    /// The indexes of columns that are unique beside the keys.
+    static let uniqueIndexes = ["\(entityTable)_name_key", "\(transactionTable)_save_key"]
+
     static let statements = [
         """
         CREATE TABLE \(storeTable) (id int2 PRIMARY KEY CHECK (id = 1), format int4 NOT NULL, uuid text NOT NULL, \

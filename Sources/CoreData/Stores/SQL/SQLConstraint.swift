@@ -18,11 +18,11 @@ extension SQLMapping {
         while let current = candidate {
             if let entity = entity(current) {
                 for names in current.entity.uniquenessConstraintNames {
-                    guard let columns = schema.columnNames(of: names, in: entity) else { continue }
+                    guard let index = schema.uniqueIndex(names, of: entity) else { continue }
                     result.append(
                         SQLConstraint(
-                            names: current.constrainedPaths(names), columns: columns, layout: current,
-                            index: naming.uniqueIndex(names, of: current.name)))
+                            names: current.constrainedPaths(names), columns: index.elements.map(\.column), layout: current,
+                            index: schemaNames.name(of: index, dialect)))
                 }
             }
             candidate = current.superIndex >= 0 ? layouts.layouts[current.superIndex] : nil
