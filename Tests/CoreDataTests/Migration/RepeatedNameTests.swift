@@ -6,7 +6,7 @@ import Testing
 /// gets them.
 @Suite struct RepeatedNameTests {
     enum Version: String, CaseIterable {
-        case foreignKey, foreignKeysOfTwo, attributesOfTwo, constraint, table, joinTable, key, triggers, parts
+        case foreignKey, foreignKeysOfTwo, attributesOfTwo, constraint, table, joinTable, key, triggers, position, destination, parts
 
         private func indexed(_ name: String) -> NSAttributeDescription {
             let attribute = text(name)
@@ -73,6 +73,17 @@ import Testing
                 relate(profile, "items", toMany: true, item, inverse: "profile")
                 if repeats { profile.properties += [count("count", of: "items")] }
                 return NSManagedObjectModel([user, profile, item])
+            case .position:
+                let album = entity("Album", text("name")), track = entity("Track", text("name"))
+                if repeats { track.properties += [number("albumPos")] }
+                relate(album, "tracks", toMany: true, ordered: true, track, inverse: "album")
+                return NSManagedObjectModel([album, track])
+            case .destination:
+                let studio = entity("Studio", text("label"))
+                maker.subentities = [studio]
+                if repeats { item.properties += [indexed("makerEntity")] }
+                relate(maker, "items", toMany: true, item, inverse: "maker")
+                return NSManagedObjectModel([item, maker, studio])
             case .parts:
                 item.properties += [indexed("name_parts")]
                 let name = indexed("name")
@@ -138,6 +149,10 @@ import Testing
         #expect(saved.count > 2)
         let read = try store.open(model) { context in try values(context) }
         #expect(read == saved)
+        if version == .position {
+            #expect(saved.first?.contains("tracks=[\"name 2\", \"name 1\", \"name 0\"]") == true, "\(saved)")
+            #expect(saved.filter { $0.hasPrefix("Track") }.allSatisfy { $0.contains("albumPos=7") }, "\(saved)")
+        }
         if version == .triggers {
             #expect(
                 saved.contains { $0.hasPrefix("UserProfile: count=3") }
@@ -200,6 +215,8 @@ import Testing
         #expect(try names(.constraint, repeats: false) == ["item_unique_code"])
         #expect(try names(.table, repeats: false) == ["item_entity"])
         #expect(try names(.table, repeats: true) == ["item_entity1"])
+        #expect(try names(.position, repeats: false) == ["track.album_pos", "track_album_id"])
+        #expect(try names(.position, repeats: true) == ["track.album_pos", "track.album_pos1", "track_album_id"])
         let triggers = ["delete", "insert", "own", "update"].map { "user_profile_count_" + $0 }
         #expect(try names(.triggers, repeats: false) == ["item_profile_id", "item_user_id"] + triggers)
         #expect(
