@@ -147,7 +147,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         return try connection.begin(with: all) { index, row in try self.receive(index - offset, row, all[index].sql, rows) }
     }
 
-    private func receive(_ index: Int, _ row: WireRow, _ sql: String, _ rows: (Int, WireRow) throws -> Void) throws {
+    func receive(_ index: Int, _ row: WireRow, _ sql: String, _ rows: (Int, WireRow) throws -> Void) throws {
         if index >= 0 { return try rows(index, row) }
         if let root = derivedReads[sql] { derivedRows[root]?.append(row) }
     }
