@@ -115,4 +115,50 @@ struct UnreliableConnectionTests {
             #expect(hasFollowed(), "round \(round)")
         }
     }
+
+    /// What triggers have made of the rows is what objects have, also where the answer that it was saved is lost.
+    @Test func aSaveWhoseAnswerIsLostHasItsDerivedValues() throws {
+        let model = Warehouse.model()
+        let count = NSDerivedAttributeDescription()
+        count.name = "itemCount"
+        count.attributeType = .integer64AttributeType
+        count.isOptional = true
+        count.derivationExpression = NSExpression(format: "items.@count")
+        model.entitiesByName["Maker"]?.properties += [count]
+        let title = NSDerivedAttributeDescription()
+        title.name = "makerTitle"
+        title.attributeType = .stringAttributeType
+        title.isOptional = true
+        title.derivationExpression = NSExpression(format: "maker.title")
+        model.entitiesByName["Item"]?.properties += [title]
+        let warehouse = try Warehouse(model, through: proxy)
+        let context = warehouse.context
+        try context.performAndWait {
+            let old = context.insert("Maker", ["title": "old"])
+            let item = context.insert("Item", ["name": "old", "maker": old])
+            let bystander = context.insert("Item", ["name": "bystander", "maker": old])
+            try context.save()
+            for round in 1...3 {
+                let cuts = proxy.cuts
+                proxy.conduct.losesCommit = true
+                let maker = context.insert("Maker", ["title": "new"])
+                let items = (0..<(round == 2 ? 60 : 2)).map { context.insert("Item", ["name": "\($0)", "maker": maker]) }
+                item.setValue(maker, forKey: "maker")
+                old.setValue("old \(round)", forKey: "title")
+                try context.save()
+                #expect(proxy.cuts == cuts + 1)
+                #expect(maker.value(forKey: "itemCount") as? Int == items.count + 1)
+                #expect(old.value(forKey: "itemCount") as? Int == 1)
+                #expect((items + [item]).allSatisfy { $0.value(forKey: "makerTitle") as? String == "new" })
+                // One that was not saved has it as soon as it is read.
+                context.refresh(bystander, mergeChanges: false)
+                #expect(bystander.value(forKey: "makerTitle") as? String == "old \(round)")
+                // No conflict with what was published.
+                for object in items + [maker] { object.setValue("changed", forKey: object.entity.name == "Item" ? "name" : "title") }
+                try context.save()
+            }
+        }
+        #expect(try warehouse.texts("SELECT count(*) FROM maker") == ["4"])
+        #expect(try warehouse.texts("SELECT last_transaction FROM ocd_store") == ["7"])
+    }
 }

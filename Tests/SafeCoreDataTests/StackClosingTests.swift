@@ -179,6 +179,86 @@ import Testing
         #expect(log.all == ["Nut"])
     }
 
+    // MARK: Every kind of store
+
+    /// A stack in a place of its own, and where that would be if it were a file.
+    private func stack(_ kind: StoreKind, _ name: String) -> (stack: DataStack, file: URL) {
+        let file = folder.file(name)
+        return (DataStack(model: Shop.model(), store: kind.location(file)), file)
+    }
+
+    @Test(arguments: StoreKind.allCases) func nothingIsLeftOfADestroyedStore(kind: StoreKind) async throws {
+        let (stack, file) = stack(kind, "kind.sqlite")
+        try await stack.insertItem("Bolt")
+        try await stack.destroy()
+        if kind != .inMemory { #expect(StoreTables(kind, file).value("SELECT count(*) FROM {item}") != "1") }
+        try await stack.destroy()
+        try await stack.reopen()
+        #expect(try await stack.itemNames() == [])
+        try await stack.insertItem("Nut")
+        #expect(try await stack.itemNames() == ["Nut"])
+        try await stack.close()
+    }
+
+    @Test(arguments: StoreKind.persistent) func aStoreIsReplacedByAnotherOfItsKind(kind: StoreKind) async throws {
+        let (other, otherFile) = stack(kind, "source.sqlite")
+        try await other.insertItem("Nut")
+        try await other.close()
+        let (stack, file) = stack(kind, "kind.sqlite")
+        try await stack.insertItem("Bolt")
+        try await stack.replaceStore(withCopyOf: try #require(kind.url(otherFile)))
+        #expect(try await stack.itemNames() == ["Nut"])
+        try await stack.insertItem("Screw")
+        try await stack.close()
+        #expect(StoreTables(kind, file).column("SELECT {name} FROM {item} ORDER BY {name}") == ["Nut", "Screw"])
+        #expect(StoreTables(kind, otherFile).column("SELECT {name} FROM {item}") == ["Nut"])
+    }
+
+    @Test(arguments: StoreKind.persistent) func aStoreThatIsNotThereReplacesNone(kind: StoreKind) async throws {
+        let (stack, _) = stack(kind, "kind.sqlite")
+        try await stack.insertItem("Bolt")
+        let nowhere = try #require(kind.url(folder.file("none.sqlite")))
+        await #expect(throws: CocoaError.self) { try await stack.replaceStore(withCopyOf: nowhere) }
+        #expect(try await stack.itemNames() == ["Bolt"])
+        try await stack.close()
+    }
+
+    @Test(arguments: StoreKind.persistent) func aStoreOfAnotherKindReplacesNone(kind: StoreKind) async throws {
+        let (stack, _) = stack(kind, "kind.sqlite")
+        try await stack.insertItem("Bolt")
+        let server = try #require(URL(string: "postgresql://app:secret@db.example/shop"))
+        let source = kind == .postgreSQL ? folder.file("other.sqlite") : server
+        let error = await #expect(throws: DataStackError.self) { try await stack.replaceStore(withCopyOf: source) }
+        #expect(error?.description.contains("its own type") == true && error?.description.contains("secret") == false)
+        #expect(try await stack.itemNames() == ["Bolt"])
+        try await stack.close()
+    }
+
+    /// The password of the stack's connections is that of the one that destroys or replaces, too.
+    @Test(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+    func aStoreBehindAPasswordIsReplacedAndDestroyed() async throws {
+        let server = try #require(PostgreSQLServer.shared)
+        let tables = PostgreSQLTables(server.url())
+        func location(_ schema: String) throws -> URL {
+            #expect(tables.execute("CREATE SCHEMA \(schema) AUTHORIZATION \(server.scramUser)"))
+            let text = server.url(schema: schema).absoluteString
+            return try #require(URL(string: text.replacingOccurrences(of: "user=\(server.user)", with: "user=\(server.scramUser)")))
+        }
+        var options = DataStackOptions()
+        options.password = { server.password }
+        let schemas = (0..<2).map { _ in server.newSchemaName() }
+        let urls = try schemas.map(location)
+        let stacks = urls.map { DataStack(model: Shop.model(), store: .postgreSQL($0), options: options) }
+        try await stacks[0].insertItem("Bolt")
+        try await stacks[1].insertItem("Nut")
+        try await stacks[0].replaceStore(withCopyOf: urls[1])
+        #expect(try await stacks[0].itemNames() == ["Nut"])
+        try await stacks[0].destroy()
+        #expect(tables.value("SELECT count(*) FROM pg_tables WHERE schemaname = '\(schemas[0])'") == "0")
+        #expect(tables.value("SELECT count(*) FROM \(schemas[1]).item") == "1")
+        try await stacks[1].close()
+    }
+
     @Test func aStoreThatCannotBeReplacedStays() async throws {
         try await stack.insertItem("Bolt")
         await #expect(throws: (any Error).self) { try await stack.replaceStore(withCopyOf: folder.file("none.sqlite")) }

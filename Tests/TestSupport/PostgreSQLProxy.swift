@@ -12,6 +12,8 @@ public final class PostgreSQLProxy: Sendable {
         public var largestPiece: Int?
         /// How many bytes of both sides pass until the connection is cut, anywhere in a message.
         public var bytesUntilCut: Int?
+        /// Whether the connection is cut in the place of the next answer that a transaction was committed.
+        public var losesCommit = false
         /// Whether nothing that the server says arrives.
         public var isMute = false
 
@@ -156,6 +158,7 @@ private final class ProxiedConnection {
     private var client: Side
     private var server: Side
     private var clientSpoke = false
+    private var hasLostCommit = false
     private let number: Int
 
     init(client: Int32, server: Int32, _ state: ProxyState) {
@@ -189,6 +192,7 @@ private final class ProxiedConnection {
         let isOver = Int16(POLLHUP | POLLERR)
         if files[0].revents & (Int16(POLLIN) | isOver) != 0 { read(&client, for: &server, isClient: true) }
         if files[1].revents & (Int16(POLLIN) | isOver) != 0 { read(&server, for: &client, isClient: false) }
+        if hasLostCommit { return false }
         if files[0].revents & Int16(POLLOUT) != 0, !pass(&client, conduct) { return false }
         if files[1].revents & Int16(POLLOUT) != 0, !pass(&server, conduct) { return false }
         // What one side has said at last is passed on.
@@ -201,11 +205,28 @@ private final class ProxiedConnection {
         if count > 0 {
             let isMuted = state.values.withLock { $0.conduct.isMute || number <= $0.mutedConnections }
             if isMuted, !isClient { return }
+            if !isClient, losesCommit(bytes[..<count]) {
+                hasLostCommit = true
+                return
+            }
             other.waiting += bytes[..<count]
             if isClient, !clientSpoke { state.values.withLock { $0.roundTrips += 1 } }
             clientSpoke = isClient
         } else if count == 0 || errno != EAGAIN {
             side.isClosed = true
+        }
+    }
+
+    /// What the server says of a statement that commits.
+    private static let commit = Array("COMMIT\0".utf8)
+
+    private func losesCommit(_ answer: ArraySlice<UInt8>) -> Bool {
+        state.values.withLock { values in
+            guard values.conduct.losesCommit, answer.firstRange(of: Self.commit) != nil else { return false }
+            // The next one is not lost.
+            values.conduct.losesCommit = false
+            values.cuts += 1
+            return true
         }
     }
 

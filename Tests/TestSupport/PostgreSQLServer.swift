@@ -73,20 +73,8 @@ public final class PostgreSQLServer: Sendable {
     /// - Parameter smallSpace: the size of a file system for a table space, in KiB; nil for none.
     public init(smallSpace: Int? = nil) throws {
         programs = try Self.findPrograms()
-        var template = Array("/tmp/ocd-pg-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw Reason(description: "no folder can be made in /tmp") }
-        socketFolder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        var command = ["sh", "-c"]
-        if geteuid() == 0 {
-            // The server refuses to run as root.
-            guard let account = getpwnam("postgres"), chown(socketFolder, account.pointee.pw_uid, account.pointee.pw_gid) == 0 else {
-                rmdir(socketFolder)
-                throw Reason(description: "root needs a user \"postgres\" to run the server as")
-            }
-            command = ["runuser", "-u", "postgres", "--"] + command
-        }
-        lifeline = try Self.startWatchdog(command, programs, socketFolder)
-        command += [Self.start, "start", programs, socketFolder, scramUser, md5User, password]
+        (socketFolder, lifeline) = try Self.makeFolder(programs)
+        var command = Self.account + ["sh", "-c", Self.start, "start", programs, socketFolder, scramUser, md5User, password]
         if let smallSpace {
             let folder = URL(fileURLWithPath: socketFolder).appendingPathComponent(Self.smallFolder)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -96,14 +84,39 @@ public final class PostgreSQLServer: Sendable {
         if output != Self.started { throw Reason(description: "its start failed: \(output)") }
     }
 
+    /// A hot standby, which follows another server and takes no changes.
+    public init(standbyOf primary: PostgreSQLServer) throws {
+        programs = primary.programs
+        (socketFolder, lifeline) = try Self.makeFolder(programs)
+        let output = try Self.output(of: Self.account + ["sh", "-c", Self.follow, "follow", programs, socketFolder, primary.socketFolder])
+        if output != Self.started { throw Reason(description: "its start as a standby failed: \(output)") }
+    }
+
     /// Stops the server as a crash would, or starts it again.
     public func control(_ command: Command) throws {
-        let account = geteuid() == 0 ? ["runuser", "-u", "postgres", "--"] : []
         let arguments = [
             "\(programs)/pg_ctl", command.rawValue, "-D", "\(socketFolder)/data", "-w", "-s", "-l", "\(socketFolder)/messages",
         ]
-        let output = try Self.output(of: account + arguments + (command == .stop ? ["-m", "immediate"] : []))
+        let output = try Self.output(of: Self.account + arguments + (command == .stop ? ["-m", "immediate"] : []))
         if !output.isEmpty { throw Reason(description: "it cannot \(command.rawValue): \(output)") }
+    }
+
+    /// What stands before a command that must not run as root.
+    private static var account: [String] { geteuid() == 0 ? ["runuser", "-u", "postgres", "--"] : [] }
+
+    /// Makes the folder of a server, which goes with this process.
+    private static func makeFolder(_ programs: String) throws -> (path: String, lifeline: Pipe) {
+        var template = Array("/tmp/ocd-pg-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Reason(description: "no folder can be made in /tmp") }
+        let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        if geteuid() == 0 {
+            // The server refuses to run as root.
+            guard let user = getpwnam("postgres"), chown(path, user.pointee.pw_uid, user.pointee.pw_gid) == 0 else {
+                rmdir(path)
+                throw Reason(description: "root needs a user \"postgres\" to run the server as")
+            }
+        }
+        return (path, try startWatchdog(account + ["sh", "-c"], programs, path))
     }
 
     public enum Command: String, Sendable {
@@ -169,6 +182,16 @@ public final class PostgreSQLServer: Sendable {
         CREATE ROLE $4 LOGIN PASSWORD '$5'
         END
         if [ -d small ]; then mkdir small/space; fi
+        "$1/pg_ctl" start -D data -w -t 60 -s -l messages || { cat messages; exit 1; }
+        echo started
+        """#
+
+    /// The arguments are the folders of programs, of the standby and of the server that it follows.
+    private static let follow = #"""
+        set -e
+        cd "$2"
+        "$1/pg_basebackup" -h "$3" -U app -D data -X stream -c fast --no-sync -R >messages 2>&1 || { cat messages; exit 1; }
+        echo "unix_socket_directories = '$2'" >>data/postgresql.conf
         "$1/pg_ctl" start -D data -w -t 60 -s -l messages || { cat messages; exit 1; }
         echo started
         """#

@@ -34,8 +34,9 @@ extension DataStack {
     /// Closes the store when the requests made before have been served, and deletes its contents. The stack is closed
     /// afterwards; `reopen()` starts with an empty store.
     ///
-    /// The file stays, emptied through the locks of the database: another stack or process that has it open finds it empty, and has
-    /// to close and open it before it can go on.
+    /// A file stays, emptied through the locks of the database: another stack or process that has it open finds it empty, and has
+    /// to close and open it before it can go on. In a PostgreSQL database the tables of the store go, and its schema where nothing
+    /// else is in it.
     ///
     /// ```swift
     /// try await stack.destroy()
@@ -46,31 +47,38 @@ extension DataStack {
     nonisolated(nonsending) public func destroy() async throws {
         try await change {
             try self.closeStore()
-            guard let url = self.location.url else { return }
+            let description = self.options.description(of: self.location)
+            guard let url = description.url else { return }
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
-            try coordinator.destroyPersistentStore(at: url, type: .sqlite)
+            try coordinator.destroyPersistentStore(at: url, ofType: description.type, options: description.options)
         }
     }
 
     /// Puts a copy of another store in the place of this one, when the requests made before have been served. Requests made
     /// from now on wait and are served from the new store. The views that were read become empty.
     ///
-    /// Cost: O(size of the file).
+    /// Cost: O(size of the store).
     ///
     /// ```swift
     /// try await stack.replaceStore(withCopyOf: backupURL)
     /// ```
     ///
-    /// - Parameter sourceURL: a SQLite store, which must not be open for writing elsewhere.
-    /// - Throws: ``DataStackError/noFile`` for a stack in memory, a `CocoaError` when the store cannot be copied (then the stack
-    ///   works with the old one), or why the new one could not be opened.
+    /// - Parameter sourceURL: a store of the same kind: a SQLite file, which must not be open for writing elsewhere, or a schema of a
+    ///   PostgreSQL database, whose password is asked for as that of the stack's own store.
+    /// - Throws: ``DataStackError/noFile`` for a stack in memory, ``DataStackError/otherKindOfStore(source:own:)`` for a URL of another kind of
+    ///   store, a `CocoaError` when the store cannot be copied (then the stack works with the old one), or why the new one could not be
+    ///   opened.
     nonisolated(nonsending) public func replaceStore(withCopyOf sourceURL: URL) async throws {
         guard let url = location.url else { throw DataStackError.noFile }
+        let (sourceType, ownType) = (NSPersistentStoreDescription(url: sourceURL).type, options.description(of: location).type)
+        guard sourceType == ownType else { throw DataStackError.otherKindOfStore(source: sourceType, own: ownType) }
         try await change {
             try self.closeStore(andEnter: .opening)
             let outcome = Result {
+                let options = self.options.description(of: self.location).options
                 let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
-                try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: sourceURL, type: .sqlite)
+                try coordinator.replacePersistentStore(
+                    at: url, destinationOptions: options, withPersistentStoreFrom: sourceURL, sourceOptions: options, ofType: ownType)
             }
             try self.open()
             try outcome.get()

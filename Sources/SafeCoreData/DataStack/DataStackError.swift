@@ -15,6 +15,8 @@ public enum DataStackError: Error, Hashable, Sendable {
     case savedWhileReading
     /// A store in memory has no file that could be replaced.
     case noFile
+    /// A store can be replaced by one of its own kind only. The types of both, as descriptions of stores have them.
+    case otherKindOfStore(source: String, own: String)
     /// The draft was applied or discarded before: begin another.
     case draftEnded
 }
@@ -29,6 +31,8 @@ extension DataStackError: LocalizedError, CustomStringConvertible {
                 + ". The changes were rolled back; make them in a write block."
         case .savedWhileReading: "The main context only reads and cannot be saved; make changes in a write block."
         case .noFile: "A store in memory has no file that could be replaced."
+        case .otherKindOfStore(let source, let own):
+            "A store of the type \(own) cannot be replaced by a copy of one of the type \(source): give the URL of a store of its own type."
         case .draftEnded: "The draft was applied or discarded already: begin another one to change anything."
         }
     }

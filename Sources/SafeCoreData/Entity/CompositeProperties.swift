@@ -45,15 +45,22 @@ extension _CompositeProperty: _JSONSnapshotKind {
 
     public static func _samples() -> [Any]? { PropertySamples.composites(Value.self) }
 
-    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data { CodedValue.encode(get(object, name)) }
+    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data {
+        stored(object._managedValue(forSlotNamed: name), name)
+    }
 
-    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data {
-        (try? Value(CompositeElements(property: name.description, row._composite(name) ?? [:]))).map { CodedValue.encode($0) } ?? Data()
+    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data { stored(row._composite(name), name) }
+
+    /// No bytes stand for elements that make no value of the type: a new object has such, and one of a row that others have written.
+    private static func stored(_ values: [String: Any]?, _ name: StaticString) -> Data {
+        (try? Value(CompositeElements(property: name.description, values ?? [:]))).map { CodedValue.encode($0) } ?? Data()
     }
 
     public static func _assign(
         _ stored: Data, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
     ) throws {
+        // What has no value gives none: whoever saves it is told that it is required.
+        if stored.isEmpty { return object._setManagedValue([String: Any]?.none, forSlotNamed: name) }
         set(try CodedValue.decode(Value.self, from: stored), object, name)
     }
 }

@@ -110,6 +110,62 @@ final class Freight: NSManagedObject {
         #expect(try JSONDecoder().decode(Freight.Snapshot.self, from: data) == snapshot)
     }
 
+    /// A type that no made-up text decodes to: a new object has nothing to compare the value with.
+    @Test func aSnapshotMakesANewObjectWithItsComposites() throws {
+        let source = try EntityStack(Freight.self)
+        let address = ParcelAddress(city: "Vienna", zip: 1, fee: nil, marks: ["x"])
+        let parcel = Freight(context: source.context, name: "first", address: address, other: address, former: .closed, kind: .used)
+        try source.context.save()
+        let copy = try EntityStack(Freight.self)
+        let made = try copy.context.apply(parcel.snapshot())
+        #expect(made.address == address && made.other == address && made.kind == .used)
+        try copy.context.save()
+        let columns = "SELECT ZNAME, ZCITY, ZZIP, CAST(ZMARKS AS TEXT), ZCITY1, ZSTATUS, ZFORMER, ZUSED FROM ZFREIGHT"
+        #expect(copy.file.rows(columns) == [["first", "Vienna", "1", "[\"x\"]", "Vienna", "open", "closed", "used"]])
+    }
+
+    /// A required element without a value stops the program only where it is read, whichever way the snapshot was made.
+    @Test func elementsThatOthersHaveEmptiedAreShownByEachFormOfSnapshot() async throws {
+        let stack = try EntityStack(Freight.self)
+        for name in ["broken", "whole"] {
+            _ = Freight(context: stack.context, name: name, address: .init(city: "Vienna", marks: ["x"]), kind: .used)
+        }
+        try stack.context.save()
+        #expect(stack.file.execute("UPDATE ZFREIGHT SET ZCITY = NULL, ZUSED = NULL WHERE ZNAME = 'broken'"))
+        let request = Freight.fetchRequest()
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let context = stack.freshContext()
+        let rows = try context.snapshots(of: request)
+        let objects = try context.fetch(request)
+        #expect(objects.map { $0.snapshot() } == rows)
+        #expect(objects.map(\.snapshotOfOwnClass.propertyNames) == rows.map(\.propertyNames))
+        #expect(rows.map(\.name) == ["broken", "whole"] && rows[0].status == .open && rows[1].address.city == "Vienna")
+        #expect(throws: (any Error).self) { try JSONEncoder().encode(rows[0]) }
+
+        let following = DataStack(entities: Freight.self, store: .file(stack.url))
+        var states = following.results(Freight.self, sortBy: [.ascending(\.name)]).makeAsyncIterator()
+        #expect(try await states.next()?.values.map(\.name) == ["broken", "whole"])
+        let first = try await following.read { try $0.fetch(Freight.self, sortBy: [.ascending(\.name)])[0].objectID }
+        var values = following.values(of: first, as: Freight.self).makeAsyncIterator()
+        let value = try await values.next()
+        #expect(value?.name == "broken" && value?.status == .open)
+        try await following.close()
+    }
+
+    /// Nothing is made up for a value that a snapshot does not have: the save says that it is required.
+    @Test func aSnapshotWithoutARequiredCompositeIsNotSaved() throws {
+        let stack = try EntityStack(Freight.self)
+        _ = Freight(context: stack.context, name: "broken", address: .init(city: "Vienna"), kind: .used)
+        try stack.context.save()
+        #expect(stack.file.execute("UPDATE ZFREIGHT SET ZCITY = NULL"))
+        let snapshot = try stack.freshContext().snapshots(of: Freight.fetchRequest())[0]
+        let copy = try EntityStack(Freight.self)
+        try copy.context.apply(snapshot)
+        let error = #expect(throws: NSError.self) { try copy.context.save() }
+        #expect(error?.code == CocoaError.Code.validationMissingMandatoryProperty.rawValue)
+        #expect(error?.userInfo[NSValidationKeyErrorKey] as? String == "address")
+    }
+
     @Test func compositesRoundTrip() throws { try assertRoundTrips(Freight.self) }
 
     @Test func aModelWithOtherElementsIsNotTheClasss() throws {

@@ -20,6 +20,8 @@ struct PostgreSQLCatalog: Sendable {
     private var types: [String: [String: Column]] = [:]
     /// What each table is: `r` and `p` for tables, `v` for a view, `f` for a foreign table.
     private(set) var kinds: [String: String] = [:]
+    /// The tables and views that `COPY` does not write for the connection's role.
+    private(set) var uncopied: Set<String> = []
     /// The entity numbers of the store, by the entities' names.
     private(set) var entityNumbers: [String: Int] = [:]
     /// Whether the schema has the functions that fold texts.
@@ -52,6 +54,16 @@ struct PostgreSQLCatalog: Sendable {
                 declared: UInt32(truncatingIfNeeded: row.int64(2)), named: row.string(3) ?? "", ordersByCodePoints: row.int64(5) != 0,
                 isRequired: row.int64(6) != 0)
         }
+        // 68 are triggers in place of an insertion.
+        try connection.execute(
+            WireStatement(
+                """
+                SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                WHERE n.nspname = $1 AND CASE c.relkind WHEN 'v' THEN NOT EXISTS \
+                (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgtype & 68 = 68) \
+                ELSE c.relrowsecurity AND row_security_active(c.oid) END
+                """, arguments)
+        ) { if let table = PostgreSQLRow(row: $0).string(0) { catalog.uncopied.insert(table) } }
         try connection.execute(
             WireStatement(
                 """
@@ -155,6 +167,9 @@ enum PostgreSQLHousekeeping {
     ]
 
     static let all = [storeTable, modelTable, entityTable, transactionTable]
+
+    /// The indexes of columns that are unique beside the keys.
+    static let uniqueIndexes = ["\(entityTable)_name_key", "\(transactionTable)_save_key"]
 
     static let statements = [
         """

@@ -14,12 +14,12 @@ extension SQLMapping {
     func constraints(of layout: EntityLayout) -> [SQLConstraint] {
         let schema = SQLSchema(mapping: self)
         return layout.uniquenessConstraints.compactMap { constraint in
-            guard let entity = entity(constraint.layout), let columns = schema.columnNames(of: constraint.names, in: entity) else {
+            guard let entity = entity(constraint.layout), let index = schema.uniqueIndex(constraint.names, of: entity) else {
                 return nil
             }
             return SQLConstraint(
-                names: constraint.paths, columns: columns, layout: constraint.layout,
-                index: naming.uniqueIndex(constraint.names, of: constraint.layout.name))
+                names: constraint.paths, columns: index.elements.map(\.column), layout: constraint.layout,
+                index: schemaNames.name(of: index, dialect))
         }
     }
 }

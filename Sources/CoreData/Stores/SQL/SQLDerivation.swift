@@ -6,6 +6,8 @@ struct SQLDerivation {
     let entity: SQLEntity
     let slot: PropertySlot
     let expression: NSExpression
+    /// What its triggers are named after.
+    let name: String
 
     /// What the expression says.
     enum Kind {

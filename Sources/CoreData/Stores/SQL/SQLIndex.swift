@@ -10,7 +10,7 @@ struct SQLIndex {
         var form: SQLTextForm?
     }
 
-    let name: String
+    var name: String
     let table: String
     let elements: [Element]
     var isUnique = false
@@ -18,6 +18,9 @@ struct SQLIndex {
     var findsParts = false
     /// The condition of the rows that are in it; nil for all.
     var condition: String?
+
+    /// Whether it has texts in other forms than their own, which not every database can make.
+    var isOfOtherForms: Bool { findsParts || elements.contains { $0.form != nil } }
 }
 
 /// A text as an index has it.

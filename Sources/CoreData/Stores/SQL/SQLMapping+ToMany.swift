@@ -94,7 +94,7 @@ extension SQLMapping {
             let name = naming.joinColumn(side.relationship, inverse: inverse, of: side.entity)
             columns[ObjectIdentifier(side.relationship)] = naming.numbersJoinColumns ? columnNames.take(name) : name
         }
-        var tableNames = SQLNames(taken: Set(tables.map(\.name)))
+        var tableNames = SQLNames(taken: Set(tables.map(\.name)).union(naming.reservedTables.keys))
         var joins: [ObjectIdentifier: SQLJoinTable] = [:]
         for side in sides {
             guard let second = side.relationship.inverseRelationship, let other = declaringEntity(second),

@@ -15,6 +15,8 @@ final class SQLMapping: @unchecked Sendable {
     var joinTables: [SQLJoinTable] = []
     /// The key columns of to-many relationships without an inverse.
     var hiddenKeys: [SQLHiddenKey] = []
+    /// What indexes and triggers are called.
+    private(set) var schemaNames = SQLSchemaNames()
     /// By layout index; nil for an entity that the store does not hold.
     private(set) var entities: [SQLEntity?]
     /// Layout index by entity number; -1 where a number means nothing.
@@ -64,6 +66,7 @@ final class SQLMapping: @unchecked Sendable {
         layoutByNumber = Array(repeating: -1, count: (entities.compactMap { $0?.number }.max() ?? 0) + 1)
         for case let entity? in entities { layoutByNumber[entity.number] = entity.layout.index }
         makeToManyMappings()
+        if naming.numbersAllNames { schemaNames = SQLSchemaNames(self) }
     }
 
     /// - Throws: an error that names the entities whose tables would have the same name.

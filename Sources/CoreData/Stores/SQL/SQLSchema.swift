@@ -25,14 +25,14 @@ struct SQLSchema {
     func indexes() -> [(index: SQLIndex, statement: String)] {
         mapping.tables.flatMap { table in
             var seen: Set<String> = []
-            return indexes(of: table).filter { dialect.refusal(of: $0) == nil }.map { ($0, dialect.createIndex($0)) }
+            return namedIndexes(of: table).filter { dialect.refusal(of: $0) == nil }.map { ($0, dialect.createIndex($0)) }
                 .filter { seen.insert($0.1).inserted }
         }
     }
 
     /// The indexes that the database cannot make, each with the reason.
     func omittedIndexes() -> [(index: SQLIndex, reason: String)] {
-        mapping.tables.flatMap { indexes(of: $0) }.compactMap { index in dialect.refusal(of: index).map { (index, $0) } }
+        mapping.tables.flatMap(namedIndexes).compactMap { index in dialect.refusal(of: index).map { (index, $0) } }
     }
 
     /// The statements that make all triggers.
@@ -43,7 +43,16 @@ struct SQLSchema {
     // MARK: Indexes
 
     /// All indexes of a table and of the join tables that its entities name.
-    private func indexes(of table: SQLTable) -> [SQLIndex] {
+    private func namedIndexes(of table: SQLTable) -> [SQLIndex] {
+        indexes(of: table).map { index in
+            var index = index
+            index.name = mapping.schemaNames.name(of: index, dialect)
+            return index
+        }
+    }
+
+    /// The same with the names that they would have if they were alone.
+    func indexes(of table: SQLTable) -> [SQLIndex] {
         var indexes: [SQLIndex] = []
         for column in table.columns where column.kind == .toOne {
             indexes.append(
@@ -77,15 +86,17 @@ struct SQLSchema {
                 index.condition = fetchIndex.partialIndexPredicate.flatMap(SQLIndexCondition(entity: entity, dialect: dialect).sql)
                 indexes += [index] + textIndexes(like: index, name: fetchIndex.name, of: entity)
             }
-            for constraint in description.uniquenessConstraintNames {
-                guard let columns = columnNames(of: constraint, in: entity) else { continue }
-                indexes.append(
-                    SQLIndex(
-                        name: naming.uniqueIndex(constraint, of: entity.layout.name), table: table.name,
-                        elements: columns.map { .init(column: $0, isAscending: true) }, isUnique: true))
-            }
+            indexes += description.uniquenessConstraintNames.compactMap { uniqueIndex($0, of: entity) }
         }
         return indexes
+    }
+
+    /// The index of a uniqueness constraint; nil when one of its properties has no column.
+    func uniqueIndex(_ constraint: [String], of entity: SQLEntity) -> SQLIndex? {
+        guard let columns = columnNames(of: constraint, in: entity) else { return nil }
+        return SQLIndex(
+            name: naming.uniqueIndex(constraint, of: entity.layout.name), table: entity.table.name,
+            elements: columns.map { .init(column: $0, isAscending: true) }, isUnique: true)
     }
 
     /// Whether an index would be the same as the one that each to-one relationship has anyway.
@@ -137,7 +148,9 @@ struct SQLSchema {
                     derived.owningEntity === entity.layout.entity, !derived.isTransient,
                     let expression = derived.derivationExpression
                 else { return nil }
-                return SQLDerivation(mapping: mapping, entity: entity, slot: slot, expression: expression)
+                return SQLDerivation(
+                    mapping: mapping, entity: entity, slot: slot, expression: expression,
+                    name: mapping.schemaNames.trigger(of: slot) ?? naming.trigger(slot, of: table.name))
             }
         }
     }

@@ -135,7 +135,23 @@ final class SQLTable {
             }
             added.append(own)
         }
+        if naming.numbersAllNames { nameCompanions(of: Array(added.joined()), &names) }
         arrange(added)
+    }
+
+    /// Gives companions of to-one columns names that nobody else has. They come before attributes: of two that would have one name, the
+    /// attribute gets a number.
+    private func nameCompanions(of columns: [SQLColumn], _ names: inout SQLNames) {
+        var attributes = Dictionary(columns.filter { $0.kind != .toOne }.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        func take(_ name: String) -> String {
+            guard let attribute = attributes.removeValue(forKey: name) else { return names.take(name) }
+            attribute.name = names.take(name)
+            return name
+        }
+        for column in columns where column.kind == .toOne {
+            column.entityColumn = column.entityColumn.map(take)
+            column.orderColumn = column.orderColumn.map(take)
+        }
     }
 
     /// The entities from the root down, siblings in their order: where names repeat the first one has the name.

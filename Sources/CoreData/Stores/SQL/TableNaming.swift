@@ -27,6 +27,9 @@ protocol TableNaming: Sendable {
     var reservedColumns: [String] { get }
     /// Tables that are there anyway: whose they are, by name.
     var reservedTables: [String: String] { get }
+    /// Whether companions of columns, indexes and triggers whose names repeat get numbers too. Otherwise they have the names that the rules
+    /// give, which others rely on.
+    var numbersAllNames: Bool { get }
 
     // MARK: Entities and properties
 
@@ -69,6 +72,10 @@ protocol TableNaming: Sendable {
     func joinIndex(_ table: String, _ column: String) -> String
     func index(_ name: String, of entity: String) -> String
     func uniqueIndex(_ constraint: [String], of entity: String) -> String
+    /// Indexes that the database makes by itself for tables.
+    func ownIndexes(of tables: [String]) -> [String]
+    /// What the triggers of a derived attribute are named after.
+    func trigger(_ attribute: PropertySlot, of table: String) -> String
 }
 
 // All tables are named by the same rules, unless somebody else has named them.
@@ -85,4 +92,7 @@ extension TableNaming {
         positionColumn(ofJoinColumn: column)
     }
     var reservedColumns: [String] { [] }
+    var numbersAllNames: Bool { false }
+    func ownIndexes(of tables: [String]) -> [String] { [] }
+    func trigger(_ attribute: PropertySlot, of table: String) -> String { table + "_" + attribute.name }
 }

@@ -151,11 +151,9 @@ final class PostgreSQLInsertion {
 
     private func insert(_ rows: ContiguousArray<RowPointer>, _ batch: PostgreSQLBatch) throws {
         if rows.isEmpty { return }
-        if rows.count < PostgreSQLSave.fewestCopiedRows {
-            batch.waiting.append(try writer.insertStatement(rows))
-        } else {
-            try batch.copy(rows, writer)
-        }
+        guard let parts = writer.parts(rows) else { return try batch.copy(rows, writer) }
+        for part in parts.dropLast() { try batch.execute(writer.insertStatement(part)) }
+        if let last = parts.last { batch.waiting.append(try writer.insertStatement(last)) }
     }
 
     private func updateRows(_ plan: PostgreSQLInsertionPlan, _ changes: PostgreSQLRowWriter, _ batch: PostgreSQLBatch) throws {

@@ -65,17 +65,13 @@ final class PostgreSQLListener: @unchecked Sendable {
 
     /// Listens until the connection is lost or the store is closed.
     private func listen(_ known: inout Int64?, connected: () -> Void) throws {
-        let (connection, hears) = try pool.connectListener()
+        let (connection, isDirect) = try pool.connectListener()
         state.withLock { $0.wire = connection.wire }
         defer {
             state.withLock { $0.wire = nil }
             connection.wire.close()
         }
-        if hears {
-            var channel: String?
-            try connection.execute(WireStatement("SELECT \(PostgreSQLTransactions.channel)")) { channel = PostgreSQLRow(row: $0).string(0) }
-            try connection.wire.run("LISTEN \(PostgreSQLDialect().identifier(channel ?? ""))")
-        }
+        let hears = try isDirect && mayListen(connection)
         connected()
         try lookUp(connection, &known)
         while !isEnded {
@@ -95,6 +91,27 @@ final class PostgreSQLListener: @unchecked Sendable {
             let byOthers = told.contains { $0.sender != pool.sender }
             known = max(known ?? 0, last)
             onChange(last, byOthers)
+        }
+    }
+
+    /// What servers say that let nobody listen: a standby, an engine without notifications, and one that asks for a right.
+    private static let refusals = ["25006", "0A000", "42501"]
+
+    /// Has the server tell what is committed.
+    ///
+    /// - Returns: whether it does so.
+    private func mayListen(_ connection: PostgreSQLConnection) throws -> Bool {
+        var channel: String?
+        try connection.execute(WireStatement("SELECT \(PostgreSQLTransactions.channel)")) { channel = PostgreSQLRow(row: $0).string(0) }
+        do {
+            try connection.wire.run("LISTEN \(PostgreSQLDialect().identifier(channel ?? ""))")
+            return true
+        } catch let error as WireError where error.sqlState.map(Self.refusals.contains) ?? false {
+            let store = StoreName.path(pool.configuration.address.publicURL)
+            Warnings.sayOnce(about: "listening to \(store)") {
+                "The server of the store \(store) does not tell of changes (\(error.message)): the store asks for them every second."
+            }
+            return false
         }
     }
 

@@ -128,13 +128,9 @@ extension PostgreSQLDialect {
     /// The setting of a transaction that lists the keys of rows whose derived values its triggers have changed.
     static func touchedRows(_ table: String) -> String { "ocd.touched_" + String(SnakeCaseNaming.hash(table), radix: 16) }
 
-    private static func triggerName(_ derivation: SQLDerivation) -> String {
-        SnakeCaseNaming.limited("\(derivation.entity.table.name)_\(SnakeCaseNaming.words(derivation.slot.name))", to: 50)
-    }
-
     /// The names that the triggers of a derived attribute may have, and their functions.
     static func triggerNames(_ derivation: SQLDerivation) -> [String] {
-        ["own", "insert", "update", "delete"].map { triggerName(derivation) + "_" + $0 }
+        ["own", "insert", "update", "delete"].map { derivation.name + "_" + $0 }
     }
 
     /// An attribute is set before its row is written. Rows whose attribute depends on others are written again, unchanged, after a statement
@@ -142,9 +138,8 @@ extension PostgreSQLDialect {
     func triggers(_ derivation: SQLDerivation) throws -> [String] {
         guard let column = derivation.column else { return [] }
         let kind = try derivation.kind()
-        let name = Self.triggerName(derivation)
         func trigger(_ role: String, _ event: String, _ table: String, _ body: String) -> [String] {
-            let function = identifier(name + "_" + role)
+            let function = identifier(derivation.name + "_" + role)
             return [
                 "CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE ocd_ignored text; ocd_keys int8[]; BEGIN \(body) END $$",
                 "CREATE TRIGGER \(function) \(event.replacingOccurrences(of: "%", with: identifier(table))) EXECUTE FUNCTION \(function)()",

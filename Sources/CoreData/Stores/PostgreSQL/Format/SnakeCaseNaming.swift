@@ -4,6 +4,7 @@ struct SnakeCaseNaming: TableNaming {
     var entity: String { "entity" }
     var numbersSingleEntities: Bool { false }
     var followsNumbers: Bool { false }
+    var numbersAllNames: Bool { true }
     var version: String { "version" }
     var reservedColumns: [String] { ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"] }
     var reservedTables: [String: String] {
@@ -80,4 +81,9 @@ struct SnakeCaseNaming: TableNaming {
     func uniqueIndex(_ constraint: [String], of entity: String) -> String {
         Self.limited(Self.words(entity) + "_unique_" + constraint.map(Self.words).joined(separator: "_"))
     }
+    func ownIndexes(of tables: [String]) -> [String] {
+        (tables + PostgreSQLHousekeeping.all).map { $0 + "_pkey" } + PostgreSQLHousekeeping.uniqueIndexes
+    }
+    /// The functions of triggers are named so too, with a word behind it.
+    func trigger(_ attribute: PropertySlot, of table: String) -> String { Self.limited("\(table)_\(Self.words(attribute.name))", to: 50) }
 }

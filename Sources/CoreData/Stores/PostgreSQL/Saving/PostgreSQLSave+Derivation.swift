@@ -34,4 +34,24 @@ extension PostgreSQLSave {
             waiting.append(WireStatement(sql, arguments, isKept: true))
         }
     }
+
+    /// Publishes a save that was committed although its answer was lost, and with it what triggers have made of the rows.
+    func publishAfterLostAnswer() -> SaveOutcome {
+        guard backend.given == nil, !backend.derivingTables.isEmpty else { return publish() }
+        // Which rows triggers have touched besides is not known: whoever needs one reads it.
+        for place in backend.derivingTables { backend.rowCaches[backend.mapping.tables[place].root.index].removeAll() }
+        do {
+            try backend.pool.withConnection(repeats: true) { connection in
+                (waiting, derivedRows, derivedReads) = ([], [:], [:])
+                readDerivedRows()
+                let reads = waiting
+                try connection.executeAll(reads) { index, row in try receive(-1, row, reads[index].sql) { _, _ in } }
+            }
+        } catch {
+            // The save is done in any case: a refresh reads the derived values when the server is back.
+            derivedRows = [:]
+        }
+        waiting = []
+        return publish()
+    }
 }

@@ -31,7 +31,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     /// The rows as triggers have left them.
     var derivedRows: [Int: PostgreSQLRowCollector] = [:]
 
-    /// From this number of new rows of an entity on they are copied.
+    /// From this number of new rows of an entity on they are copied, where the table allows that.
     static let fewestCopiedRows = 50
     /// From this number of updates on their rows are not locked first. Fewer are locked in the order of their keys, so that savers of
     /// the same rows wait for each other in turn.
@@ -147,7 +147,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         return try connection.begin(with: all) { index, row in try self.receive(index - offset, row, all[index].sql, rows) }
     }
 
-    private func receive(_ index: Int, _ row: WireRow, _ sql: String, _ rows: (Int, WireRow) throws -> Void) throws {
+    func receive(_ index: Int, _ row: WireRow, _ sql: String, _ rows: (Int, WireRow) throws -> Void) throws {
         if index >= 0 { return try rows(index, row) }
         if let root = derivedReads[sql] { derivedRows[root]?.append(row) }
     }
@@ -324,11 +324,14 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         for (index, change) in batch.inserts.enumerated() { insertedRows[index] = try writer(for: change.layout).insert(change) }
         for index in backend.given == nil ? writers.keys.sorted() : try insertedLayoutsInTurn() {
             guard let writer = writers[index], !writer.inserted.isEmpty else { continue }
-            if writer.inserted.count < Self.fewestCopiedRows {
-                waiting.append(try writer.insertStatement())
-            } else {
+            guard let parts = writer.parts() else {
                 try send()
                 try connection.wire.copy(writer.copyStatement) { try writer.copyRows(to: $0) }
+                continue
+            }
+            for (place, part) in parts.enumerated() {
+                if place > 0 { try send() }
+                waiting.append(try writer.insertStatement(part))
             }
         }
     }

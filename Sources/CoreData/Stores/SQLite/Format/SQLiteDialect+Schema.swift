@@ -22,7 +22,7 @@ extension SQLiteDialect {
 
     // Texts are folded by functions of the connection, which other programs have not.
     func refusal(of index: SQLIndex) -> String? {
-        index.findsParts || index.elements.contains { $0.form != nil } ? "texts are indexed as they are" : nil
+        index.isOfOtherForms ? "texts are indexed as they are" : nil
     }
 
     func triggers(_ derivation: SQLDerivation) throws -> [String] { try CoreDataTriggers(derivation)?.statements() ?? [] }
