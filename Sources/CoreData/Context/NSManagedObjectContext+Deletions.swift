@@ -39,6 +39,7 @@ extension NSManagedObjectContext {
         changes.takeBackDeletion(of: destination)
         turnIntoFault(destination)
         destination.fireFaultIfNeeded()
+        journal?.reread(destination)
     }
 
     /// Reads the row of a destination again that the store has in a relationship, but that has been read before it came there:
@@ -52,6 +53,7 @@ extension NSManagedObjectContext {
             !destination.hasChangesToSave
         else { return }
         reload(destination)
+        if !destination.flags.contains(.inEvent) { journal?.reread(destination) }
     }
 
     /// Leads changed objects back to those that are not to be deleted after all, where delete rules have led them away; and those away from

@@ -66,6 +66,7 @@ extension NSManagedObjectContext {
             }
             let wasLoaded = !object.flags.contains(.fault)
             takeNewestRow(object)
+            journal?.reread(object)
             if wasLoaded {
                 self.changes.noteReread(object)
                 refreshedIDs.append(objectID)

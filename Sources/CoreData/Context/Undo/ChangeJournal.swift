@@ -47,7 +47,7 @@ final class ChangeJournal {
     /// An object has got other values without the program having changed it.
     func reread(_ object: NSManagedObject) {
         entries[ObjectIdentifier(object)] = nil
-        if object.hasChanges || object.extras?.transient != nil { note(object) }
+        if object.hasChanges || object.hasPendingValues || object.extras?.transient != nil { note(object) }
     }
 
     /// As `reread`, for all objects.

@@ -72,7 +72,10 @@ extension NSManagedObjectContext {
         // Only now: what it takes to do the changes again has been registered.
         for change in undone where change.wasPresent {
             let object = change.object
-            if object.flags.isDisjoint(with: [.known, .inEvent]), object.hasPendingValues { object.dropPendingValues() }
+            if object.flags.isDisjoint(with: [.known, .inEvent]), object.hasPendingValues {
+                object.dropPendingValues()
+                journal?.reread(object)
+            }
         }
     }
 
