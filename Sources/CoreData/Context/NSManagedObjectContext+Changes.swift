@@ -10,6 +10,7 @@ extension NSManagedObjectContext {
         if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
         if journal != nil { registerUndo() }
         postChanges()
+        if !messagesAfterEvent.isEmpty { tellMessagesAfterEvent() }
     }
 
     /// Has pending changes processed after the current event: the main queue's block or run loop source that is running.
@@ -32,7 +33,7 @@ extension NSManagedObjectContext {
     }
 
     private func postChanges() {
-        guard let ended = changes.endEvent() else { return }
+        guard let ended = changes.endEvent(keepingProperties: !listeners.isEmpty) else { return }
         if ended.count > 0, ContextNotification.didChange.isWanted(forObjects: ended.count) {
             var userInfo: [AnyHashable: Any] = [:]
             if !ended.inserted.isEmpty {

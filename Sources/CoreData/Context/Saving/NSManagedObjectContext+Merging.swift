@@ -88,7 +88,7 @@ extension NSManagedObjectContext {
                     NSDeletedObjectIDsKey: Set(changes.deleted), NSRefreshedObjectIDsKey: Set(refreshedIDs),
                 ])
         }
-        tellListeners { $0.contextDidMerge(self) }
+        tellListenersAfterEvent { $0.contextDidMerge(self) }
         for child in mergingChildren.all { child.takeOver(changes) }
     }
 
