@@ -61,7 +61,7 @@ extension NSManagedObject {
         _ stored: ContiguousArray<NSManagedObject>, with state: ToManyState, isOrderChanged: Bool, _ slot: Int, mayBeDeleted: Bool
     ) {
         if isOrderChanged || !state.removed.isEmpty && layout.slots[slot].kind == .orderedToMany {
-            state.committedOrder = stored.filter { !$0.flags.contains(.propagated) }
+            state.committedOrder = stored.filter { !$0.flags.contains(.propagated) || state.removed.contains($0) }
         }
         if state.added.isEmpty && state.removed.isEmpty {
             if mayBeDeleted, stored.contains(where: { $0.flags.contains(.propagated) }) {

@@ -40,9 +40,20 @@ extension NSManagedObjectContext {
     /// Registers what has changed in the event that is about to end.
     func registerUndo() {
         guard let journal, let undoManager else { return }
+        if undoManager.isUndoRegistrationEnabled { readOrders(journal.unreadOrders(of: changes.eventObjects)) }
         let changes = journal.record(changes.eventObjects)
         guard !changes.isEmpty, undoManager.isUndoRegistrationEnabled else { return }
         undoManager.registerUndo(withTarget: self) { $0.undo(changes) }
+    }
+
+    /// Reads relationships whose former order nobody else knows.
+    ///
+    /// - Parameter owners: objects by the name of the relationship.
+    private func readOrders(_ owners: [String: [NSManagedObject]]) {
+        for (name, owners) in owners {
+            // Where they cannot be read, what comes back comes to the end.
+            do { try prefetch([name], of: owners) } catch { continue }
+        }
     }
 
     /// Forgets what could be undone: the objects are as they were, or none of the context's any more.
