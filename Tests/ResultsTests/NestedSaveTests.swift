@@ -107,4 +107,29 @@ import Testing
         #expect(try feed.take(after: next.objectIDs)?.updatedObjectIDs == [ash.objectID])
         withExtendedLifetime((first, saver, stream)) {}
     }
+
+    // MARK: Values that a merge policy brings
+
+    @Test(arguments: StoreKind.allCases) func resultsFollowWhatAMergePolicyTookOver(kind: StoreKind) throws {
+        let shelf = try BookShelf(["Ash", "Bay", "Cedar"], kind: kind)
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        let feed = ResultsFeed<NSManagedObjectID>(continuation)
+        feed.follow(shelf.controller.fetchRequest, in: shelf.context) { $0.objectID }
+        let present = try #require(try feed.take(after: nil))
+        let ash = try shelf.book("Ash")
+        ash.rating = 3
+        shelf.process()
+        shelf.listener.forgetCalls()
+        let other = shelf.library.newContext()
+        try #require(try other.books("title == 'Ash'").first).title = "Zed"
+        try other.save()
+        shelf.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try shelf.context.save()
+        shelf.process()
+        #expect(shelf.titles == [["Bay", "Cedar", "Zed"]])
+        #expect(shelf.listener.summary == ["move Zed"])
+        let next = try #require(try feed.take(after: present.objectIDs))
+        #expect(next.objectIDs.last == ash.objectID)
+        withExtendedLifetime(stream) {}
+    }
 }

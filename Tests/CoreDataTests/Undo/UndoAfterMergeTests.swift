@@ -76,4 +76,45 @@ import Testing
         desk.context.undo()
         #expect(ada.name == "Primitive")
     }
+
+    // MARK: Values that a merge policy brings
+
+    @Test(arguments: StoreKind.allCases) func whatARollbackPolicyDiscardedDoesNotComeBack(kind: StoreKind) throws {
+        let desk = try UndoDesk(kind)
+        let ada = desk.context.author("Ada", born: 1)
+        try desk.begin()
+        desk.group { ada.name = "Ida" }
+        let other = desk.library.newContext()
+        try #require(try other.authors().first).name = "Zoe"
+        try other.save()
+        desk.context.mergePolicy = NSMergePolicy.rollback
+        try desk.save()
+        #expect(ada.name == "Zoe")
+        desk.group { ada.name = "Max" }
+        desk.context.undo()
+        #expect(ada.name == "Zoe")
+        try desk.save()
+        #expect(try desk.stored() == ["Zoe 1"])
+    }
+
+    @Test(arguments: StoreKind.allCases, [NSMergePolicyType.rollbackMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType])
+    func whatAPolicyDiscardedInASaveThatFailedDoesNotComeBack(kind: StoreKind, type: NSMergePolicyType) throws {
+        let desk = try UndoDesk(kind)
+        let ada = desk.context.author("Ada", born: 1)
+        try desk.begin()
+        desk.group { ada.name = "Ida" }
+        let other = desk.library.newContext()
+        try #require(try other.authors().first).name = "Zoe"
+        try other.save()
+        let policy = InterruptedPolicy(merge: type)
+        policy.interruption = { throw CocoaError(.userCancelled) }
+        desk.context.mergePolicy = policy
+        #expect(throws: CocoaError.self) { try desk.save() }
+        #expect(ada.name == "Zoe")
+        desk.group { ada.name = "Max" }
+        desk.context.undo()
+        #expect(ada.name == "Zoe")
+        try desk.save()
+        #expect(try desk.stored() == ["Zoe 1"])
+    }
 }

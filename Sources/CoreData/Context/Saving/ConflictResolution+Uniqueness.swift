@@ -52,6 +52,7 @@ extension ConflictResolution {
             // Another object already stands for the row: it is the one that stays.
             twin.fireFaultIfNeeded()
             context.adoptCommitted(existing, twin)
+            noteReread(twin)
             for slot in 0..<layout.storedCount {
                 let value = object.currentValue(slot)
                 if !value.isNull, layout.slots[slot].kind != .toOne { twin.setTracked(value, slot: slot) }
@@ -122,7 +123,7 @@ extension ConflictResolution {
         (objects.filter { $0.extras?.deletedRow != nil }, objects.filter { $0.extras?.deletedRow == nil })
     }
 
-    /// A changed object gives up its context.changes.
+    /// A changed object gives up its changes.
     private func withdraw(_ object: NSManagedObject) {
         if object.flags.contains(.inserted) {
             discard(object)
@@ -130,6 +131,6 @@ extension ConflictResolution {
         }
         context.changes.takeBackChanges(of: object)
         context.restoreCommittedValues(object)
-        context.changes.noteReread(object)
+        noteReread(object)
     }
 }
