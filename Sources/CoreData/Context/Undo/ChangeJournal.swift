@@ -231,6 +231,8 @@ struct UndoneChange {
     /// Former values by slot; destinations as objects.
     var values: [(slot: Int, value: PropertyValue)] = []
     var toMany: [Members] = []
+    /// The store that a new object was assigned to, which has left its context.
+    var assignedStore: NSPersistentStore?
 
     var isEmpty: Bool { wasPresent == isPresent && values.isEmpty && toMany.isEmpty }
 }

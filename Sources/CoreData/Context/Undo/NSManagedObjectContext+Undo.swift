@@ -41,8 +41,13 @@ extension NSManagedObjectContext {
     func registerUndo() {
         guard let journal, let undoManager else { return }
         if undoManager.isUndoRegistrationEnabled { readOrders(journal.unreadOrders(of: changes.eventObjects)) }
-        let changes = journal.record(changes.eventObjects)
+        var changes = journal.record(changes.eventObjects)
         guard !changes.isEmpty, undoManager.isUndoRegistrationEnabled else { return }
+        if !assignedStores.isEmpty {
+            for index in changes.indices where changes[index].wasPresent && !changes[index].isPresent {
+                changes[index].assignedStore = assignedStores[ObjectIdentifier(changes[index].object)]
+            }
+        }
         undoManager.registerUndo(withTarget: self) { $0.undo(changes) }
     }
 
@@ -109,6 +114,9 @@ extension NSManagedObjectContext {
             changes.noteUndoneDeletion(of: object)
         } else if object.registry == nil || object.registry === registry {
             insertAgain(object)
+            if let store = change.assignedStore, registry.store(number: store.number) === store {
+                assignedStores[ObjectIdentifier(object)] = store
+            }
         }
     }
 
