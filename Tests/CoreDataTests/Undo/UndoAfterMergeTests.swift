@@ -117,4 +117,94 @@ import Testing
         try desk.save()
         #expect(try desk.stored() == ["Zoe 1"])
     }
+
+    // MARK: What others led to a new object
+
+    @Test(arguments: StoreKind.allCases) func undoingASavedInsertionEndsWhatOthersLedToIt(kind: StoreKind) throws {
+        let desk = try UndoDesk(kind)
+        let notes = desk.context.book("Notes")
+        try desk.begin()
+        var author: LibraryAuthor?
+        desk.group { author = desk.context.author("Ada", born: 1) }
+        let ada = try #require(author)
+        try desk.save()
+        let other = desk.library.newContext()
+        try #require(try other.books().first).author = try other.authors().first
+        let saves = NotificationLog(NSManagedObjectContext.didSaveObjectsNotification, from: other)
+        try other.save()
+        desk.context.mergeChanges(fromContextDidSave: try #require(saves.all.last))
+        #expect(notes.author === ada)
+        desk.context.undo()
+        #expect(notes.author == nil)
+        try desk.save()
+        #expect(try desk.library.newContext().books().map(\.author) == [nil])
+        if kind != .inMemory {
+            #expect(desk.library.tables.value("SELECT count(*) FROM {book} WHERE {author_id} IS NOT NULL") == "0")
+        }
+        desk.context.redo()
+        #expect(notes.author === ada)
+        try desk.save()
+        #expect(try desk.library.newContext().books().map { $0.author?.name } == ["Ada"])
+    }
+
+    @Test(arguments: StoreKind.allCases) func undoingASavedInsertionEndsMembershipsThatOthersGaveIt(kind: StoreKind) throws {
+        let desk = try UndoDesk(kind)
+        let (notes, maps) = (desk.context.book("Notes"), desk.context.book("Maps"))
+        try desk.begin()
+        var made: LibraryTag?
+        desk.group {
+            made = desk.context.tag("rare")
+            maps.tags = Set([made].compactMap(\.self))
+        }
+        let tag = try #require(made)
+        try desk.save()
+        let other = desk.library.newContext()
+        try #require(try other.books("title == 'Notes'").first).tags = [
+            try #require(try other.fetch(NSFetchRequest<LibraryTag>(entityName: "Tag")).first)
+        ]
+        let saves = NotificationLog(NSManagedObjectContext.didSaveObjectsNotification, from: other)
+        try other.save()
+        desk.context.mergeChanges(fromContextDidSave: try #require(saves.all.last))
+        #expect(notes.tags == [tag])
+        desk.context.undo()
+        #expect(notes.tags == [])
+        #expect(maps.tags == [])
+        try desk.save()
+        #expect(try desk.library.newContext().books().allSatisfy(\.tags.isEmpty))
+        desk.context.redo()
+        #expect(notes.tags == [tag])
+        #expect(maps.tags == [tag])
+        try desk.save()
+        #expect(try desk.library.newContext().books().allSatisfy { $0.tags.count == 1 })
+    }
+
+    /// What the group itself has led to the new object is led back, and is not changed but for that.
+    @Test(arguments: StoreKind.allCases) func undoingASavedInsertionLeavesWhatItsGroupTookBack(kind: StoreKind) throws {
+        let desk = try UndoDesk(kind)
+        let notes = desk.context.book("Notes", by: desk.context.author("Bob", born: 2))
+        try desk.begin()
+        desk.group { notes.author = desk.context.author("Ada", born: 1) }
+        try desk.save()
+        desk.context.undo()
+        #expect(notes.author?.name == "Bob")
+        try desk.save()
+        #expect(try desk.library.newContext().books().map { $0.author?.name } == ["Bob"])
+        #expect(try desk.stored() == ["Bob 2"])
+    }
+
+    @Test func undoingAnInsertionEndsWhatWasLedToItWithoutRegistration() throws {
+        let desk = try UndoDesk(.sqlite)
+        let notes = desk.context.book("Notes")
+        try desk.begin()
+        var author: LibraryAuthor?
+        desk.group { author = desk.context.author("Ada", born: 1) }
+        desk.manager.disableUndoRegistration()
+        notes.author = author
+        desk.context.processPendingChanges()
+        desk.manager.enableUndoRegistration()
+        desk.context.undo()
+        #expect(notes.author == nil)
+        try desk.save()
+        #expect(try desk.stored() == [])
+    }
 }

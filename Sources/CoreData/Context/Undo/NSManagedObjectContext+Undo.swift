@@ -77,6 +77,7 @@ extension NSManagedObjectContext {
     private func undo(_ undone: [UndoneChange]) {
         for change in undone.reversed() { changePresence(change) }
         for change in undone.reversed() where !change.object.flags.contains(.discarded) { restoreValues(change) }
+        endWhatLeads(to: undone.lazy.filter { !$0.wasPresent && $0.isPresent }.map(\.object))
         for change in undone.reversed() {
             let object = change.object
             leaveUnchanged(object)
