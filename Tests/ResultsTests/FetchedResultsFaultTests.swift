@@ -9,6 +9,18 @@ import Testing
             fetchRequest: request, managedObjectContext: library.context, sectionNameKeyPath: nil, cacheName: nil)
     }
 
+    @Test(arguments: [false, true]) func sectionsThatCameOutOfOrderAreGroupedByName(isPart: Bool) throws {
+        let shelf = try BookShelf(["Ash", "Bay", "Cedar"], sections: "pages", limit: isPart ? 10 : 0)
+        #expect(shelf.titles == [["Ash", "Bay"], ["Cedar"]])
+        shelf.context.book("Dot", pages: 3)
+        shelf.process()
+        #expect(shelf.titles == [["Ash", "Bay", "Dot"], ["Cedar"]])
+        try shelf.context.save()
+        shelf.process()
+        #expect(shelf.titles == [["Ash", "Bay", "Dot"], ["Cedar"]])
+        #expect(throws: CocoaError.self) { try shelf.controller.performFetch() }
+    }
+
     @Test func sectionsOfFloatsHaveTheirShortNames() throws {
         let thing = NSEntityDescription(
             "Thing", class: "NSManagedObject",

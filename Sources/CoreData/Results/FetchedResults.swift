@@ -71,7 +71,9 @@ final class FetchedResults {
         guard case .objects(let objects) = try context.asOperation({ try executor.run() }) else {
             return ResultsContents([], titles: titles)
         }
-        return try inSections(objects, query.request)
+        // Sections that changes have brought out of order are grouped by their names, as where single objects find their places.
+        guard let name = query.sectionName else { return ResultsContents(objects, titles: titles) }
+        return ResultsContents.grouped(objects, titles: titles, by: name.of)
     }
 
     // MARK: Going back
