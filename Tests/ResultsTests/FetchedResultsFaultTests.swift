@@ -9,6 +9,20 @@ import Testing
             fetchRequest: request, managedObjectContext: library.context, sectionNameKeyPath: nil, cacheName: nil)
     }
 
+    /// The lists of results that are gone are not those of results that take their place in memory.
+    @Test func eachFetchHasItsOwnObjects() throws {
+        let library = try Library()
+        let request = NSFetchRequest<LibraryBook>(entityName: "Book")
+        request.sortDescriptors = byTitle
+        let controller = controller(request, library)
+        for count in 1...40 {
+            library.context.book("Book \(count)")
+            try library.context.save()
+            for _ in 0...count % 4 { try controller.performFetch() }
+            #expect(controller.fetchedObjects?.count == count)
+        }
+    }
+
     @Test(arguments: [false, true]) func sectionsThatCameOutOfOrderAreGroupedByName(isPart: Bool) throws {
         let shelf = try BookShelf(["Ash", "Bay", "Cedar"], sections: "pages", limit: isPart ? 10 : 0)
         #expect(shelf.titles == [["Ash", "Bay"], ["Cedar"]])

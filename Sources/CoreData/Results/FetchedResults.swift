@@ -7,7 +7,9 @@ final class FetchedResults {
     let context: NSManagedObjectContext
     let sectionNameKeyPath: String?
     /// nil before the first fetch.
-    private(set) var contents: ResultsContents?
+    private(set) var contents: ResultsContents? { didSet { replacementCount += 1 } }
+    /// How many times the contents were replaced: with their version it tells all results from each other, as no address does.
+    private(set) var replacementCount = 0
     /// What the last fetch asked for; nil where its results cannot follow: IDs, dictionaries, and objects of a context that was reset.
     private(set) var query: ResultsQuery?
     /// Who makes titles of sections: set by the controller, which needs these results for its own initializer.

@@ -58,7 +58,7 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     private var cached: CachedRequest?
     /// The same controller for the delegate; nil where it is of that type itself.
     private var anyResult: NSFetchedResultsController<any NSFetchRequestResult>?
-    private var listed: (version: Int, contents: ObjectIdentifier, objects: [ResultType])?
+    private var listed: (version: Int, replacementCount: Int, objects: [ResultType])?
 
     /// Makes a controller; `performFetch()` fetches.
     ///
@@ -146,10 +146,11 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     /// ```
     open var fetchedObjects: [ResultType]? {
         guard let contents = results.contents else { return nil }
-        if let listed, listed.contents == ObjectIdentifier(contents), listed.version == contents.version { return listed.objects }
+        let replacementCount = results.replacementCount
+        if let listed, listed.replacementCount == replacementCount, listed.version == contents.version { return listed.objects }
         let objects = contents.objects.map(typed)
         // An array that is kept would keep the rows of all batches.
-        if fetchRequest.fetchBatchSize == 0 { listed = (contents.version, ObjectIdentifier(contents), objects) }
+        if fetchRequest.fetchBatchSize == 0 { listed = (contents.version, replacementCount, objects) }
         return objects
     }
 
