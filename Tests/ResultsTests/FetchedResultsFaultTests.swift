@@ -9,6 +9,40 @@ import Testing
             fetchRequest: request, managedObjectContext: library.context, sectionNameKeyPath: nil, cacheName: nil)
     }
 
+    @Test("Results of another class are refused, and the former results stay", arguments: [0, 2])
+    func resultsOfAnotherClassAreRefused(batchSize: Int) throws {
+        let library = try Library()
+        for number in 0..<6 { library.context.novel("Novel \(number)") }
+        try library.context.save()
+        let request = NSFetchRequest<LibraryNovel>(entityName: "Book")
+        request.sortDescriptors = byTitle
+        request.fetchBatchSize = batchSize
+        let controller = controller(request, library)
+        try controller.performFetch()
+        #expect(controller.fetchedObjects?.count == 6)
+        library.context.book("Plain")
+        try library.context.save()
+        let error = #expect(throws: CocoaError.self) { try controller.performFetch() }
+        #expect(error?.code == .coreData)
+        #expect(error?.localizedDescription.contains("LibraryNovel") == true)
+        #expect(error?.localizedDescription.contains("LibraryBook") == true)
+        #expect(controller.fetchedObjects?.count == 6)
+    }
+
+    @Test func objectsForAControllerOfDictionariesAreRefused() throws {
+        let library = try Library()
+        library.context.book("Ash")
+        try library.context.save()
+        let request = NSFetchRequest<NSDictionary>(entityName: "Book")
+        request.sortDescriptors = byTitle
+        let objects = controller(request, library)
+        #expect(throws: CocoaError.self) { try objects.performFetch() }
+        #expect(objects.fetchedObjects == nil)
+        request.resultType = .dictionaryResultType
+        try objects.performFetch()
+        #expect(objects.fetchedObjects?.count == 1)
+    }
+
     /// The lists of results that are gone are not those of results that take their place in memory.
     @Test func eachFetchHasItsOwnObjects() throws {
         let library = try Library()

@@ -27,10 +27,14 @@ final class FetchedResults {
 
     /// Fetches anew. On an error everything stays as it was.
     ///
-    /// - Parameter needsOrder: whether sort descriptors are asked for. Without them objects are in the order of their keys.
-    /// - Throws: what the fetch throws, and code 134060 for a request without sort descriptors, results that cannot be in sections, and
-    ///   objects that are not in the order of their sections.
-    func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, needsOrder: Bool = true) throws {
+    /// - Parameters:
+    ///   - needsOrder: whether sort descriptors are asked for. Without them objects are in the order of their keys.
+    ///   - check: looks at the results before they replace the former ones.
+    /// - Throws: what the fetch and the check throw, and code 134060 for a request without sort descriptors, results that cannot be in
+    ///   sections, and objects that are not in the order of their sections.
+    func fetch(
+        _ request: NSFetchRequest<any NSFetchRequestResult>, needsOrder: Bool = true, check: ([NSObject]) throws -> Void = { _ in }
+    ) throws {
         if needsOrder, request.sortDescriptors?.isEmpty ?? true {
             throw CoreDataErrors.resultsWithoutOrder(of: request.entityName)
         }
@@ -46,6 +50,7 @@ final class FetchedResults {
         case .count:
             throw CoreDataErrors.resultsAsCount(resultName(request))
         }
+        try check(fetched)
         contents = try inSections(fetched, request)
         self.query = query
         if query != nil, follower != nil { context.listeners.add(self) } else { context.listeners.remove(self) }
