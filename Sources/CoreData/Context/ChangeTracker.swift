@@ -268,13 +268,14 @@ extension ChangeTracker {
 
     /// Ends the event, and begins another one.
     ///
+    /// - Parameter keepingProperties: whether what changed in each object is kept, for those who follow.
     /// - Returns: what changed; nil when nothing did.
-    func endEvent() -> EventChanges? {
+    func endEvent(keepingProperties: Bool) -> EventChanges? {
         if event.isEmpty { return nil }
         let ended = event
         event = ContextEvent()
         lastSets.forgetUnlessCurrent(inserted, updated)
-        return EventChanges(ended)
+        return EventChanges(ended, keepingProperties: keepingProperties)
     }
 
     /// Remembers the sets of a notification, so that a save of just these objects need not hash them again.

@@ -42,11 +42,14 @@ struct EventChanges {
     let discarded: [NSManagedObject]
     /// All objects of the event.
     private let objects: ContiguousArray<NSManagedObject>
+    /// Which properties changed in the objects, where somebody follows. Whoever is told first may save, which ends the objects' own masks.
+    private let changedProperties: [ObjectIdentifier: SlotMask]
 
     var count: Int { inserted.count + updated.count + deleted.count + refreshed.count + invalidated.count }
 
-    init(_ event: ContextEvent) {
+    init(_ event: ContextEvent, keepingProperties: Bool) {
         objects = event.objects
+        changedProperties = keepingProperties ? Self.changedProperties(of: event.objects) : [:]
         invalidated = event.invalidated
         reread = event.refreshed
         unseenUpdates = event.unseenUpdates
@@ -98,6 +101,17 @@ struct EventChanges {
         self.refreshed = refreshed
         self.discarded = discarded
     }
+
+    private static func changedProperties(of objects: ContiguousArray<NSManagedObject>) -> [ObjectIdentifier: SlotMask] {
+        var properties: [ObjectIdentifier: SlotMask] = [:]
+        for object in objects {
+            if let mask = object.pending?.eventMask, !mask.isEmpty { properties[ObjectIdentifier(object)] = mask }
+        }
+        return properties
+    }
+
+    /// The properties of an object that changed in the event; nil where none did. Known only where somebody followed when it ended.
+    func changedProperties(of object: NSManagedObject) -> SlotMask? { changedProperties[ObjectIdentifier(object)] }
 
     /// Forgets which properties changed in the event, in objects that have not changed since.
     func finish() {

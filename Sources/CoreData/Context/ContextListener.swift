@@ -5,9 +5,9 @@ protocol ContextListener: AnyObject {
     var hearsOfUnreadRows: Bool { get }
     /// An object changes for the first time since pending changes were processed.
     func context(_ context: NSManagedObjectContext, willChange object: NSManagedObject)
-    /// Pending changes were processed. The objects still know what changed in the event.
+    /// Pending changes were processed. Who was told before may have saved them: what changed is to be asked of the event.
     func context(_ context: NSManagedObjectContext, didEnd event: EventChanges)
-    /// The context's changes were saved.
+    /// The context's changes were saved. Told after the event that was being told when they were.
     ///
     /// - Parameter saved: the objects that were inserted or changed.
     func context(_ context: NSManagedObjectContext, didSave saved: [ContiguousArray<NSManagedObject>])
@@ -73,6 +73,16 @@ extension NSManagedObjectContext {
     @inline(__always)
     func tellListeners(_ body: (any ContextListener) -> Void) {
         if !listeners.isEmpty { tellAll(body) }
+    }
+
+    /// As `tellListeners`, but after the event that is being told, where one is: all have heard of it then.
+    func tellListenersAfterEvent(_ body: @escaping (any ContextListener) -> Void) {
+        if eventStage != nil, !listeners.isEmpty { messagesAfterEvent.append(body) } else { tellListeners(body) }
+    }
+
+    /// Tells what has waited for the end of an event.
+    func tellMessagesAfterEvent() {
+        while !messagesAfterEvent.isEmpty { tellListeners(messagesAfterEvent.removeFirst()) }
     }
 
     @inline(never)

@@ -14,6 +14,7 @@ extension NSManagedObjectContext {
             if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
             if journal != nil { registerUndo() }
             postChanges()
+            if former == nil, !messagesAfterEvent.isEmpty { tellMessagesAfterEvent() }
         }
     }
 
@@ -37,7 +38,7 @@ extension NSManagedObjectContext {
     }
 
     private func postChanges() {
-        guard let ended = changes.endEvent() else { return }
+        guard let ended = changes.endEvent(keepingProperties: !listeners.isEmpty) else { return }
         if ended.count > 0, ContextNotification.didChange.isWanted(forObjects: ended.count) {
             var userInfo: [AnyHashable: Any] = [NotificationKey.sourceContext.rawValue: self]
             if !ended.inserted.isEmpty {

@@ -34,11 +34,50 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// Applies the delete rules of objects whose insertion is undone to what leads to them still: what others have led to them, and what has
+    /// come to them without being registered. The rest has been led back.
+    func endWhatLeads(to objects: some Sequence<NSManagedObject>) {
+        let objects = objects.filter {
+            !$0.flags.isDisjoint(with: [.deleted, .discarded]) && $0.flags.isDisjoint(with: .rowIsGone)
+        }
+        // What is propagated is not read as a member.
+        for object in objects { object.unmarkPropagated() }
+        var reach = DeletionReach(self)
+        reach.load(objects)
+        for object in objects { endWhatLeads(to: object) }
+        for object in objects { object.markPropagated() }
+    }
+
+    private func endWhatLeads(to object: NSManagedObject) {
+        for index in object.layout.relationshipSlots {
+            let slot = object.layout.slots[index]
+            if slot.inverseSlot < 0 || slot.isTransient || !slot.deletionReachesDestinations { continue }
+            for destination in destinations(of: object, slot) where !destination.isDeleted && destination.registry === registry {
+                destination.fireFaultIfNeeded()
+                if !leads(destination, to: object, slot) { continue }
+                if slot.deleteRule == .cascadeDeleteRule { delete(destination) }
+                destination.removeFromInverse(of: slot, object)
+            }
+        }
+    }
+
+    /// Whether a destination has an object that is being deleted in the inverse of a relationship of that object.
+    private func leads(_ destination: NSManagedObject, to object: NSManagedObject, _ slot: PropertySlot) -> Bool {
+        let inverse = slot.inverseSlot(in: destination.layout)
+        if !slot.inverseIsToMany { return destination.toOne(inverse) === object }
+        if let state = destination.extras?.toMany(inverse), state.isLoaded || state.added.contains(object) {
+            return state.isLoaded ? state.members.contains(object) : true
+        }
+        // Where the object's own row leads to the destination, or nothing was saved, what is not read has nothing to lose.
+        return slot.kind.isToMany && !object.flags.contains(.discarded) && destination.isMember(object, slot: inverse)
+    }
+
     /// Looks whether others have made a row again that was gone: the store has it in a relationship.
     private func lookAgain(for destination: NSManagedObject) {
         changes.takeBackDeletion(of: destination)
         turnIntoFault(destination)
         destination.fireFaultIfNeeded()
+        journal?.reread(destination)
     }
 
     /// Reads the row of a destination again that the store has in a relationship, but that has been read before it came there:
@@ -52,6 +91,7 @@ extension NSManagedObjectContext {
             !destination.hasChangesToSave
         else { return }
         reload(destination)
+        if !destination.flags.contains(.inEvent) { journal?.reread(destination) }
     }
 
     /// Leads changed objects back to those that are not to be deleted after all, where delete rules have led them away; and those away from

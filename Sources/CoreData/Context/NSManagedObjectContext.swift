@@ -57,6 +57,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var takenOverCount = 0
     /// What follows the context's events.
     @exclusivity(unchecked) var listeners = ContextListeners()
+    /// What these are to be told after the event that they are being told of.
+    var messagesAfterEvent: [(any ContextListener) -> Void] = []
 
     /// Makes a context that works on the main queue or on a private one.
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
@@ -96,6 +98,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         conflictChecks.removeAll()
         retained.removeAll()
         recentBatches.removeAll()
+        messagesAfterEvent.removeAll()
         readFailure = nil
         takenOverCount += 1
         forgetUndoneChanges()

@@ -92,6 +92,7 @@ extension NSManagedObjectContext {
             object.extras?.forgetDecoded()
             object.extras?.forgetDestinations()
             changes.noteReread(object)
+            journal?.reread(object)
         }
     }
 

@@ -64,7 +64,7 @@ extension NSManagedObject {
         let isDeleted = flags.contains(.deleted)
         func hasLeft(_ member: NSManagedObject) -> Bool { !isDeleted && member.flags.contains(.propagated) }
         if isOrderChanged || !state.removed.isEmpty && layout.slots[slot].kind == .orderedToMany {
-            state.committedOrder = stored.filter { !hasLeft($0) }
+            state.committedOrder = stored.filter { !hasLeft($0) || state.removed.contains($0) }
         }
         if state.added.isEmpty && state.removed.isEmpty {
             if mayBeDeleted, stored.contains(where: hasLeft) {

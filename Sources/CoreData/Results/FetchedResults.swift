@@ -7,7 +7,9 @@ final class FetchedResults {
     let context: NSManagedObjectContext
     let sectionNameKeyPath: String?
     /// nil before the first fetch.
-    private(set) var contents: ResultsContents?
+    private(set) var contents: ResultsContents? { didSet { replacementCount += 1 } }
+    /// How many times the contents were replaced: with their version it tells all results from each other, as no address does.
+    private(set) var replacementCount = 0
     /// What the last fetch asked for; nil where its results cannot follow: IDs, dictionaries, and objects of a context that was reset.
     private(set) var query: ResultsQuery?
     /// Who makes titles of sections: set by the controller, which needs these results for its own initializer.
@@ -25,10 +27,14 @@ final class FetchedResults {
 
     /// Fetches anew. On an error everything stays as it was.
     ///
-    /// - Parameter needsOrder: whether sort descriptors are asked for. Without them objects are in the order of their keys.
-    /// - Throws: what the fetch throws, and code 134060 for a request without sort descriptors, results that cannot be in sections, and
-    ///   objects that are not in the order of their sections.
-    func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>, needsOrder: Bool = true) throws {
+    /// - Parameters:
+    ///   - needsOrder: whether sort descriptors are asked for. Without them objects are in the order of their keys.
+    ///   - check: looks at the results before they replace the former ones.
+    /// - Throws: what the fetch and the check throw, and code 134060 for a request without sort descriptors, results that cannot be in
+    ///   sections, and objects that are not in the order of their sections.
+    func fetch(
+        _ request: NSFetchRequest<any NSFetchRequestResult>, needsOrder: Bool = true, check: ([NSObject]) throws -> Void = { _ in }
+    ) throws {
         if needsOrder, request.sortDescriptors?.isEmpty ?? true {
             throw CoreDataErrors.resultsWithoutOrder(of: request.entityName)
         }
@@ -44,6 +50,7 @@ final class FetchedResults {
         case .count:
             throw CoreDataErrors.resultsAsCount(resultName(request))
         }
+        try check(fetched)
         contents = try inSections(fetched, request)
         self.query = query
         if query != nil, follower != nil { context.listeners.add(self) } else { context.listeners.remove(self) }
@@ -71,7 +78,9 @@ final class FetchedResults {
         guard case .objects(let objects) = try context.asOperation({ try executor.run() }) else {
             return ResultsContents([], titles: titles)
         }
-        return try inSections(objects, query.request)
+        // Sections that changes have brought out of order are grouped by their names, as where single objects find their places.
+        guard let name = query.sectionName else { return ResultsContents(objects, titles: titles) }
+        return ResultsContents.grouped(objects, titles: titles, by: name.of)
     }
 
     // MARK: Going back

@@ -64,6 +64,24 @@ final class ResultsContents {
         do { try self.init(objects, titles: titles, sectionName: nil) } catch { preconditionFailure("\(error)") }
     }
 
+    /// Results in sections whatever their order: a section is where its first object is, and has all others of its name.
+    static func grouped(_ objects: [NSObject], titles: (any SectionTitles)?, by name: @escaping (NSObject) -> String) -> ResultsContents {
+        do {
+            return try ResultsContents(objects, titles: titles, sectionName: name)
+        } catch {
+            var names: [String] = []
+            var groups: [String: [NSObject]] = [:]
+            for object in objects {
+                let name = name(object)
+                if groups[name] == nil { names.append(name) }
+                groups[name, default: []].append(object)
+            }
+            let sorted = names.flatMap { groups[$0] ?? [] }
+            // Each name has one run of objects now.
+            do { return try ResultsContents(sorted, titles: titles, sectionName: name) } catch { preconditionFailure("\(error)") }
+        }
+    }
+
     /// All objects, in order.
     var objects: [NSObject] {
         let sections = sections.array

@@ -15,6 +15,15 @@ extension CoreDataErrors {
             recovery: "Use the result type of managed objects, or count(for:) of the context.")
     }
 
+    static func resultOfOtherType(
+        _ found: Any.Type, at place: Int, of entity: String?, as resultType: NSFetchRequestResultType, wanted: Any.Type
+    ) -> NSError {
+        misuse(
+            "A fetched results controller for \(wanted) has fetched an object of the class \(found) at index \(place) (entity "
+                + "\(entity ?? "?"), result type \(resultType.rawValue)).",
+            recovery: "Fetch an entity, and a result type, whose results are of the controller's type, or make the controller for theirs.")
+    }
+
     static func sectionsOfObjectIDs(_ request: String, by keyPath: String) -> NSError {
         misuse(
             "Object IDs cannot be put into sections by \"\(keyPath)\" (\(request)).",

@@ -37,10 +37,9 @@ struct ResultsQuery {
         return resolved.fetch.predicate?.evaluate(with: object) ?? true
     }
 
-    /// Whether an object changed in the current event in a property that decides its place.
-    func placeChanged(of object: NSManagedObject) -> Bool {
-        guard let mask = object.pending?.eventMask else { return false }
-        return object.layout.propertySlots.contains { $0.isIn(mask) && placingProperties.contains($0.name) }
+    /// Whether an object that changed in some properties did so in one that decides its place.
+    func placeChanged(of object: NSManagedObject, _ properties: SlotMask) -> Bool {
+        object.layout.propertySlots.contains { $0.isIn(properties) && placingProperties.contains($0.name) }
     }
 }
 

@@ -14,10 +14,13 @@ struct SectionName {
         // A truth value is a number on a Mac.
         case let flag as Bool: flag ? "1" : "0"
         // Nor has a whole number a fraction there.
-        case let number as Double: Int64(exactly: number).map(String.init) ?? "\(number)"
+        case let number as Double: Int64(exactly: number).map(String.init) ?? (isFloat(value) ? "\(Float(number))" : "\(number)")
         case let uuid as UUID: uuid.uuidString
         case let url as URL: url.absoluteString
         case let value?: "\(value)"
         }
     }
+
+    /// Whether a number has the precision of a `Float`: as a `Double` it would show digits that nobody has set.
+    private static func isFloat(_ value: Any?) -> Bool { (value as? NSNumber).map { $0.objCType[0] == CChar(UInt8(ascii: "f")) } ?? false }
 }

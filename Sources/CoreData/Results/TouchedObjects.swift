@@ -32,8 +32,8 @@ struct TouchedObjects {
             add(object) { object in
                 // What was merged into its changes is not noted as changed.
                 if event.reread.contains(object) { return .unknown }
-                if query.placeChanged(of: object) { return .placed }
-                return object.pending?.eventMask.isEmpty == false ? .changed : nil
+                guard let properties = event.changedProperties(of: object) else { return nil }
+                return query.placeChanged(of: object, properties) ? .placed : .changed
             }
         }
         event.inserted.forEachUnretained { add($0) { _ in .unknown } }

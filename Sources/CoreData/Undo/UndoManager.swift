@@ -23,18 +23,6 @@ import Foundation
 ///
 /// Source: <https://developer.apple.com/documentation/foundation/undomanager>
 open class UndoManager: NSObject {
-    /// A name of a value that stands beside an action's name.
-    ///
-    /// ```swift
-    /// undoManager.setActionUserInfoValue("toolbar", forKey: UndoManager.UserInfoKey("origin"))
-    /// let origin = undoManager.undoActionUserInfoValue(forKey: UndoManager.UserInfoKey("origin")) as? String
-    /// ```
-    public struct UserInfoKey: RawRepresentable, Hashable, Sendable {
-        public var rawValue: String
-        public init(rawValue: String) { self.rawValue = rawValue }
-        public init(_ rawValue: String) { self.rawValue = rawValue }
-    }
-
     private let undoStack = UndoStack()
     private let redoStack = UndoStack()
     private let events: any UndoEvents
@@ -260,15 +248,15 @@ open class UndoManager: NSObject {
 
     /// Names what `undo()` undoes, or `redo()` redoes: the open groups, or the last one where none is open.
     ///
-    /// An empty name takes the name away.
+    /// With `groupsByEvent` it is what the present event registers that is named, before or after: the unregistered changes of contexts are
+    /// registered first, and the name of an event that registers nothing is forgotten. An empty name takes the name away.
     ///
     /// ```swift
+    /// item.name = "Nut"
     /// context.undoManager?.setActionName("Rename")
     /// let title = context.undoManager?.undoMenuItemTitle      // "Undo Rename"
     /// ```
-    open func setActionName(_ actionName: String) {
-        for group in groupsToMark { group.name = actionName }
-    }
+    open func setActionName(_ actionName: String) { mark { $0.name = actionName } }
 
     /// The name of what is undone next; empty without one.
     open var undoActionName: String { undoStack.next?.name ?? "" }
@@ -289,9 +277,7 @@ open class UndoManager: NSObject {
     open func redoMenuTitle(forUndoActionName actionName: String) -> String { actionName.isEmpty ? "Redo" : "Redo \(actionName)" }
 
     /// Sets a value beside the action's name; nil takes it away.
-    open func setActionUserInfoValue(_ info: Any?, forKey key: UserInfoKey) {
-        for group in groupsToMark { group.userInfo[key] = info }
-    }
+    open func setActionUserInfoValue(_ info: Any?, forKey key: UserInfoKey) { mark { $0.userInfo[key] = info } }
 
     /// A value beside the name of what is undone next.
     open func undoActionUserInfoValue(forKey key: UserInfoKey) -> Any? { undoStack.next?.userInfo[key] }
@@ -319,9 +305,12 @@ open class UndoManager: NSObject {
 
     private var opensGroupsByEvent: Bool { groupsByEvent && !isUndoing && !isRedoing && undoStack.open.isEmpty }
 
-    private var groupsToMark: [UndoGroup] {
-        guard isUndoRegistrationEnabled else { return [] }
-        return recording.open.isEmpty ? recording.groups.suffix(1) : recording.open
+    private func mark(_ change: @escaping (UndoGroup) -> Void) {
+        guard isUndoRegistrationEnabled else { return }
+        // Contexts register at the end of the event, or now.
+        if opensGroupsByEvent { post(.NSUndoManagerCheckpoint) }
+        if opensGroupsByEvent { awaitEndOfEvent() }
+        recording.mark(awaitingGroup: opensGroupsByEvent, change)
     }
 
     private func register(_ action: UndoAction) {
@@ -337,13 +326,21 @@ open class UndoManager: NSObject {
 
     private func openEventGroup() {
         openGroup(isOfEvent: true)
+        undoStack.markAwaitedGroup()
         eventIsOver = false
+        awaitEndOfEvent()
+    }
+
+    private func awaitEndOfEvent() {
         if !awaitsEndOfEvent { awaitsEndOfEvent = events.afterEvent { [weak self] in self?.endEvent() } }
     }
 
     /// The present event is over.
     func endEvent() {
+        // Contexts register later than this where the name was given first.
+        if !undoStack.awaitsGroup.isEmpty { post(.NSUndoManagerCheckpoint) }
         awaitsEndOfEvent = false
+        undoStack.awaitsGroup = []
         guard let group = undoStack.open.first, group.isOfEvent else { return }
         // Groups within that outlive the event hold it open: the last of them closes it.
         if undoStack.open.count == 1 { endGroup(removingIfEmpty: true) } else { eventIsOver = true }

@@ -75,6 +75,8 @@ final class UndoStack {
     var groups: [UndoGroup] = []
     /// Groups that actions are added to, the outermost first.
     var open: [UndoGroup] = []
+    /// What is to be said of the group that the present event has yet to open.
+    var awaitsGroup: [(UndoGroup) -> Void] = []
 
     /// The group that is undone next: an open one of the top level if it has anything, else the last closed one.
     var next: UndoGroup? {
@@ -84,6 +86,18 @@ final class UndoStack {
 
     /// How many groups of the top level there are.
     var count: Int { groups.count + (open.first?.entries.isEmpty == false ? 1 : 0) }
+
+    /// Says something of the open groups; where none is open of one to come, or of the last one.
+    func mark(awaitingGroup: Bool, _ change: @escaping (UndoGroup) -> Void) {
+        if awaitingGroup { return awaitsGroup.append(change) }
+        for group in open.isEmpty ? groups.suffix(1) : open[...] { change(group) }
+    }
+
+    /// The group of the event is open.
+    func markAwaitedGroup() {
+        for change in awaitsGroup { open.forEach(change) }
+        awaitsGroup = []
+    }
 
     func closeGroup(removingIfEmpty: Bool) {
         let group = open.removeLast()
@@ -106,6 +120,7 @@ final class UndoStack {
     func removeAll() {
         groups = []
         open = []
+        awaitsGroup = []
     }
 
     func removeActions(of target: ObjectIdentifier) {

@@ -39,7 +39,7 @@ import Testing
         #expect(lists(of: object) == ["inserted"])
         tracker.delete(object)
         #expect(lists(of: object) == [])
-        let ended = try #require(tracker.endEvent())
+        let ended = try #require(tracker.endEvent(keepingProperties: false))
         #expect(ended.discarded.map(ObjectIdentifier.init) == [ObjectIdentifier(object)])
         #expect(ended.inserted.isEmpty)
         #expect(ended.deleted.count == 1)
@@ -52,8 +52,8 @@ import Testing
         for object in objects { tracker.change(object) }
         tracker.change(objects[0])
         #expect(begun.value == 1)
-        #expect(try #require(tracker.endEvent()).updated.count == 2)
-        #expect(tracker.endEvent() == nil)
+        #expect(try #require(tracker.endEvent(keepingProperties: false)).updated.count == 2)
+        #expect(tracker.endEvent(keepingProperties: false) == nil)
         tracker.change(objects[1])
         #expect(begun.value == 2)
         // Pending as before: an event ends, the change does not.
@@ -86,7 +86,7 @@ import Testing
     @Test func theSetsOfTheLastEventHoldWhileNothingJoinsOrLeaves() throws {
         let object = try makeObject()
         tracker.insert(object, in: registry)
-        _ = tracker.endEvent()
+        _ = tracker.endEvent(keepingProperties: false)
         tracker.remember(inserted: [object], updated: nil)
         #expect(tracker.takeLastSets().inserted == [object])
         tracker.remember(inserted: [object], updated: nil)
@@ -103,7 +103,7 @@ import Testing
         #expect(left.map(ObjectIdentifier.init) == [changed, deleted].map(ObjectIdentifier.init))
         #expect(!tracker.hasChanges && !tracker.hasDeletions)
         #expect([new, changed, deleted].allSatisfy { !$0.hasChanges })
-        #expect(try #require(tracker.endEvent()).discarded.map(ObjectIdentifier.init) == [ObjectIdentifier(new)])
+        #expect(try #require(tracker.endEvent(keepingProperties: false)).discarded.map(ObjectIdentifier.init) == [ObjectIdentifier(new)])
     }
 
     /// Every object is in the list that its flags say, after any sequence of changes; debug builds check the objects' states too.
@@ -128,7 +128,7 @@ import Testing
             case 7 where object.flags.contains(.inserted) && !object.flags.contains(.deleted): tracker.discard(object)
             case 8: tracker.noteRefreshed(object)
             case 9:
-                if let ended = tracker.endEvent() {
+                if let ended = tracker.endEvent(keepingProperties: false) {
                     for discarded in ended.discarded { discarded.leaveContext() }
                     ended.finish()
                     objects.removeAll { $0.registry == nil }

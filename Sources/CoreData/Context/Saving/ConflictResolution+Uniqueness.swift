@@ -60,6 +60,7 @@ extension ConflictResolution {
         if past.replaced.insert(twin).inserted {
             twin.fireFaultIfNeeded()
             context.adoptCommitted(existing, twin)
+            noteReread(twin)
             giveValues(of: object, to: twin)
             moveRelationships(of: object, to: twin, replacing: true)
         } else {
@@ -211,7 +212,7 @@ extension ConflictResolution {
         (objects.filter { $0.extras?.deletedRow != nil }, objects.filter { $0.extras?.deletedRow == nil })
     }
 
-    /// A changed object gives up its context.changes.
+    /// A changed object gives up its changes.
     private func withdraw(_ object: NSManagedObject) {
         if object.flags.contains(.inserted) {
             discard(object)
@@ -219,6 +220,6 @@ extension ConflictResolution {
         }
         context.changes.takeBackChanges(of: object)
         context.restoreCommittedValues(object)
-        context.changes.noteReread(object)
+        noteReread(object)
     }
 }

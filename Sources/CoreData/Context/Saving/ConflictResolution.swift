@@ -78,7 +78,8 @@ struct ConflictResolution {
             context.takeBackNullification(around: past.lostDeletions)
             past.lostDeletions = []
         }
-        if context.changes.awaitsPropagation { context.processPendingChanges() }
+        // Told before the next attempt: what is changed in answer is part of it.
+        context.processPendingChanges()
     }
 
     /// What a merge policy is told about a row.
@@ -164,7 +165,9 @@ struct ConflictResolution {
             switch conflict.change {
             case .insert: break
             case .delete: finishDeletion(object)
-            case .update where objectWins && object.flags.contains(.updated) && !isOnlyNullified(object): recreate(object)
+            case .update where objectWins && object.flags.contains(.updated) && !isOnlyNullified(object):
+                recreate(object)
+                context.journal?.reread(object)
             default: finishDeletion(object)
             }
             return
@@ -174,6 +177,7 @@ struct ConflictResolution {
             guard current.row.rowLayoutIndex == object.layout.index else { return discard(object) }
             context.continueAsUpdate(object)
         }
+        defer { noteReread(object) }
         let former = object.committedRow.map(Snapshot.init(retaining:))
         switch conflict.change {
         case .check:
@@ -193,6 +197,12 @@ struct ConflictResolution {
             mergeRow(current, former, object, type)
         }
         object.awake(fromSnapshotEvents: .mergePolicy)
+    }
+
+    /// Values of others have come into an object: they are told, and are what later changes are undone to.
+    func noteReread(_ object: NSManagedObject) {
+        context.changes.noteRefreshed(object)
+        context.journal?.reread(object)
     }
 
     private func mergeRow(

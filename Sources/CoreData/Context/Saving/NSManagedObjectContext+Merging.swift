@@ -67,6 +67,7 @@ extension NSManagedObjectContext {
             }
             let wasLoaded = !object.flags.contains(.fault)
             takeNewestRow(object)
+            journal?.reread(object)
             if wasLoaded {
                 self.changes.noteReread(object)
                 refreshedIDs.append(objectID)
@@ -89,7 +90,7 @@ extension NSManagedObjectContext {
                     NotificationKey.sourceContext.rawValue: self,
                 ])
         }
-        tellListeners { $0.contextDidMerge(self) }
+        tellListenersAfterEvent { $0.contextDidMerge(self) }
         for child in mergingChildren.all { child.takeOver(changes) }
     }
 

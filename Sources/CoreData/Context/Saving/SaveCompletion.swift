@@ -175,7 +175,8 @@ struct SaveCompletion {
                     NSDeletedObjectIDsKey: Self.identifiers(of: deletedObjects),
                 ].merging(common) { $1 })
         }
-        context.tellListeners { $0.context(context, didSave: [insertedObjects, updatedObjects]) }
+        let savedObjects = [insertedObjects, updatedObjects]
+        context.tellListenersAfterEvent { [context] in $0.context(context, didSave: savedObjects) }
         context.tellOthers {
             SavedObjectIDs(
                 inserted: insertedObjects.map(\.objectID), updated: updatedObjects.map(\.objectID), deleted: deletedObjects.map(\.objectID))

@@ -56,7 +56,7 @@ final class ChangeJournal {
     /// An object has got other values without the program having changed it.
     func reread(_ object: NSManagedObject) {
         entries[ObjectIdentifier(object)] = nil
-        if object.hasChanges || object.extras?.transient != nil { note(object) }
+        if object.hasChanges || object.hasPendingValues || object.extras?.transient != nil { note(object) }
     }
 
     /// As `reread`, for all objects.
@@ -110,6 +110,19 @@ final class ChangeJournal {
     }
 
     // MARK: - What has changed
+
+    /// Objects by the names of ordered relationships that have lost members and are not read, so that nobody knows where these were.
+    func unreadOrders(of objects: ContiguousArray<NSManagedObject>) -> [String: [NSManagedObject]] {
+        var owners: [String: [NSManagedObject]] = [:]
+        for object in objects where !object.flags.contains(.discarded) && object.flags.isDisjoint(with: .rowIsGone) {
+            for (slot, state) in object.extras?.allToMany ?? [] where !state.isLoaded && object.layout.slots[slot].kind == .orderedToMany {
+                let added = entries[ObjectIdentifier(object)]?.toMany.first { $0.slot == slot }?.added ?? []
+                if state.removed.isEmpty, added.allSatisfy({ state.added.contains($0) }) { continue }
+                owners[object.layout.slots[slot].name, default: []].append(object)
+            }
+        }
+        return owners
+    }
 
     /// What has changed in the objects of an event that is about to end, in its order. From here on it is what was there before.
     func record(_ objects: ContiguousArray<NSManagedObject>) -> [UndoneChange] {
@@ -185,18 +198,19 @@ final class ChangeJournal {
         let removed = Set(state.removed.objects)
         members.gained = state.added.objects.filter { !formerlyAdded.contains($0) } + former.removed.filter { !removed.contains($0) }
         members.lost = former.added.filter { !added.contains($0) } + state.removed.objects.filter { !formerlyRemoved.contains($0) }
-        if slot.kind == .orderedToMany, state.isLoaded { members.order = former.order ?? formerOrder(state, members) }
+        if slot.kind == .orderedToMany, state.isLoaded { members.order = former.order ?? formerOrder(state, former) }
         if members.gained.isEmpty, members.lost.isEmpty {
             guard let order = members.order, !order.elementsEqual(state.members.objects, by: ===) else { return nil }
         }
         return members
     }
 
-    /// The order of a relationship that had no changes before.
-    private func formerOrder(_ state: ToManyState, _ members: UndoneChange.Members) -> ContiguousArray<NSManagedObject> {
-        if let order = state.committedOrder { return ContiguousArray(order) }
-        let gained = Set(members.gained)
-        return state.members.objects.filter { !gained.contains($0) }
+    /// The order of a relationship that had no changes before, or was not read: that of the store, then what was added.
+    private func formerOrder(_ state: ToManyState, _ former: ToManyEntry) -> ContiguousArray<NSManagedObject> {
+        let stored = state.committedOrder.map { ContiguousArray($0) } ?? state.members.objects.filter { !state.added.contains($0) }
+        if former.added.isEmpty, former.removed.isEmpty { return stored }
+        let removed = Set(former.removed)
+        return stored.filter { !removed.contains($0) } + former.added
     }
 }
 
@@ -220,6 +234,8 @@ struct UndoneChange {
     /// Former values by slot; destinations as objects.
     var values: [(slot: Int, value: PropertyValue)] = []
     var toMany: [Members] = []
+    /// The store that a new object was assigned to, which has left its context.
+    var assignedStore: NSPersistentStore?
 
     var isEmpty: Bool { wasPresent == isPresent && values.isEmpty && toMany.isEmpty }
 }

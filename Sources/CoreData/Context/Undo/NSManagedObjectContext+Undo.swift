@@ -40,9 +40,25 @@ extension NSManagedObjectContext {
     /// Registers what has changed in the event that is about to end.
     func registerUndo() {
         guard let journal, let undoManager else { return }
-        let changes = journal.record(changes.eventObjects)
+        if undoManager.isUndoRegistrationEnabled { readOrders(journal.unreadOrders(of: changes.eventObjects)) }
+        var changes = journal.record(changes.eventObjects)
         guard !changes.isEmpty, undoManager.isUndoRegistrationEnabled else { return }
+        if !assignedStores.isEmpty {
+            for index in changes.indices where changes[index].wasPresent && !changes[index].isPresent {
+                changes[index].assignedStore = assignedStores[ObjectIdentifier(changes[index].object)]
+            }
+        }
         undoManager.registerUndo(withTarget: self) { $0.undo(changes) }
+    }
+
+    /// Reads relationships whose former order nobody else knows.
+    ///
+    /// - Parameter owners: objects by the name of the relationship.
+    private func readOrders(_ owners: [String: [NSManagedObject]]) {
+        for (name, owners) in owners {
+            // Where they cannot be read, what comes back comes to the end.
+            do { try prefetch([name], of: owners) } catch { continue }
+        }
     }
 
     /// Forgets what could be undone: the objects are as they were, or none of the context's any more.
@@ -61,6 +77,7 @@ extension NSManagedObjectContext {
     private func undo(_ undone: [UndoneChange]) {
         for change in undone.reversed() { changePresence(change) }
         for change in undone.reversed() where !change.object.flags.contains(.discarded) { restoreValues(change) }
+        endWhatLeads(to: undone.lazy.filter { !$0.wasPresent && $0.isPresent }.map(\.object))
         for change in undone.reversed() {
             let object = change.object
             leaveUnchanged(object)
@@ -72,7 +89,10 @@ extension NSManagedObjectContext {
         // Only now: what it takes to do the changes again has been registered.
         for change in undone where change.wasPresent {
             let object = change.object
-            if object.flags.isDisjoint(with: [.known, .inEvent]), object.hasPendingValues { object.dropPendingValues() }
+            if object.flags.isDisjoint(with: [.known, .inEvent]), object.hasPendingValues {
+                object.dropPendingValues()
+                journal?.reread(object)
+            }
         }
     }
 
@@ -97,6 +117,9 @@ extension NSManagedObjectContext {
             changes.noteUndoneDeletion(of: object)
         } else if object.registry == nil || object.registry === registry {
             insertAgain(object)
+            if let store = change.assignedStore, registry.store(number: store.number) === store {
+                assignedStores[ObjectIdentifier(object)] = store
+            }
         }
     }
 

@@ -58,7 +58,7 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     private var cached: CachedRequest?
     /// The same controller for the delegate; nil where it is of that type itself.
     private var anyResult: NSFetchedResultsController<any NSFetchRequestResult>?
-    private var listed: (version: Int, contents: ObjectIdentifier, objects: [ResultType])?
+    private var listed: (version: Int, replacementCount: Int, objects: [ResultType])?
 
     /// Makes a controller; `performFetch()` fetches.
     ///
@@ -119,7 +119,7 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
         fetchRequest.copyValues(to: request)
         let asked = cacheName.map { CachedRequest(request, cache: $0) }
         if let asked, let cached, let cacheName { try asked.check(against: cached, cache: cacheName) }
-        try results.fetch(request)
+        try results.fetch(request, check: checkTypes)
         if let entity = request.entity { fetchRequest.noteEntity(entity) }
         cached = asked
         announcer.announceFetch(results, facade)
@@ -146,10 +146,11 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     /// ```
     open var fetchedObjects: [ResultType]? {
         guard let contents = results.contents else { return nil }
-        if let listed, listed.contents == ObjectIdentifier(contents), listed.version == contents.version { return listed.objects }
+        let replacementCount = results.replacementCount
+        if let listed, listed.replacementCount == replacementCount, listed.version == contents.version { return listed.objects }
         let objects = contents.objects.map(typed)
         // An array that is kept would keep the rows of all batches.
-        if fetchRequest.fetchBatchSize == 0 { listed = (contents.version, ObjectIdentifier(contents), objects) }
+        if fetchRequest.fetchBatchSize == 0 { listed = (contents.version, replacementCount, objects) }
         return objects
     }
 
@@ -188,6 +189,18 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
             if let row = info.items.array.firstIndex(where: { $0.isEqual(object) }) { return IndexPath(item: row, section: section) }
         }
         return nil
+    }
+
+    /// Whether results are of the controller's type. Asks once for each run of objects of one class.
+    private func checkTypes(_ objects: [NSObject]) throws {
+        var known: AnyClass?
+        for (place, object) in objects.enumerated() where type(of: object) != known {
+            guard object is ResultType else {
+                throw CoreDataErrors.resultOfOtherType(
+                    type(of: object), at: place, of: fetchRequest.entityName, as: fetchRequest.resultType, wanted: ResultType.self)
+            }
+            known = type(of: object)
+        }
     }
 
     private func typed(_ object: NSObject) -> ResultType {

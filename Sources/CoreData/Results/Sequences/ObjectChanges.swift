@@ -107,7 +107,7 @@ private final class ObjectObserver<Element: Sendable>: ContextListener, @uncheck
 
     func context(_ context: NSManagedObjectContext, didEnd event: EventChanges) {
         defer { hasToldEvent = false }
-        let names = object.propertiesChangedInEvent
+        let names = event.changedProperties(of: object).map(object.names) ?? []
         let isDeleted = !object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) && event.deleted.contains { $0 === object }
         let isOther = isDeleted || event.reread.contains(object)
         if names.isEmpty, !isOther { return }
@@ -119,9 +119,8 @@ private final class ObjectObserver<Element: Sendable>: ContextListener, @uncheck
 }
 
 extension NSManagedObject {
-    /// The names of properties that changed in the event that is just ending.
-    var propertiesChangedInEvent: Set<String> {
-        guard let mask = pending?.eventMask, !mask.isEmpty else { return [] }
-        return Set(layout.propertySlots.filter { $0.isIn(mask) }.map(\.name))
+    /// The names of properties.
+    fileprivate final func names(_ properties: SlotMask) -> Set<String> {
+        Set(layout.propertySlots.filter { $0.isIn(properties) }.map(\.name))
     }
 }
