@@ -71,6 +71,16 @@ extension NSManagedObjectContext {
 
     // MARK: - Refreshing and rolling back
 
+    func forgetAll() {
+        let objects = registeredObjects
+        let objectIDs = ContextNotification.didChange.isWanted(forObjects: objects.count) ? objects.map(\.objectID) : nil
+        releaseObjects()
+        advanceGeneration()
+        guard let objectIDs else { return }
+        NotificationCenter.default.post(
+            name: ContextNotification.didChange.name, object: self, userInfo: [NSInvalidatedAllObjectsKey: objectIDs])
+    }
+
     func readAgain(_ object: NSManagedObject, mergeChanges: Bool) {
         guard object.registry === registry else { return }
         if journal != nil { processPendingChanges() }

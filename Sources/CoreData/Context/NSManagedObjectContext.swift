@@ -301,15 +301,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Forgets all objects and changes; references that are still held read as nil.
     ///
     /// The notification about changes has the IDs of all the objects, under `NSInvalidatedAllObjectsKey`.
-    open func reset() {
-        let objects = registeredObjects
-        let objectIDs = ContextNotification.didChange.isWanted(forObjects: objects.count) ? objects.map(\.objectID) : nil
-        releaseObjects()
-        advanceGeneration()
-        guard let objectIDs else { return }
-        NotificationCenter.default.post(
-            name: ContextNotification.didChange.name, object: self, userInfo: [NSInvalidatedAllObjectsKey: objectIDs])
-    }
+    open func reset() { forgetAll() }
 
     // MARK: - Work that subclasses may do otherwise
 

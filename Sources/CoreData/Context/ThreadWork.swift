@@ -29,8 +29,6 @@ final class ThreadWork: @unchecked Sendable {
     var isBusyOnMainQueue = false
     /// In how many saves and events of contexts of the main queue the thread is.
     private(set) var mainEvents = 0
-    /// Whether the main queue waits for what the thread does on another queue of the library's.
-    var waitsOnMainQueue = false
     /// In how many nested operations of contexts the thread is.
     private var operations = 0
     private let semaphore = DispatchSemaphore(value: 0)

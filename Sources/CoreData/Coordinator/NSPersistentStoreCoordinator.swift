@@ -53,7 +53,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     let changingStores = NSRecursiveLock()
 
     /// What `lock()` and `unlock()` work on. Nothing in the framework waits for it.
-    private let userLock = NSRecursiveLock()
+    let userLock = NSRecursiveLock()
 
     private let queue: DispatchQueue
     private let queueKey = DispatchSpecificKey<Bool>()
@@ -366,12 +366,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     open func performAndWait<Result, Failure>(_ block: () throws(Failure) -> Result) throws(Failure) -> Result {
         if DispatchQueue.getSpecific(key: queueKey) == true { return try block() }
         // `sync` runs the block once before it returns, on this thread.
-        let work = ThreadWork.current
-        let formerlyWaited = work.waitsOnMainQueue
-        work.waitsOnMainQueue = MainQueue.isCurrent
-        defer { work.waitsOnMainQueue = formerlyWaited }
         var outcome: Swift.Result<Result, Failure>?
-        queue.sync { outcome = Swift.Result(running: block) }
+        MainQueue.whileWaiting { queue.sync { outcome = Swift.Result(running: block) } }
         guard let outcome else { preconditionFailure("the coordinator's queue did not run a block") }
         return try outcome.get()
     }
@@ -391,14 +387,4 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         }
         return try outcome.value.get()
     }
-
-    /// Locks the coordinator for the calling thread, for code that was written before queues. The framework itself never
-    /// waits for this lock.
-    public func lock() { userLock.lock() }
-
-    /// Undoes one `lock()`.
-    public func unlock() { userLock.unlock() }
-
-    /// Locks the coordinator if no other thread has locked it.
-    public func tryLock() -> Bool { userLock.try() }
 }

@@ -9,5 +9,22 @@ enum MainQueue {
     }()
 
     /// Whether the calling thread is the main one, or runs a block of the main queue.
-    static var isCurrent: Bool { Thread.isMainThread || DispatchQueue.getSpecific(key: mark) == true || ThreadWork.current.waitsOnMainQueue }
+    /// Whether the calling thread works on another queue of the library's while the main queue waits for that.
+    private static let isWaitingKey: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    static var isCurrent: Bool {
+        Thread.isMainThread || DispatchQueue.getSpecific(key: mark) == true || pthread_getspecific(isWaitingKey) != nil
+    }
+
+    /// Runs work that waits for a block on another queue, which runs on this thread.
+    static func whileWaiting<Failure>(_ work: () throws(Failure) -> Void) throws(Failure) {
+        let former = pthread_getspecific(isWaitingKey)
+        pthread_setspecific(isWaitingKey, isCurrent ? UnsafeRawPointer(bitPattern: 1) : nil)
+        defer { pthread_setspecific(isWaitingKey, former) }
+        try work()
+    }
 }

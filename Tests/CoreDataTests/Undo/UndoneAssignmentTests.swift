@@ -64,8 +64,11 @@ import Testing
         let ada = try insertAssigned()
         context.undo()
         try coordinator.remove(second)
-        context.redo()
-        try context.save()
+        // What becomes of the store's objects is a block of the context.
+        try context.performAndWait {
+            context.redo()
+            try context.save()
+        }
         #expect(ada.objectID.persistentStore === coordinator.persistentStores.first)
     }
 }
