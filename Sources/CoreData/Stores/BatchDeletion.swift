@@ -28,6 +28,9 @@ protocol DeletingBatch: AnyObject {
     /// - Returns: those that are still there.
     func lock(_ rows: [RowReference]) throws -> [RowReference]
 
+    /// Keeps others from changing rows that lead to keys of a list, in the order in which updates take theirs.
+    func lockRows(holding column: SQLColumn, of entity: SQLEntity, _ keys: [SQLArgument]) throws
+
     func willDelete(_ keys: Set<Int64>, of entity: SQLEntity) throws
 
     /// The order in which rows of layouts are deleted.
@@ -240,6 +243,7 @@ final class BatchDeletion<Batch: DeletingBatch> {
     }
 
     private func release(_ column: SQLColumn, _ destination: SQLEntity, _ slot: Int?, _ keys: Set<Int64>) throws {
+        if batch.meetsOthers { try batch.lockRows(holding: column, of: destination, list(keys)) }
         let sql = statements.release(column, of: destination, returnsReferences: wantsConsequences)
         guard wantsConsequences else {
             try batch.run(sql, list(keys))

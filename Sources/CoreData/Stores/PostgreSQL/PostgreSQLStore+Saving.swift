@@ -8,7 +8,7 @@ extension PostgreSQLStore {
     }
 
     /// How often something is tried that meets others in a way that only trying again can solve.
-    private static let mostAttempts = 5
+    private static let mostAttempts = 10
 
     private func save(_ batch: SaveBatch, others: (() throws -> Void)?) throws -> SaveOutcome {
         try requireWritable()

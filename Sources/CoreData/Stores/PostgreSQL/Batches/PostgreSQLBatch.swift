@@ -157,6 +157,13 @@ extension PostgreSQLBatch: DeletingBatch {
         return rows.filter { locked[mapping.layouts.layouts[$0.layoutIndex].rootIndex]?.contains($0.key) ?? false }
     }
 
+    func lockRows(holding column: SQLColumn, of entity: SQLEntity, _ keys: [SQLArgument]) throws {
+        let held =
+            "SELECT 1 FROM \(statements.table(entity)) WHERE \(statements.identifier(column.name)) = ANY($1) "
+            + "ORDER BY \(statements.key(entity)) FOR NO KEY UPDATE"
+        try run("SELECT count(*) FROM (\(held)) AS held", keys)
+    }
+
     func willDelete(_ keys: Set<Int64>, of entity: SQLEntity) {}
 
     func inTurn(_ layoutIndexes: some Collection<Int>) -> [Int] {

@@ -33,6 +33,8 @@ extension SQLiteBatch: DeletingBatch {
 
     func lock(_ rows: [RowReference]) -> [RowReference] { rows }
 
+    func lockRows(holding column: SQLColumn, of entity: SQLEntity, _ keys: [SQLArgument]) {}
+
     func willDelete(_ keys: Set<Int64>, of entity: SQLEntity) throws {
         files?.supersede(try externalFileNames(entity, keys))
         if tracksHistory { try noteTombstones(entity, keys) }
