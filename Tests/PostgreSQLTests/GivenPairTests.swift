@@ -88,7 +88,8 @@ struct GivenPairTests {
             maker.setValue("Ajax", forKey: "name")
             context.processPendingChanges()
             try context.save()
-            try shop.run("UPDATE products SET stock = 8 WHERE product_id = 3; UPDATE makers SET country = 'NL', lock_version = 7 WHERE id = 1")
+            try shop.run(
+                "UPDATE products SET stock = 8 WHERE product_id = 3; UPDATE makers SET country = 'NL', lock_version = 7 WHERE id = 1")
             context.undo()
             let error = try #require(throws: NSError.self) { try context.save() }
             #expect(error.code == CocoaError.Code.managedObjectMerge.rawValue)
@@ -113,7 +114,8 @@ struct GivenPairTests {
             let maker = try #require(anvil.value(forKey: "maker") as? NSManagedObject)
             #expect(maker.text("name") == "Acme")
             try shop.run(
-                "UPDATE products SET price = 1.25, title = 'theirs' WHERE product_id = 1; UPDATE makers SET name = 'theirs', lock_version = 3")
+                "UPDATE products SET price = 1.25, title = 'theirs' WHERE product_id = 1; UPDATE makers SET name = 'theirs', lock_version = 3"
+            )
             anvil.setValue("mine", forKey: "name")
             anvil.setValue(nil, forKey: "tags")
             maker.setValue("mine", forKey: "name")

@@ -122,7 +122,8 @@ import Testing
     private static func connect(_ contexts: [NSManagedObjectContext]) -> [any NSObjectProtocol] {
         contexts.indices.map { index in
             let next = contexts[(index + 1) % contexts.count]
-            return NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: contexts[index], queue: nil) { _ in
+            return NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: contexts[index], queue: nil) {
+                _ in
                 next.performAndWait { _ = try? next.names("name == 'none'") }
             }
         }

@@ -47,7 +47,9 @@ import Testing
             let anvil = try #require(try context.books("title == 'Anvils'").first)
             let before = try state()
             #expect(before == ["Anvils Ada new+old", "Bolts Ada new", "Cogs  "])
-            let (cogs, bob) = (try #require(try context.books("title == 'Cogs'").first), try #require(try context.authors("name == 'Bob'").first))
+            let (cogs, bob) = (
+                try #require(try context.books("title == 'Cogs'").first), try #require(try context.authors("name == 'Bob'").first)
+            )
             let new = try #require(try context.fetch(NSFetchRequest<LibraryTag>(entityName: "Tag")).first { $0.label == "new" })
             let undoManager = UndoManager()
             undoManager.groupsByEvent = false
