@@ -216,6 +216,7 @@ extension NSManagedObject {
         for object in members { wanted.append(object) }
         for object in current.objects where !wanted.contains(object) { removeMember(object, slot: slot) }
         for object in wanted.objects { addMember(object, slot: slot, isKnownToBeNew: false) }
+        toManyState(slot).mayHaveOneSidedMembers = true
         if layout.slots[slot].kind == .orderedToMany { setOrder(wanted.objects, slot: slot) }
     }
 

@@ -114,7 +114,8 @@ extension NSManagedObject {
         let slot = relationship.inverseSlot(in: layout)
         let property = layout.slots[slot]
         if property.kind.isToMany {
-            addMember(object, slot: slot, isKnownToBeNew: !property.inverseIsToMany)
+            let isKnownToBeNew = !property.inverseIsToMany && !toManyState(slot).mayHaveOneSidedMembers
+            addMember(object, slot: slot, isKnownToBeNew: isKnownToBeNew)
         } else {
             let previous = toOne(slot)
             store(.object(object), slot: slot)

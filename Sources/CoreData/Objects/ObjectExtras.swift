@@ -94,6 +94,8 @@ final class ToManyState {
     /// Members that the store does not have yet, and ones that it still has.
     @exclusivity(unchecked) var added = ObjectList()
     @exclusivity(unchecked) var removed = ObjectList()
+    /// Whether primitive setters have put in members that may not lead back to the owner.
+    @exclusivity(unchecked) var mayHaveOneSidedMembers = false
     /// The order in the store, once it was changed; nil otherwise.
     @exclusivity(unchecked) var committedOrder: [NSManagedObject]?
     /// Additions made in order at the end of an ordered relationship that is not loaded do not count as reordering.

@@ -1,0 +1,82 @@
+import CoreData
+import Foundation
+import TestSupport
+import Testing
+
+/// Proxies of to-many relationships as values of Swift.
+@Suite struct ProxyBridgingTests {
+    @Test func proxiesDescribeThemselvesAndAreEqualToSets() throws {
+        let library = try Library(.inMemory)
+        let context = library.context
+        let (new, old) = (context.tag("new"), context.tag("old"))
+        let book = context.book("Notes", tags: [new, old])
+        let proxy = book.mutableSetValue(forKey: "tags")
+        #expect(proxy.count == 2)
+        #expect(Set(proxy.allObjects as? [LibraryTag] ?? []) == [new, old])
+        #expect(Set(proxy.compactMap { $0 as? LibraryTag }) == [new, old])
+        for text in [proxy.description, "\(proxy)", proxy.debugDescription, proxy.description(withLocale: nil)] {
+            #expect(text.contains("new") && text.contains("old"))
+        }
+        #expect(proxy.copy() as? Set<LibraryTag> == [new, old])
+        #expect((proxy.mutableCopy() as? NSMutableSet)?.count == 2)
+        let isEqual = proxy.isEqual(to: [new, old])
+        #expect(isEqual)
+        let plain = NSSet(objects: new, old)
+        #expect(plain.isEqual(to: Set(proxy.compactMap { $0 as? LibraryTag })))
+        // What key-value coding gives is one of Foundation's own sets.
+        #expect(book.value(forKey: "tags") as? Set<LibraryTag> == [new, old])
+    }
+
+    @Test func proxiesOfOrderedRelationshipsDescribeThemselves() throws {
+        let model = Library.model()
+        model.entitiesByName["Author"]?.relationshipsByName["books"]?.isOrdered = true
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let context = coordinator.newContext()
+        let ada = NSEntityDescription.insertNewObject(forEntityName: "Author", into: context)
+        let set = ada.mutableOrderedSetValue(forKey: "books")
+        let array = ada.mutableArrayValue(forKey: "books")
+        for title in ["Notes", "Letters"] {
+            let book = NSEntityDescription.insertNewObject(forEntityName: "Book", into: context)
+            book.setValue(title, forKey: "title")
+            set.add(book)
+        }
+        for text in [set.description, "\(set)", array.description, "\(array)"] {
+            #expect(text.contains("Notes") && text.contains("Letters"))
+        }
+        #expect((set.array as? [NSManagedObject])?.count == 2)
+        #expect((array as? [NSManagedObject])?.count == 2)
+    }
+
+    /// Accessors written by hand set one side by a primitive setter, and then the other.
+    @Test(arguments: [true, false]) func aMemberThatWasSetPrimitivelyIsListedOnce(isOrdered: Bool) throws {
+        let model = Library.model()
+        model.entitiesByName["Author"]?.relationshipsByName["books"]?.isOrdered = isOrdered
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let context = coordinator.newContext()
+        let ada = NSEntityDescription.insertNewObject(forEntityName: "Author", into: context)
+        let books = ["Notes", "Letters"].map { title in
+            let book = NSEntityDescription.insertNewObject(forEntityName: "Book", into: context)
+            book.setValue(title, forKey: "title")
+            return book
+        }
+        let members: Any = isOrdered ? NSOrderedSet(array: books) : NSSet(array: books)
+        ada.willChangeValue(forKey: "books")
+        ada.setPrimitiveValue(members, forKey: "books")
+        ada.didChangeValue(forKey: "books")
+        for book in books { book.setValue(ada, forKey: "author") }
+        #expect(ada.mutableArrayOrSet("books").count == 2)
+        try context.save()
+        context.refreshAllObjects()
+        #expect(ada.mutableArrayOrSet("books").count == 2)
+        #expect(books.allSatisfy { $0.value(forKey: "author") as? NSManagedObject === ada })
+    }
+}
+
+extension NSManagedObject {
+    fileprivate func mutableArrayOrSet(_ key: String) -> [Any] {
+        entity.relationshipsByName[key]?.isOrdered == true
+            ? mutableOrderedSetValue(forKey: key).array : mutableSetValue(forKey: key).allObjects
+    }
+}
