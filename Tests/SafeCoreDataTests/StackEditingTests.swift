@@ -362,14 +362,14 @@ import Testing
 
     /// A change that comes while the draft is applied is in it, or is refused.
     @Test func nothingIsLostThatIsChangedWhileADraftIsApplied() async throws {
-        for round in 0..<40 {
-            let id = try await insert("Bolt")
+        for round in 0..<20 {
+            let id = try await insert("Bolt \(round)")
             let draft = try await stack.draft(of: id, as: Article.self)
             try await draft.perform { $0.stockCount = 1 }
             async let applied: Void = draft.apply()
             var last: String?
             do {
-                for number in 0..<1000 {
+                for number in 0..<500 {
                     let name = "\(round) \(number)"
                     try await draft.perform { $0.name = name }
                     last = name
@@ -377,7 +377,7 @@ import Testing
             } catch DataStackError.draftEnded {}
             try await applied
             let saved = file.rows("SELECT ZNAME FROM ZARTICLE ORDER BY Z_PK DESC LIMIT 1").first?[0]
-            #expect(saved == last ?? "Bolt")
+            #expect(saved == last ?? "Bolt \(round)")
         }
     }
 }
