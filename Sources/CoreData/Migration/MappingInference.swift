@@ -120,16 +120,11 @@ struct MappingInference {
 
     /// Two entities without a common ancestor in the source must not have one in the destination.
     private mutating func checkHierarchies() {
-        func root(_ entity: NSEntityDescription) -> NSEntityDescription {
-            var entity = entity
-            while let parent = entity.superentity { entity = parent }
-            return entity
-        }
         var former: [String: (root: String, member: String)] = [:]
         for entity in destinationEntities {
             guard let name = entity.name, let pair = pairs[name] else { continue }
-            let newRoot = root(entity).name ?? ""
-            let oldRoot = root(pair.source).name ?? ""
+            let newRoot = entity.rootEntity.name ?? ""
+            let oldRoot = pair.source.rootEntity.name ?? ""
             guard let known = former[newRoot] else {
                 former[newRoot] = (oldRoot, name)
                 continue

@@ -89,14 +89,8 @@ enum SourceModelSearch {
         }
         if isConfiguration { return .configuration }
         // A hash does not tell subentities, for which a table has columns.
-        let roots = Set(entities.values.filter { stored.contains($0.name ?? "") }.map { ObjectIdentifier(root(of: $0)) })
-        let isPart = entities.values.allSatisfy { stored.contains($0.name ?? "") || !roots.contains(ObjectIdentifier(root(of: $0))) }
+        let roots = Set(entities.values.filter { stored.contains($0.name ?? "") }.map { ObjectIdentifier($0.rootEntity) })
+        let isPart = entities.values.allSatisfy { stored.contains($0.name ?? "") || !roots.contains(ObjectIdentifier($0.rootEntity)) }
         return isPart ? .part : nil
-    }
-
-    private static func root(of entity: NSEntityDescription) -> NSEntityDescription {
-        var root = entity
-        while let parent = root.superentity { root = parent }
-        return root
     }
 }

@@ -89,19 +89,14 @@ struct StoreModel {
     private static func makeConfiguration(of model: NSManagedObjectModel, _ contents: StoreContents) -> String? {
         guard let hashes = contents.metadata[NSStoreModelVersionHashesKey] as? [String: Any] else { return nil }
         let listed = Set(contents.entityNames(in: model).values)
-        func root(of entity: NSEntityDescription) -> NSEntityDescription {
-            var root = entity
-            while let parent = root.superentity { root = parent }
-            return root
-        }
         var roots: Set<ObjectIdentifier> = []
         for entity in model.entities {
-            let (name, root) = (entity.name ?? "", root(of: entity))
+            let (name, root) = (entity.name ?? "", entity.rootEntity)
             let isHeld =
                 hashes[name] != nil || listed.contains(name) || contents.present("Z" + (root.name ?? "").uppercased()) != nil
             if isHeld { roots.insert(ObjectIdentifier(root)) }
         }
-        let held = model.entities.filter { roots.contains(ObjectIdentifier(root(of: $0))) }
+        let held = model.entities.filter { roots.contains(ObjectIdentifier($0.rootEntity)) }
         guard !held.isEmpty, held.count < model.entities.count else { return nil }
         let name = "what the store holds"
         model.setEntities(held, forConfigurationName: name)

@@ -83,10 +83,8 @@ final class ModelLayout: @unchecked Sendable {
                 }
                 slots.append(made)
             }
-            var root = entity
-            while let parent = root.superentity { root = parent }
             let layout = EntityLayout(
-                entity: entity, name: entity.name ?? "", index: index, rootIndex: indexByName[root.name ?? ""] ?? index,
+                entity: entity, name: entity.name ?? "", index: index, rootIndex: indexByName[entity.rootEntity.name ?? ""] ?? index,
                 superIndex: entity.superentity?.name.flatMap { indexByName[$0] } ?? -1, slots: slots,
                 storedCount: storedCount, wordCount: nextWord, model: self)
             layouts.append(layout)
