@@ -60,7 +60,7 @@ final class ThreadWork: @unchecked Sendable {
     func keeping<Value>(_ child: any GateOwner, _ body: () throws -> Value) rethrows -> Value {
         let wasBusyOnMainQueue = isBusyOnMainQueue
         if child.gate.isMain { isBusyOnMainQueue = true }
-        let kept = held.indices.filter { held[$0].gate === child.gate || held[$0].gate.owner?.isBelow(child) == true }
+        let kept = places(ofAndBelow: child)
         for place in kept { held[place].keepers += 1 }
         defer {
             for place in kept { held[place].keepers -= 1 }
@@ -73,7 +73,7 @@ final class ThreadWork: @unchecked Sendable {
     /// on a queue, unless it would be for ever.
     func reserving<Value>(_ context: any GateOwner, _ body: () throws -> Value) rethrows -> Value {
         let isMain = context.gate.isMain
-        let reserved = held.indices.filter { held[$0].gate === context.gate || held[$0].gate.owner?.isBelow(context) == true }
+        let reserved = places(ofAndBelow: context)
         for place in reserved { held[place].events += 1 }
         if isMain { mainEvents += 1 }
         defer {
@@ -81,6 +81,11 @@ final class ThreadWork: @unchecked Sendable {
             if isMain { mainEvents -= 1 }
         }
         return try body()
+    }
+
+    /// The places of a context and of those below it, which would need it.
+    private func places(ofAndBelow context: any GateOwner) -> [Int] {
+        held.indices.filter { held[$0].gate === context.gate || held[$0].gate.owner?.isBelow(context) == true }
     }
 
     /// Runs a context's own work that may need the parent. After the outermost the thread has all contexts again whose blocks it is in.

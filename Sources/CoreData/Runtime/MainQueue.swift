@@ -8,7 +8,6 @@ enum MainQueue {
         return key
     }()
 
-    /// Whether the calling thread is the main one, or runs a block of the main queue.
     /// Whether the calling thread works on another queue of the library's while the main queue waits for that.
     private static let isWaitingKey: pthread_key_t = {
         var key = pthread_key_t()
@@ -16,6 +15,7 @@ enum MainQueue {
         return key
     }()
 
+    /// Whether the calling thread is the main one, runs a block of the main queue, or does what that waits for.
     static var isCurrent: Bool {
         Thread.isMainThread || DispatchQueue.getSpecific(key: mark) == true || pthread_getspecific(isWaitingKey) != nil
     }
