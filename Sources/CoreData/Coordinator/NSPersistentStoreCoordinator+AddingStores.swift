@@ -183,12 +183,12 @@ extension NSPersistentStoreCoordinator {
     }
 
     func removeStore(_ store: NSPersistentStore) throws {
-        try requireAdded(store)
+        try requireAdded(store, toBe: "removed")
         // Not under the lock, as observers may wait for other threads. The store may be gone when they return.
         post(.NSPersistentStoreCoordinatorStoresWillChange, [NSRemovedPersistentStoresKey: [store]])
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store, userInfo: nil)
         try changingStores.withLock {
-            try requireAdded(store)
+            try requireAdded(store, toBe: "removed")
             store.willRemove(from: self)
             unlist(store)
             store.detach()
@@ -197,11 +197,15 @@ extension NSPersistentStoreCoordinator {
         post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]])
     }
 
-    private func requireAdded(_ store: NSPersistentStore) throws {
-        if changingStores.withLock({ addedStores.contains { $0.store === store } }) { return }
+    /// The entry of a store in the list.
+    ///
+    /// - Parameter purpose: what is to be done with the store, as the error says it.
+    @discardableResult
+    func requireAdded(_ store: NSPersistentStore, toBe purpose: String) throws -> AddedStore {
+        if let added = changingStores.withLock({ addedStores.first { $0.store === store } }) { return added }
         throw CoreDataErrors.make(
             .persistentStoreOperation,
-            "The store \(StoreName.text(type: store.type, url: store.url)) cannot be removed: it does not belong to the coordinator.",
+            "The store \(StoreName.text(type: store.type, url: store.url)) cannot be \(purpose): it does not belong to the coordinator.",
             userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
     }
 

@@ -39,12 +39,7 @@ extension NSPersistentStoreCoordinator {
         _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]?, withType storeType: String
     ) throws -> NSPersistentStore {
         try changingStores.withLock {
-            guard let added = addedStores.first(where: { $0.store === store }) else {
-                throw CoreDataErrors.make(
-                    .persistentStoreOperation,
-                    "The store \(StoreName.text(type: store.type, url: store.url)) cannot be migrated: it does not belong to "
-                        + "the coordinator.", userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
-            }
+            let added = try requireAdded(store, toBe: "migrated")
             let configuration =
                 store.configurationName == NSPersistentStore.defaultConfigurationName ? nil : store.configurationName
             // A store that is read-only from the start could be neither made nor filled.
