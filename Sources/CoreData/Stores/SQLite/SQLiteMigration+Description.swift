@@ -75,6 +75,6 @@ extension SQLiteMigration {
         for (key, value) in new where key != NSStoreUUIDKey { metadata[key] = value }
         try StoreMetadata.write(metadata, to: connection)
         try connection.execute(SQLiteDialect.modelTable(unlessExists: true))
-        try StoreMetadata.replaceModel(model, in: connection)
+        try StoreMetadata.writeModel(model, to: connection)
     }
 }

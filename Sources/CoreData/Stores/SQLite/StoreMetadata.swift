@@ -61,6 +61,11 @@ enum StoreMetadata {
     /// Writes the model in the place of the one that is there. A store without a table for it has none.
     static func replaceModel(_ model: NSManagedObjectModel, in connection: SQLiteConnection) throws {
         guard try connection.integer("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_MODELCACHE'") != nil else { return }
+        try writeModel(model, to: connection)
+    }
+
+    /// Writes the model into the table for it, which is there.
+    static func writeModel(_ model: NSManagedObjectModel, to connection: SQLiteConnection) throws {
         try connection.run("DELETE FROM Z_MODELCACHE")
         try connection.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.data(try model.encodedModelCache())])
     }
