@@ -49,8 +49,7 @@ extension DataStack {
             try self.closeStore()
             let description = self.options.description(of: self.location)
             guard let url = description.url else { return }
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
-            try coordinator.destroyPersistentStore(at: url, ofType: description.type, options: description.options)
+            try NSPersistentStoreCoordinator().destroyPersistentStore(at: url, ofType: description.type, options: description.options)
         }
     }
 
@@ -76,8 +75,7 @@ extension DataStack {
             try self.closeStore(andEnter: .opening)
             let outcome = Result {
                 let options = self.options.description(of: self.location).options
-                let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
-                try coordinator.replacePersistentStore(
+                try NSPersistentStoreCoordinator().replacePersistentStore(
                     at: url, destinationOptions: options, withPersistentStoreFrom: sourceURL, sourceOptions: options, ofType: ownType)
             }
             try self.open()

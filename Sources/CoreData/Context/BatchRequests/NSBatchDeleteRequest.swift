@@ -21,10 +21,11 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 /// Deletes many objects in the stores without making objects of them.
 ///
 /// The rows of a store are deleted in one transaction; where one of several stores fails, code 134040 names those that were changed before.
-/// Delete rules are followed in the database: cascade deletes the destinations too, which the result does not name; nullify takes the objects out of their relationships. Code 134050, and nothing deleted, is what a
-/// relationship gives whose rule is to deny and that leads to an object which stays, or one that is nullified but whose inverse is not
-/// optional. Nothing else is validated, and no context hears of it: merge the IDs that the request can give, with
-/// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. Unlike on a Mac, stores in memory can be used too.
+/// Delete rules are followed in the database: cascade deletes the destinations too, which the result does not name; nullify takes the
+/// objects out of their relationships. Code 134050, and nothing deleted, is what a relationship gives whose rule is to deny and that leads
+/// to an object which stays, or one that is nullified but whose inverse is not optional. Nothing else is validated, and no context hears of
+/// it: merge the IDs that the request can give, with `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. Unlike on a Mac,
+/// stores in memory can be used too.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchdeleterequest>
 ///
