@@ -20,7 +20,7 @@ extension NSManagedObjectContext {
                 if hasToMany { try completeManyToMany(object, &changed) }
             }
         }
-        if !changed.isEmpty { processPendingChanges() }
+        if !changed.isEmpty { absorbing { processPendingChanges() } }
         return changed
     }
 

@@ -149,7 +149,7 @@ extension NSManagedObjectContext {
                 do {
                     let conflictsBefore = past ?? PastConflicts(drawnIn: drawnIn)
                     past = conflictsBefore
-                    try ConflictResolution(conflicts, after: conflictsBefore, in: self).resolve()
+                    try absorbing { try ConflictResolution(conflicts, after: conflictsBefore, in: self).resolve() }
                     if remaining == nil { conflictsBefore.drawnIn.formUnion(try completeInverses(of: pendingObjects())) }
                     // The resolution may have changed objects that were not to be saved before.
                     try callWillSave()

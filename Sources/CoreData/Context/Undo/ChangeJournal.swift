@@ -33,6 +33,8 @@ final class ChangeJournal {
     }
 
     private var entries: [ObjectIdentifier: Entry] = [:]
+    /// Whether what changes now is none of the program's changes: it is as if it had been there before.
+    private var isAbsorbing = false
 
     /// - Parameter objects: those that are changed already, which is not to be undone.
     init(_ objects: some Sequence<NSManagedObject>) { for object in objects { note(object) } }
@@ -124,6 +126,14 @@ final class ChangeJournal {
         return owners
     }
 
+    /// Takes all that a body changes, and has processed, as having been there before.
+    func absorbing<Value>(_ body: () throws -> Value) rethrows -> Value {
+        let wasAbsorbing = isAbsorbing
+        isAbsorbing = true
+        defer { isAbsorbing = wasAbsorbing }
+        return try body()
+    }
+
     /// What has changed in the objects of an event that is about to end, in its order. From here on it is what was there before.
     func record(_ objects: ContiguousArray<NSManagedObject>) -> [UndoneChange] {
         var changes: [UndoneChange] = []
@@ -145,7 +155,7 @@ final class ChangeJournal {
             }
             note(object)
         }
-        return changes
+        return isAbsorbing ? [] : changes
     }
 
     private func change(of object: NSManagedObject, _ entry: Entry?, wasPresent: Bool, isPresent: Bool) -> UndoneChange {

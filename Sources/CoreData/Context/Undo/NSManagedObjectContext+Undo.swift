@@ -51,6 +51,12 @@ extension NSManagedObjectContext {
         undoManager.registerUndo(withTarget: self) { $0.undo(changes) }
     }
 
+    /// Does what a save changes by itself, which nobody can undo: it is what other changes are undone to.
+    func absorbing<Value>(_ body: () throws -> Value) rethrows -> Value {
+        guard let journal else { return try body() }
+        return try journal.absorbing(body)
+    }
+
     /// Reads relationships whose former order nobody else knows.
     ///
     /// - Parameter owners: objects by the name of the relationship.
