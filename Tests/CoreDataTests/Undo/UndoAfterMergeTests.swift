@@ -33,11 +33,7 @@ import Testing
         desk.group { ada.name = "Ada" }
         try desk.update("name == 'Ada'", ["name": "Zoe"])
         #expect(ada.name == "Zoe")
-        desk.group { ada.name = "Max" }
-        desk.context.undo()
-        #expect(ada.name == "Zoe")
-        try desk.save()
-        #expect(try desk.stored() == ["Zoe 1"])
+        try desk.expectUndoGivesBackZoe(to: ada)
     }
 
     @Test(arguments: StoreKind.allCases) func aChangeOfWhatAFetchReadAgainGivesBackWhatWasRead(kind: StoreKind) throws {
@@ -46,18 +42,10 @@ import Testing
         try desk.begin()
         desk.group { ada.name = "Ida" }
         desk.context.undo()
-        let other = desk.library.newContext()
-        try #require(try other.authors().first).name = "Zoe"
-        try other.save()
-        let request = NSFetchRequest<LibraryAuthor>(entityName: "Author")
-        request.shouldRefreshRefetchedObjects = true
-        #expect(try desk.context.fetch(request) == [ada])
+        try desk.changeElsewhere { $0.name = "Zoe" }
+        #expect(try desk.refetched() == [ada])
         #expect(ada.name == "Zoe")
-        desk.group { ada.name = "Max" }
-        desk.context.undo()
-        #expect(ada.name == "Zoe")
-        try desk.save()
-        #expect(try desk.stored() == ["Zoe 1"])
+        try desk.expectUndoGivesBackZoe(to: ada)
     }
 
     @Test(arguments: StoreKind.allCases) func aPrimitiveValueIsThereAfterUndoThoughAFetchReadTheObjectAgain(kind: StoreKind) throws {
@@ -65,12 +53,8 @@ import Testing
         let ada = desk.context.author("Ada", born: 1)
         try desk.begin()
         ada.setPrimitiveValue("Primitive", forKey: "name")
-        let other = desk.library.newContext()
-        try #require(try other.authors().first).born = 9
-        try other.save()
-        let request = NSFetchRequest<LibraryAuthor>(entityName: "Author")
-        request.shouldRefreshRefetchedObjects = true
-        #expect(try desk.context.fetch(request) == [ada])
+        try desk.changeElsewhere { $0.born = 9 }
+        #expect(try desk.refetched() == [ada])
         #expect(ada.born == 9)
         desk.group { ada.name = "Max" }
         desk.context.undo()
@@ -84,17 +68,11 @@ import Testing
         let ada = desk.context.author("Ada", born: 1)
         try desk.begin()
         desk.group { ada.name = "Ida" }
-        let other = desk.library.newContext()
-        try #require(try other.authors().first).name = "Zoe"
-        try other.save()
+        try desk.changeElsewhere { $0.name = "Zoe" }
         desk.context.mergePolicy = NSMergePolicy.rollback
         try desk.save()
         #expect(ada.name == "Zoe")
-        desk.group { ada.name = "Max" }
-        desk.context.undo()
-        #expect(ada.name == "Zoe")
-        try desk.save()
-        #expect(try desk.stored() == ["Zoe 1"])
+        try desk.expectUndoGivesBackZoe(to: ada)
     }
 
     @Test(arguments: StoreKind.allCases, [NSMergePolicyType.rollbackMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType])
@@ -103,19 +81,13 @@ import Testing
         let ada = desk.context.author("Ada", born: 1)
         try desk.begin()
         desk.group { ada.name = "Ida" }
-        let other = desk.library.newContext()
-        try #require(try other.authors().first).name = "Zoe"
-        try other.save()
+        try desk.changeElsewhere { $0.name = "Zoe" }
         let policy = InterruptedPolicy(merge: type)
         policy.interruption = { throw CocoaError(.userCancelled) }
         desk.context.mergePolicy = policy
         #expect(throws: CocoaError.self) { try desk.save() }
         #expect(ada.name == "Zoe")
-        desk.group { ada.name = "Max" }
-        desk.context.undo()
-        #expect(ada.name == "Zoe")
-        try desk.save()
-        #expect(try desk.stored() == ["Zoe 1"])
+        try desk.expectUndoGivesBackZoe(to: ada)
     }
 
     // MARK: What others led to a new object
@@ -206,5 +178,30 @@ import Testing
         #expect(notes.author == nil)
         try desk.save()
         #expect(try desk.stored() == [])
+    }
+}
+
+extension UndoDesk {
+    /// Another context changes the author and saves; nobody merges that.
+    fileprivate func changeElsewhere(_ change: (LibraryAuthor) -> Void) throws {
+        let other = library.newContext()
+        change(try #require(try other.authors().first))
+        try other.save()
+    }
+
+    /// The authors, whose rows are read again.
+    fileprivate func refetched() throws -> [LibraryAuthor] {
+        let request = NSFetchRequest<LibraryAuthor>(entityName: "Author")
+        request.shouldRefreshRefetchedObjects = true
+        return try context.fetch(request)
+    }
+
+    /// What is changed now is taken back to what others have written, here and in the store.
+    fileprivate func expectUndoGivesBackZoe(to ada: LibraryAuthor, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        group { ada.name = "Max" }
+        context.undo()
+        #expect(ada.name == "Zoe", sourceLocation: sourceLocation)
+        try save()
+        #expect(try stored() == ["Zoe 1"], sourceLocation: sourceLocation)
     }
 }

@@ -19,9 +19,13 @@ import Testing
 
     /// Both sides of a many-to-many relationship, or one, are deleted, in one event or in several, any number of times.
     @Test(arguments: StoreKind.allCases, Self.ways)
-    func membersComeBackOnBothSides(_ kind: StoreKind, _ way: Way) throws {
-        let library = try Library(kind)
-        let context = library.context
+    func membersComeBackOnBothSides(_ kind: StoreKind, _ way: Way) throws { try membersComeBack(UndoDesk(kind), way) }
+
+    @Test(arguments: StoreKind.allCases, Self.ways)
+    func membersComeBackInAChild(_ kind: StoreKind, _ way: Way) throws { try membersComeBack(UndoDesk(kind, isChild: true), way) }
+
+    private func membersComeBack(_ desk: UndoDesk, _ way: Way) throws {
+        let (library, context) = (desk.library, desk.context)
         let reader = library.newContext()
         func state() throws -> [String] {
             try reader.performAndWait {
@@ -38,7 +42,7 @@ import Testing
             context.book("Bolts", by: ada, tags: [tags[0]])
             context.book("Cogs")
             context.author("Bob")
-            try context.save()
+            try desk.save()
             // Nobody has read who is related to whom.
             if !way.isRead { context.reset() }
             let request = NSFetchRequest<LibraryTag>(entityName: "Tag")
@@ -51,15 +55,10 @@ import Testing
                 try #require(try context.books("title == 'Cogs'").first), try #require(try context.authors("name == 'Bob'").first)
             )
             let new = try #require(try context.fetch(NSFetchRequest<LibraryTag>(entityName: "Tag")).first { $0.label == "new" })
-            let undoManager = UndoManager()
-            undoManager.groupsByEvent = false
-            context.undoManager = undoManager
+            try desk.begin()
             var events = 0
             func event(_ body: () -> Void) {
-                undoManager.beginUndoGrouping()
-                body()
-                context.processPendingChanges()
-                undoManager.endUndoGrouping()
+                desk.group(body)
                 events += 1
             }
             if way.inOneEvent {
@@ -76,14 +75,14 @@ import Testing
                 cogs.tags = [new]
                 context.book("Eyes", by: bob)
             }
-            try context.save()
+            try desk.save()
             for round in 0..<3 {
                 for _ in 0..<events { context.undo() }
-                try context.save()
+                try desk.save()
                 #expect(try state() == before, "undo \(round)")
                 if way.isRead { #expect(anvil.tags.compactMap(\.label).sorted() == ["new", "old"]) }
                 for _ in 0..<events { context.redo() }
-                try context.save()
+                try desk.save()
                 #expect(try state() == ["Bolts Ada new", "Cogs Bob new", "Eyes Bob "], "redo \(round)")
             }
         }
