@@ -65,6 +65,26 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: copy.path + "-wal"))
     }
 
+    /// Values in files go along, and the files of the store that is copied stay.
+    @Test func aReadOnlyCopyHasFilesOfItsOwn() throws {
+        try Gallery.create(url)
+        let coordinator = try Gallery.open(url)
+        let store = try #require(coordinator.persistentStores.first)
+        let copy = folder.file("copy.sqlite")
+        let new = try coordinator.migratePersistentStore(store, to: copy, options: [NSReadOnlyPersistentStoreOption: true], type: .sqlite)
+        #expect(try Gallery.wrongPhotos(coordinator.newContext()) == [])
+        let context = coordinator.newContext()
+        try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).first?.setValue(Data(), forKey: "photo")
+        #expect(throws: CocoaError.self) { try context.save() }
+        try coordinator.remove(new)
+        for url in [url, copy] {
+            let files = try Gallery.files(of: url)
+            #expect(files.count == Gallery.names.count + 2)
+            #expect(Set(files) == Set(Gallery.filesNamed(SQLiteFile(url))))
+        }
+        #expect(try Gallery.problems(url) == [])
+    }
+
     @Test(arguments: StoreKind.allCases.filter { $0 != .sqlite }) func aReadOnlyCopyOfAnotherKindIsFilledToo(kind: StoreKind) throws {
         let (coordinator, store) = try open()
         try fill(coordinator, "Ada")
