@@ -85,7 +85,8 @@ extension NSManagedObjectContext {
         guard object.registry === registry else { return }
         if journal != nil { processPendingChanges() }
         defer { journal?.reread(object) }
-        continueAsUpdate(object)
+        // One whose deletion was saved and undone has no row that could be read.
+        if !mergeChanges || object.extras?.isRevived != true { continueAsUpdate(object) }
         if object.flags.contains(.inserted) {
             if mergeChanges { return }
             let isDue = object.flags.contains(.changedInSave)

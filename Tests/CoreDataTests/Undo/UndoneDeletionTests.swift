@@ -87,4 +87,28 @@ import Testing
             }
         }
     }
+
+    /// There is no row to be read again: the object stays, to be saved anew.
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func anObjectWhoseSavedDeletionIsUndoneOutlivesARefresh(_ kind: StoreKind, isChild: Bool) throws {
+        let desk = try UndoDesk(kind, isChild: isChild)
+        let ada = desk.context.author("Ada", born: 1)
+        try desk.begin()
+        // A child learns the permanent ID at the latest with the next block of its queue.
+        let objectID = desk.context.performAndWait { ada.objectID }
+        #expect(!objectID.isTemporaryID)
+        desk.group { desk.context.delete(ada) }
+        try desk.save()
+        desk.context.undo()
+        for _ in 0..<2 {
+            desk.context.refresh(ada, mergeChanges: true)
+            desk.context.refreshAllObjects()
+            #expect(!ada.isDeleted)
+            #expect(ada.name == "Ada")
+            #expect(try desk.context.authors() == [ada])
+        }
+        try desk.save()
+        #expect(try desk.stored() == ["Ada 1"])
+        #expect(ada.objectID == objectID)
+    }
 }
