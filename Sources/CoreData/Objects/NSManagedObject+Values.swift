@@ -306,10 +306,11 @@ extension NSManagedObject {
 
     final var hasPersistentChanges: Bool {
         guard let tracked = pending?.tracked else { return false }
-        for slot in layout.slots where !slot.isTransient && slot.kind != .fetched {
-            if tracked.contains(slot.index), differsFromCommitted(slot) { return true }
+        // Only the slots that changed: each look at a property counts references.
+        return tracked.contains(below: layout.slots.count) { index in
+            let slot = layout.slots[index]
+            return !slot.isTransient && slot.kind != .fetched && differsFromCommitted(slot)
         }
-        return false
     }
 
     /// Whether a value or a relationship differs from the store.

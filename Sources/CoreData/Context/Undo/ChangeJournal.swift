@@ -163,14 +163,15 @@ final class ChangeJournal {
         // A new object keeps its values when its insertion is undone.
         guard wasPresent, let mask = object.pending?.eventMask else { return change }
         let layout = object.layout
-        for slot in layout.slots where mask.contains(slot.index) && slot.kind != .fetched && slot.composite == nil {
+        mask.forEach(below: layout.slots.count) { index in
+            let slot = layout.slots[index]
+            if slot.kind == .fetched || slot.composite != nil { return }
             if slot.kind.isToMany {
-                let former = entry?.toMany.first { $0.slot == slot.index } ?? ToManyEntry(slot: slot.index)
+                let former = entry?.toMany.first { $0.slot == index } ?? ToManyEntry(slot: index)
                 if let members = changedMembers(of: object, slot, former) { change.toMany.append(members) }
             } else {
-                let value = formerValue(of: object, slot.index, entry)
-                if isSame(value, object.currentValue(slot.index), object, slot) { continue }
-                change.values.append((slot.index, value))
+                let value = formerValue(of: object, index, entry)
+                if !isSame(value, object.currentValue(index), object, slot) { change.values.append((index, value)) }
             }
         }
         return change

@@ -187,8 +187,8 @@ extension NSManagedObjectContext {
             object.extras?.allToMany.contains(where: { $0.state.hasChanges }) != true
         else { return }
         // Values that were set without being tracked stay, to be saved when the object is.
-        for slot in object.layout.slots where slot.index < object.layout.storedCount && pending.has(slot.index) {
-            if object.differsFromCommitted(slot) { return }
+        for slot in 0..<object.layout.storedCount where pending.has(slot) {
+            if object.differsFromCommitted(object.layout.slots[slot]) { return }
         }
         changes.takeBackUndoneChanges(of: object)
     }

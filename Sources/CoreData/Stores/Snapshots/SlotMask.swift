@@ -52,4 +52,16 @@ struct SlotMask: Equatable, Sendable {
             for slot in 64..<max(count, 64) where contains(slot) { body(slot) }
         }
     }
+
+    /// Whether a condition holds for a slot of the set.
+    @inline(__always)
+    func contains(below count: Int, where condition: (Int) -> Bool) -> Bool {
+        var word = low
+        while word != 0 {
+            if condition(word.trailingZeroBitCount) { return true }
+            word &= word - 1
+        }
+        if high == nil { return false }
+        return (64..<max(count, 64)).contains { contains($0) && condition($0) }
+    }
 }
