@@ -88,8 +88,12 @@ open class ValueTransformer: NSObject, @unchecked Sendable {
     /// The forward direction. For a transformable attribute: from the object to the data that is stored.
     open func transformedValue(_ value: Any?) -> Any? { value }
 
-    /// The way back.
-    open func reverseTransformedValue(_ value: Any?) -> Any? { value }
+    /// The way back: as it stands, the forward direction once more, as of a transformer that is its own inverse.
+    ///
+    /// A transformer that says that there is none gives nil, where a Mac raises an exception.
+    open func reverseTransformedValue(_ value: Any?) -> Any? {
+        Self.allowsReverseTransformation() ? transformedValue(value) : nil
+    }
 }
 
 /// Lets `ValueTransformer(forName:)` give an instance of a subclass.
