@@ -4,7 +4,7 @@ import Synchronization
 /// The base class of stores that read their whole content at once and write it at once.
 ///
 /// A subclass overrides `load()`, which makes a node for each record and hands them to `addCacheNodes(_:)`, and `save()`,
-/// which writes all of `cacheNodes()`; further `loadMetadata()`, and as needed the methods between.
+/// which writes all of `cacheNodes()`; and as needed the methods between, and `loadMetadata()`.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsatomicstore>
 ///
@@ -39,6 +39,15 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     private let storedRows = Mutex<MemoryRows?>(nil)
 
     // MARK: - For subclasses to override
+
+    /// Keeps the metadata that the store has, which an initializer or an override of `metadata` gives it, and adds its type.
+    ///
+    /// What is missing else, such as the UUID, is made when the store is added: one that is to last is among what `save()` writes.
+    open override func loadMetadata() throws {
+        var metadata: [String: Any] = self.metadata ?? [:]
+        if metadata[NSStoreTypeKey] == nil { metadata[NSStoreTypeKey] = type }
+        self.metadata = metadata
+    }
 
     /// Reads the store's file and hands a node for each record to `addCacheNodes(_:)`. Called once, after
     /// `loadMetadata()`.

@@ -113,7 +113,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// }
     /// ```
     ///
-    /// - Throws: what keeps the store from being opened; code 134080 without an override.
+    /// - Throws: what keeps the store from being opened; code 134080 without an override. (Atomic stores have one.)
     open func loadMetadata() throws {
         throw CoreDataErrors.make(
             .persistentStoreOpen, "The store class \(Swift.type(of: self)) does not implement loadMetadata().")

@@ -75,3 +75,40 @@ struct AtomicStoreNodeTests {
         #expect(store.lines == ["Ann > nobody"])
     }
 }
+
+/// A store as it is written for a Mac: its initializer gives it metadata, and nothing loads them.
+private final class PlainListStore: NSAtomicStore, @unchecked Sendable {
+    // Sendable: no state of its own.
+    static let storeType = NSPersistentStore.StoreType(rawValue: "PlainList")
+
+    required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]?
+    ) {
+        super.init(persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
+        if url.lastPathComponent == "known" { metadata = [NSStoreTypeKey: "PlainList", NSStoreUUIDKey: "known", "owner": "Ann"] }
+    }
+
+    override var type: String { Self.storeType.rawValue }
+    override func load() throws {}
+    override func save() throws {}
+}
+
+@Suite struct AtomicStoreMetadataTests {
+    @Test(arguments: ["known", "unknown"]) func metadataNeedNotBeLoaded(name: String) throws {
+        NSPersistentStoreCoordinator.registerStoreClass(PlainListStore.self, type: PlainListStore.storeType)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
+        let url = URL(fileURLWithPath: "/plain/\(UUID().uuidString)/\(name)")
+        let store = try coordinator.addPersistentStore(type: PlainListStore.storeType, at: url)
+        #expect(store.metadata[NSStoreTypeKey] as? String == "PlainList")
+        #expect(store.metadata[NSStoreUUIDKey] as? String == store.identifier)
+        #expect(store.metadata["owner"] as? String == (name == "known" ? "Ann" : nil))
+        #expect((store.identifier == "known") == (name == "known"))
+        let context = SampleStacks.context(coordinator)
+        try context.performAndWait { () throws in
+            _ = try SampleStacks.insert("Employee", ["name": "Ann"], into: context)
+            try context.save()
+            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Employee")) == 1)
+        }
+    }
+}
