@@ -113,6 +113,9 @@ extension PortingRules {
             replace(index..<(index + 1), by: "required")
             return
         }
+        if source.word(keyword) == "init", source.matches("(", "persistentStoreCoordinator", at: keyword + 1) {
+            return replace(index..<(index + 1), by: "required")
+        }
         if source.scope(around: index)?.kind == .extension {
             leave(index, "Nothing can be overridden in an extension: move this into the class.")
         }

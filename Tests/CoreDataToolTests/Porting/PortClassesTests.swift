@@ -97,6 +97,21 @@ import Testing
         #expect(port.left == ["2: 'x' has no name at run time: value(forKey:) finds it only through value(forUndefinedKey:)."])
     }
 
+    @Test func initializersOfStoresAreRequired() throws {
+        let text = """
+            import CoreData
+            class ServiceStore: NSIncrementalStore {
+                override init(persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL, options: [AnyHashable: Any]?) {
+                    super.init(persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
+                }
+            }
+
+            """
+        let port = try PortRun(text)
+        #expect(try port.text() == text.replacing("override init", with: "required init"))
+        #expect(port.left == [])
+    }
+
     @Test func otherTypesKeepTheirObjectiveCNames() throws {
         let text = "class View { @objc func tap() {} }\n@objc protocol Delegate {}\n"
         let port = try PortRun(text)
