@@ -34,4 +34,9 @@ import Testing
         let error = #expect(throws: PredicateTranslationError.self) { try shop.context.fetch(ShopItem.self, where: predicate) }
         #expect(error?.description.contains("String is none") == true, "\(String(describing: error))")
     }
+
+    @Test func aPredicateThatCannotBeTranslatedIsNone() throws {
+        #expect(NSPredicate(#Predicate<ShopItem> { $0.stockCount < 5 })?.predicateFormat == "stockCount < 5")
+        #expect(NSPredicate(#Predicate<ShopItem> { ($0.name as Any) is String }) == nil)
+    }
 }

@@ -45,22 +45,21 @@ extension NSPredicate {
 }
 
 extension PredicateFormatInitializable {
-    /// Translates a predicate that the compiler has checked. One that cannot be translated ends the program; see
-    /// ``NSPredicate/translating(_:)``.
+    /// Translates a predicate that the compiler has checked; nil for one that cannot be translated, for the reason that is printed to the
+    /// standard error. ``NSPredicate/translating(_:)`` throws it.
     ///
     /// ```swift
     /// request.predicate = NSPredicate(#Predicate<Item> { $0.stockCount < 5 })
     /// ```
-    public init<Input: NSObject>(_ predicate: Predicate<Input>) {
+    public init?<Input: NSObject>(_ predicate: Predicate<Input>) {
         let translated: NSPredicate
         do {
             translated = try NSPredicate.translating(predicate)
         } catch {
-            preconditionFailure("The predicate cannot be translated: \(error)")
+            FileHandle.standardError.write(Data("CoreData: The predicate cannot be translated: \(error)\n".utf8))
+            return nil
         }
-        guard let translated = translated as? Self else {
-            preconditionFailure("The predicate is a \(type(of: translated)), not a \(Self.self).")
-        }
+        guard let translated = translated as? Self else { return nil }
         self = translated
     }
 }
