@@ -55,6 +55,7 @@ import Testing
         let error = try #require(throws: PredicateFormatError.self) { try NSPredicate.parse("price > > 10") }
         #expect(error.rendering == "price > > 10\n        ^")
         #expect(error.description.contains("an expression was expected, not \">\""))
+        #expect((error as any Error).localizedDescription == error.description)
     }
 
     @Test func theRenderingOfALongTextShowsTheLineAroundThePlace() throws {

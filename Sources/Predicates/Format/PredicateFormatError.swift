@@ -1,3 +1,5 @@
+import Foundation
+
 /// Says why a text is not a predicate or an expression, and where.
 ///
 ///     price > > 10
@@ -6,7 +8,7 @@
 /// ```swift
 /// do { predicate = try NSPredicate.parse("price > > 10") } catch { print(error.offset, error.message) }
 /// ```
-public struct PredicateFormatError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct PredicateFormatError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong, as a sentence without its full stop.
     public let message: String
     /// The place, counted in characters from the start of ``format``; its length when the text ends too early.
@@ -30,6 +32,8 @@ public struct PredicateFormatError: Error, Hashable, Sendable, CustomStringConve
 
     /// The line of the text with a caret below the place, and the message.
     public var description: String { "\(message)\n\(rendering)" }
+
+    public var errorDescription: String? { description }
 
     /// The line of the text that holds the place, and a line with a caret below it. Long lines are cut.
     public var rendering: String {
