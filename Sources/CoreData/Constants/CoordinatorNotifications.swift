@@ -33,7 +33,7 @@ extension NSNotification.Name {
 
     /// Posted by a coordinator after a save has changed a store with `NSPersistentStoreRemoteChangeNotificationPostOptionKey`,
     /// with `NSStoreUUIDKey` and `NSPersistentStoreURLKey`. Saves of this process are noticed, through whatever coordinator
-    /// they go. Posted on a queue of its own, after the save.
+    /// they go, and in PostgreSQL stores those of other processes. Posted on a queue of its own, after the save.
     ///
     /// ```swift
     /// description.setOption(true as NSNumber, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
