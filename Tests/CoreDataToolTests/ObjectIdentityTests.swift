@@ -42,6 +42,28 @@ import Testing
         #expect(try titles("ANY tags == '\(tag)'").count == 5)
     }
 
+    @Test func objectsInSubqueriesAreFound() throws {
+        func labels(_ predicate: String) throws -> [String] {
+            let run = try store.query("Shelf", "--where", predicate)
+            #expect(run.status == 0, "\(run.errors)")
+            return try run.rows().compactMap { $0["label"] as? String }
+        }
+        let tag = try #require(try store.query("Tag").rows().first?["objectID"] as? String)
+        for there in [
+            "$t == 'Book/p\(book)'", "$t.objectID == 'Book/p\(book)'", "$t IN {'Book/p\(book)', 'Thing/p\(thing)'}",
+            "$t.shelf == 'Shelf/p1'",
+            "$t.shelf.objectID == 'Shelf/p1'", "ANY $t.tags == '\(tag)'", "$T.Shelf == 'shelf/p1' AND $T.Title == 't2'",
+        ] {
+            let name = there.contains("$T") ? "T" : "t"
+            #expect(try labels("SUBQUERY(things, $\(name), \(there)).@count > 0") == ["left"], "\(there)")
+            #expect(try labels("SUBQUERY(Things, $\(name), \(there)).@count == 0") == [], "\(there)")
+        }
+        #expect(try labels("SUBQUERY(things, $t, $t == 'Thing/p999').@count > 0") == [])
+        #expect(try titles("SUBQUERY(tags, $g, $g == '\(tag)').@count == 1 AND title == 't3'") == ["t3"])
+        let mistaken = try store.query("Shelf", "--where", "SUBQUERY(things, $t, $t.shelf == 'left').@count > 0")
+        #expect(mistaken.errors.contains("names no object"))
+    }
+
     @Test func theWholeAddressOfAnObjectMeansIt() throws {
         let uuid = try #require(SQLiteFile(store.url).value("SELECT Z_UUID FROM Z_METADATA"))
         #expect(try titles("SELF == 'x-coredata://\(uuid)/Book/p\(book)'") == ["t4"])
