@@ -64,6 +64,43 @@ import Testing
         #expect(mistaken.errors.contains("names no object"))
     }
 
+    @Test func objectIDIsTheObjectWhereAnAttributeDiffersInCaseAlone() throws {
+        let workplace = try Workplace()
+        let url = workplace.folder.appendingPathComponent("Parse.sqlite")
+        let item = NSEntityDescription("Item", [NSAttributeDescription("objectId", .stringAttributeType)])
+        relate(item, "next", item, inverse: "former")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([item]))
+        let opened = try coordinator.addPersistentStore(type: .sqlite, at: url)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            let first = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+            first.setValue("xyz", forKey: "objectId")
+            try context.save()
+            let second = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+            second.setValue("abc", forKey: "objectId")
+            second.setValue(first, forKey: "next")
+            try context.save()
+        }
+        try coordinator.remove(opened)
+        func lines(_ predicate: String) -> String {
+            let run = ToolRun(["query", url.path, "Item", "--columns", "objectID,objectId", "--where", predicate, "--format", "csv"])
+            return run.output + run.errors
+        }
+        let head = "objectID,objectId\r\n"
+        #expect(lines("objectID == 'Item/p1'") == head + "Item/p1,xyz\r\n")
+        #expect(lines("objectId == 'xyz'") == head + "Item/p1,xyz\r\n")
+        #expect(lines("OBJECTID == 'xyz'") == head + "Item/p1,xyz\r\n")
+        #expect(lines("next.objectID == 'Item/p1'") == head + "Item/p2,abc\r\n")
+        #expect(lines("next.objectId == 'xyz'") == head + "Item/p2,abc\r\n")
+        // Without the model the attribute has a name in lower case.
+        #expect(SQLiteFile(url).execute("DELETE FROM Z_MODELCACHE"))
+        let run = ToolRun([
+            "query", url.path, "Item", "--columns", "objectID,objectid", "--where", "objectID == 'Item/p2'", "--format", "csv",
+        ])
+        #expect(run.output == "objectID,objectid\r\nItem/p2,abc\r\n", "\(run.errors)")
+    }
+
     @Test func theWholeAddressOfAnObjectMeansIt() throws {
         let uuid = try #require(SQLiteFile(store.url).value("SELECT Z_UUID FROM Z_METADATA"))
         #expect(try titles("SELF == 'x-coredata://\(uuid)/Book/p\(book)'") == ["t4"])
