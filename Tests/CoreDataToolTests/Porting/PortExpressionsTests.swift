@@ -79,6 +79,22 @@ import Testing
         }
     }
 
+    @Test(arguments: ["@preconcurrency import CoreData", "public import CoreData", "@testable internal import CoreData"])
+    func foundationIsNotImportedBesideAnAttributedCoreData(_ own: String) throws {
+        let port = try PortRun("import Foundation\n\(own)\nlet p: NSPredicate\n")
+        #expect(try port.text() == "\(own)\nlet p: NSPredicate\n")
+        #expect(port.left == [])
+    }
+
+    @Test(arguments: ["@_exported import Foundation", "public import Foundation", "@preconcurrency import Foundation"])
+    func aFoundationThatStaysBesideCoreDataIsNamed(_ kept: String) throws {
+        let text = "\(kept)\nimport CoreData\nlet p: NSPredicate\n"
+        let port = try PortRun(text)
+        #expect(try port.text() == text)
+        #expect(port.left.count == 1 && port.left.first?.hasPrefix("1: ") == true, "\(port.run.output)")
+        #expect(try PortRun("\(kept)\nf()\n").left == [])
+    }
+
     @Test func namesThatXCTestBringsTooAreImportedOneByOne() throws {
         let port = try PortRun("import XCTest\nimport CoreData\n\nlet p: NSPredicate\nlet s: [NSSortDescriptor]\n")
         #expect(
