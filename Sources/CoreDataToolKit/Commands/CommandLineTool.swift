@@ -21,13 +21,14 @@ public struct CommandLineTool {
     public init() {
         self.init(
             output: OutputWriter(descriptor: 1), errors: OutputWriter(descriptor: 2),
-            environment: ProcessInfo.processInfo.environment)
+            environment: ProcessInfo.processInfo.environment, terminal: 1)
     }
 
-    init(output: OutputWriter, errors: OutputWriter, environment: [String: String]) {
+    /// - Parameter terminal: the descriptor that the output goes to; -1 for none.
+    init(output: OutputWriter, errors: OutputWriter, environment: [String: String], terminal: Int32 = -1) {
         self.output = output
         self.errors = errors
-        columns = environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 >= 20 ? $0 : nil } ?? 120
+        columns = TerminalWidth.columns(environment: environment, output: terminal)
     }
 
     private static let subcommands = [
