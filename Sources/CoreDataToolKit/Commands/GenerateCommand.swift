@@ -49,7 +49,7 @@ struct GenerateCommand {
     func run(_ output: OutputWriter, errors: OutputWriter) throws {
         let named = try NamedModel(path: path, version: version)
         let sources = try EntitySources(named.model, from: named.name, entities: entities, isPublic: isPublic)
-        for warning in sources.warnings { try errors.write("warning: \(warning)\n") }
+        for warning in sources.warnings { try errors.write(line: "warning: \(warning)") }
         if file == "-" {
             try output.write(sources.joined(named: "-").text)
         } else if let file {
@@ -62,7 +62,7 @@ struct GenerateCommand {
         throw ToolError(
             "Entities without a class: it would have another version hash than the model, and could not open stores of the model. "
                 + "Rename what is named here, or write the class with @Managed.",
-            details: sources.refusals.map { "  " + $0 }.joined(separator: "\n"))
+            details: sources.refusals.map { "  " + DisplayWidth.printable($0) }.joined(separator: "\n"))
     }
 
     private func writeFolder(_ sources: EntitySources, _ output: OutputWriter, _ errors: OutputWriter) throws {
@@ -70,12 +70,12 @@ struct GenerateCommand {
         guard entities == nil else { return }
         let current = sources.files.map(\.name) + sources.refusedFiles
         for name in GeneratedFolder(path: folder).leftOver(besides: current, firstLine: sources.firstLine) {
-            try errors.write("warning: \(name) is of an entity that the model no longer has.\n")
+            try errors.write(line: "warning: \(name) is of an entity that the model no longer has.")
         }
     }
 
     private func write(_ files: [EntitySources.File], to folder: String, _ output: OutputWriter) throws {
         let outcomes = try GeneratedFolder(path: folder).write(files)
-        for (file, outcome) in zip(files, outcomes) { try output.write("\(outcome.rawValue) \(file.name)\n") }
+        for (file, outcome) in zip(files, outcomes) { try output.write(line: "\(outcome.rawValue) \(file.name)") }
     }
 }
