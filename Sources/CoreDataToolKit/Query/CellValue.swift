@@ -104,6 +104,7 @@ enum CellValue: Equatable {
     /// Values of Foundation's classes, whatever the model says.
     private static func plain(_ value: Any) -> CellValue {
         switch value {
+        case is NSNull: return .null
         case let text as String: return .text(text)
         case let date as Date: return .text(DateText.text(of: date))
         case let uuid as UUID: return .text(uuid.uuidString)
