@@ -11,6 +11,7 @@ struct GenerateCommand {
             .init(name: "access", value: "LEVEL", help: "public or internal (the default)."),
             .init(name: "entity", value: "NAME,…", help: "Only these entities."),
             .init(name: "version", value: "NAME", help: "The version of a model with several; the current one by default."),
+            .init(name: "allow-refusals", value: nil, help: "Entities without a class are warnings: a person writes their classes."),
         ],
         notes: """
             Files whose text is the same already are left alone, and so is every file that the command did not make. What a class
@@ -25,11 +26,13 @@ struct GenerateCommand {
     private let isPublic: Bool
     private let entities: [String]?
     private let version: String?
+    private let allowsRefusals: Bool
 
     /// - Throws: `UsageError` for values that make no sense whatever the model.
     init(_ arguments: CommandSyntax.Arguments) throws(UsageError) {
         path = arguments.operands[0]
         version = arguments.values["version"]
+        allowsRefusals = arguments.flags.contains("allow-refusals")
         file = arguments.values["file"]
         if file != nil, arguments.values["output"] != nil {
             throw UsageError(message: "Give --output or --file, not both.")
@@ -59,6 +62,10 @@ struct GenerateCommand {
             try writeFolder(sources, output, errors)
         }
         guard !sources.refusals.isEmpty else { return }
+        if allowsRefusals {
+            for refusal in sources.refusals { try errors.write(line: "warning: An entity without a class: \(refusal).") }
+            return
+        }
         throw ToolError(
             "Entities without a class: it would have another version hash than the model, and could not open stores of the model. "
                 + "Rename what is named here, or write the class with @Managed.",

@@ -228,6 +228,20 @@ import Testing
         #expect(folder.generate("--entity", "Box").status == 0)
     }
 
+    @Test func entitiesWithoutAClassAreWarningsWhereThatIsWanted() throws {
+        let folder = try ModelFolder(
+            "<entity name=\"Frame\"><attribute name=\"context\" optional=\"YES\" attributeType=\"String\"/></entity><entity name=\"Box\"/>")
+        let refused = folder.generate()
+        #expect(refused.status == 1)
+        let run = folder.generate("--allow-refusals")
+        #expect(run.status == 0)
+        #expect(run.output == "unchanged Box.swift\n")
+        #expect(
+            run.errors
+                == "warning: An entity without a class: Frame: Frame.context: its name means something else in every managed object.\n")
+        #expect(!FileManager.default.fileExists(atPath: folder.file("Frame.swift").path))
+    }
+
     @Test func noFileIsNamedAsTheMainFileOfAProgram() throws {
         let folder = try ModelFolder("<entity name=\"Main\"><attribute name=\"x\" attributeType=\"String\"/></entity>")
         #expect(folder.generate().output == "written MainClass.swift\n")
