@@ -276,6 +276,23 @@ import Testing
         #expect(try folder.text("Product.swift").contains("    @Relationship(inverse: \\Maker.products) var maker: Maker?\n"))
     }
 
+    @Test func marksWithoutEffectAreInTheClassesOfAStore() throws {
+        let workplace = try Workplace()
+        let secret = NSAttributeDescription()
+        (secret.name, secret.attributeType) = ("secret", .stringAttributeType)
+        (secret.allowsCloudEncryption, secret.isIndexedBySpotlight) = (true, true)
+        let note = NSEntityDescription()
+        (note.name, note.properties) = ("Note", [secret])
+        let model = NSManagedObjectModel()
+        model.entities = [note]
+        let url = workplace.folder.appendingPathComponent("Notes.sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.remove(coordinator.addPersistentStore(type: .sqlite, at: url))
+        let run = ToolRun(["generate", url.path, "--file", "-"])
+        #expect(run.status == 0 && run.errors == "", "\(run.errors)")
+        #expect(run.output.contains("    @Attribute(.spotlight, .cloudEncryption) var secret: String?\n"), "\(run.output)")
+    }
+
     @Test func mistakesAreOneLine() throws {
         let folder = try ModelFolder("<entity name=\"A\"><attribute name=\"x\" attributeType=\"Integer 7\"/></entity>")
         #expect(
