@@ -5,7 +5,7 @@ import PackagePlugin
 /// `.xcdatamodeld` and `.xcdatamodel` in the target's folder, when the model has changed.
 ///
 /// The classes of a model are in one file in the build folder, and internal to the target; models in a folder named
-/// `Public` make public ones.
+/// `Public` make public ones. Entities that get no class are warnings: the target may write their classes itself.
 @main
 struct GenerateEntities: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {
@@ -16,14 +16,15 @@ struct GenerateEntities: BuildToolPlugin {
             return []
         }
         let tool = try context.tool(named: "CoreDataTool")
-        return models.map { model in
-            let name = model.deletingPathExtension().lastPathComponent
-            let output = context.pluginWorkDirectoryURL.appendingPathComponent("\(name)+Entities.swift")
+        return zip(models, Self.outputNames(of: models)).map { model, name in
+            let output = context.pluginWorkDirectoryURL.appendingPathComponent(name)
             let isPublic = model.deletingLastPathComponent().lastPathComponent == "Public"
             return .buildCommand(
                 displayName: "Making classes of \(model.lastPathComponent)",
                 executable: tool.url,
-                arguments: ["generate", model.path, "--file", output.path, "--access", isPublic ? "public" : "internal"],
+                arguments: [
+                    "generate", model.path, "--file", output.path, "--access", isPublic ? "public" : "internal", "--allow-refusals",
+                ],
                 inputFiles: Self.files(in: model),
                 outputFiles: [output])
         }
@@ -34,9 +35,24 @@ struct GenerateEntities: BuildToolPlugin {
         contents(of: folder).flatMap { url -> [URL] in
             switch url.pathExtension {
             case "xcdatamodeld", "xcdatamodel": [url]
-            case "": models(in: url)
-            default: []
+            // A file has no contents, and a hidden folder is none of the target's.
+            default: url.lastPathComponent.hasPrefix(".") ? [] : models(in: url)
             }
+        }
+    }
+
+    /// A file for the classes of each model. Models of one name, in different folders, get files with numbers: a module has no two
+    /// files of one name.
+    private static func outputNames(of models: [URL]) -> [String] {
+        var taken: Set<String> = []
+        return models.map { model in
+            let name = model.deletingPathExtension().lastPathComponent + "+Entities"
+            var (unique, number) = (name, 1)
+            while !taken.insert(unique.lowercased()).inserted {
+                number += 1
+                unique = "\(name)\(number)"
+            }
+            return unique + ".swift"
         }
     }
 

@@ -92,7 +92,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         willSet { requireEditable("preservesValueInHistoryOnDeletion") }
     }
 
-    /// Whether values should be encrypted in CloudKit. Kept with the model; has no effect here.
+    /// Whether values should be encrypted in CloudKit. Kept with the model, but not read from what Xcode compiled; has no effect here.
     open var allowsCloudEncryption: Bool = false {
         willSet { requireEditable("allowsCloudEncryption") }
     }

@@ -8,7 +8,8 @@ extension NSManagedObjectModel {
 
     /// Writes the model into an archive of the application's own, as one block of data.
     ///
-    /// A model whose predicates hold closures cannot be archived and is written as nothing.
+    /// A model whose predicates hold closures cannot be archived and is written as nothing. Left out are default values of the
+    /// application's own classes, names for Spotlight, and of fetch request templates the columns, groups and prefetched relationships.
     ///
     /// ```swift
     /// let data = try NSKeyedArchiver.archivedData(withRootObject: model, requiringSecureCoding: true)

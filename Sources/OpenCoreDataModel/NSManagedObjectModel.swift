@@ -87,6 +87,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
 
     /// Texts for people, by "Entity/Name", "Property/Name", "Property/Name/Entity/EntityName" or "ErrorString/Text".
     ///
+    /// Kept with the model for the program's own use: errors have the names and texts of the model itself, and no `.strings` file beside the
+    /// model is read.
+    ///
     /// ```swift
     /// model.localizationDictionary = ["Entity/Item": "Artikel", "Property/name/Entity/Item": "Name"]
     /// ```

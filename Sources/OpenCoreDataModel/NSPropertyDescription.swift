@@ -59,7 +59,7 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
         willSet { requireEditable("isIndexed") }
     }
 
-    /// Whether Spotlight should index the property. Kept with the model; has no effect here.
+    /// Whether Spotlight should index the property. Kept with the model, but not read from what Xcode compiled; has no effect here.
     open var isIndexedBySpotlight: Bool = false {
         willSet { requireEditable("isIndexedBySpotlight") }
     }

@@ -17,6 +17,27 @@ struct ArchiveTests {
         #expect(again.consistencyProblems() == [])
     }
 
+    @Test func marksAndTextsWithoutEffectSurvive() throws {
+        let model = try SampleModels.inventory()
+        let copy = try #require(model.copy() as? NSManagedObjectModel)
+        let entity = try #require(copy.entities.first { !$0.attributesByName.isEmpty })
+        let attribute = try #require(entity.attributesByName.values.min { $0.name < $1.name })
+        attribute.isIndexedBySpotlight = true
+        attribute.allowsCloudEncryption = true
+        copy.localizationDictionary = ["Entity/\(entity.name ?? "")": "Entität"]
+        let cached = try NSManagedObjectModel.decode(modelCache: copy.encodedModelCache())
+        let data = try NSKeyedArchiver.archivedData(withRootObject: copy, requiringSecureCoding: true)
+        let coded = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSManagedObjectModel.self, from: data))
+        for again in [cached, coded] {
+            #expect(again.localizationDictionary == copy.localizationDictionary)
+            let attributes = again.entities.flatMap { $0.attributesByName.values.filter { $0.entity.name == entity.name } }
+            #expect(Set(attributes.filter(\.isIndexedBySpotlight).map(\.name)) == [attribute.name])
+            #expect(Set(attributes.filter(\.allowsCloudEncryption).map(\.name)) == [attribute.name])
+            #expect(again.versionChecksum == model.versionChecksum)
+        }
+        #expect(try NSManagedObjectModel.decode(modelCache: model.encodedModelCache()).localizationDictionary == nil)
+    }
+
     @Test func writingIsStable() throws {
         let model = try SampleModels.inventory()
         let first = try model.archivedModel()

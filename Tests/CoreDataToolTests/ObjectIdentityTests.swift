@@ -42,6 +42,65 @@ import Testing
         #expect(try titles("ANY tags == '\(tag)'").count == 5)
     }
 
+    @Test func objectsInSubqueriesAreFound() throws {
+        func labels(_ predicate: String) throws -> [String] {
+            let run = try store.query("Shelf", "--where", predicate)
+            #expect(run.status == 0, "\(run.errors)")
+            return try run.rows().compactMap { $0["label"] as? String }
+        }
+        let tag = try #require(try store.query("Tag").rows().first?["objectID"] as? String)
+        for there in [
+            "$t == 'Book/p\(book)'", "$t.objectID == 'Book/p\(book)'", "$t IN {'Book/p\(book)', 'Thing/p\(thing)'}",
+            "$t.shelf == 'Shelf/p1'",
+            "$t.shelf.objectID == 'Shelf/p1'", "ANY $t.tags == '\(tag)'", "$T.Shelf == 'shelf/p1' AND $T.Title == 't2'",
+        ] {
+            let name = there.contains("$T") ? "T" : "t"
+            #expect(try labels("SUBQUERY(things, $\(name), \(there)).@count > 0") == ["left"], "\(there)")
+            #expect(try labels("SUBQUERY(Things, $\(name), \(there)).@count == 0") == [], "\(there)")
+        }
+        #expect(try labels("SUBQUERY(things, $t, $t == 'Thing/p999').@count > 0") == [])
+        #expect(try titles("SUBQUERY(tags, $g, $g == '\(tag)').@count == 1 AND title == 't3'") == ["t3"])
+        let mistaken = try store.query("Shelf", "--where", "SUBQUERY(things, $t, $t.shelf == 'left').@count > 0")
+        #expect(mistaken.errors.contains("names no object"))
+    }
+
+    @Test func objectIDIsTheObjectWhereAnAttributeDiffersInCaseAlone() throws {
+        let workplace = try Workplace()
+        let url = workplace.folder.appendingPathComponent("Parse.sqlite")
+        let item = NSEntityDescription("Item", [NSAttributeDescription("objectId", .stringAttributeType)])
+        relate(item, "next", item, inverse: "former")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([item]))
+        let opened = try coordinator.addPersistentStore(type: .sqlite, at: url)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            let first = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+            first.setValue("xyz", forKey: "objectId")
+            try context.save()
+            let second = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+            second.setValue("abc", forKey: "objectId")
+            second.setValue(first, forKey: "next")
+            try context.save()
+        }
+        try coordinator.remove(opened)
+        func lines(_ predicate: String) -> String {
+            let run = ToolRun(["query", url.path, "Item", "--columns", "objectID,objectId", "--where", predicate, "--format", "csv"])
+            return run.output + run.errors
+        }
+        let head = "objectID,objectId\r\n"
+        #expect(lines("objectID == 'Item/p1'") == head + "Item/p1,xyz\r\n")
+        #expect(lines("objectId == 'xyz'") == head + "Item/p1,xyz\r\n")
+        #expect(lines("OBJECTID == 'xyz'") == head + "Item/p1,xyz\r\n")
+        #expect(lines("next.objectID == 'Item/p1'") == head + "Item/p2,abc\r\n")
+        #expect(lines("next.objectId == 'xyz'") == head + "Item/p2,abc\r\n")
+        // Without the model the attribute has a name in lower case.
+        #expect(SQLiteFile(url).execute("DELETE FROM Z_MODELCACHE"))
+        let run = ToolRun([
+            "query", url.path, "Item", "--columns", "objectID,objectid", "--where", "objectID == 'Item/p2'", "--format", "csv",
+        ])
+        #expect(run.output == "objectID,objectid\r\nItem/p2,abc\r\n", "\(run.errors)")
+    }
+
     @Test func theWholeAddressOfAnObjectMeansIt() throws {
         let uuid = try #require(SQLiteFile(store.url).value("SELECT Z_UUID FROM Z_METADATA"))
         #expect(try titles("SELF == 'x-coredata://\(uuid)/Book/p\(book)'") == ["t4"])

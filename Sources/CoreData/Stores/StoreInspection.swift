@@ -21,9 +21,10 @@ package enum StoreInspection {
     }
 
     /// The value in a keyed archive, when it is made of Foundation's value types alone: texts, numbers, dates, data,
-    /// identifiers, addresses, arrays and dictionaries. Makes no object of any other class; nil for anything else.
+    /// identifiers, addresses, null, arrays and dictionaries. Makes no object of any other class; nil for anything else, also
+    /// where only a part is something else. Keys of dictionaries are texts, or numbers, which become texts.
     package static func plainValue(keyedArchive: Data) -> Any? {
         guard let archive = try? ObjectArchive(keyedArchive) else { return nil }
-        return (try? archive.plainValue(archive.root)) ?? nil
+        return (try? archive.plainValue(archive.root, isWhole: true)) ?? nil
     }
 }

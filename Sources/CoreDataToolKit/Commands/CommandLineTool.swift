@@ -21,13 +21,14 @@ public struct CommandLineTool {
     public init() {
         self.init(
             output: OutputWriter(descriptor: 1), errors: OutputWriter(descriptor: 2),
-            environment: ProcessInfo.processInfo.environment)
+            environment: ProcessInfo.processInfo.environment, terminal: 1)
     }
 
-    init(output: OutputWriter, errors: OutputWriter, environment: [String: String]) {
+    /// - Parameter terminal: the descriptor that the output goes to; -1 for none.
+    init(output: OutputWriter, errors: OutputWriter, environment: [String: String], terminal: Int32 = -1) {
         self.output = output
         self.errors = errors
-        columns = environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 >= 20 ? $0 : nil } ?? 120
+        columns = TerminalWidth.columns(environment: environment, output: terminal)
     }
 
     private static let subcommands = [
@@ -62,7 +63,7 @@ public struct CommandLineTool {
         } catch {
             // The reader went away, or the output cannot be written: the first is nobody's mistake.
             guard let failure = error as? OutputWriter.Failure, !failure.isBrokenPipe else { return Status.success }
-            try? errors.write("coredata: the output cannot be written: \(failure.reason)\n")
+            try? errors.write(line: "coredata: the output cannot be written: \(failure.reason)")
             try? errors.flush()
             return Status.failure
         }
@@ -105,20 +106,21 @@ public struct CommandLineTool {
             return try reportUsage(error.message, usage: "Usage: \(syntax.usage)")
         } catch let error as ToolError {
             try output.flush()
-            try errors.write("coredata: \(error.message)\n")
+            try errors.write(line: "coredata: \(error.message)")
             if let details = error.details { try errors.write(details + "\n") }
             return Status.failure
         } catch let error as OutputWriter.Failure {
             throw error
         } catch {
             try output.flush()
-            try errors.write("coredata: \(ErrorText.line(error))\n")
+            try errors.write(line: "coredata: \(ErrorText.line(error))")
             return Status.failure
         }
     }
 
     private func reportUsage(_ message: String, usage: String) throws -> Int32 {
-        try errors.write("coredata: \(message)\n\(usage)\n")
+        try errors.write(line: "coredata: \(message)")
+        try errors.write(usage + "\n")
         return Status.usage
     }
 }

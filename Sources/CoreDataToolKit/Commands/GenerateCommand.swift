@@ -11,6 +11,7 @@ struct GenerateCommand {
             .init(name: "access", value: "LEVEL", help: "public or internal (the default)."),
             .init(name: "entity", value: "NAME,…", help: "Only these entities."),
             .init(name: "version", value: "NAME", help: "The version of a model with several; the current one by default."),
+            .init(name: "allow-refusals", value: nil, help: "Entities without a class are warnings: a person writes their classes."),
         ],
         notes: """
             Files whose text is the same already are left alone, and so is every file that the command did not make. What a class
@@ -25,11 +26,13 @@ struct GenerateCommand {
     private let isPublic: Bool
     private let entities: [String]?
     private let version: String?
+    private let allowsRefusals: Bool
 
     /// - Throws: `UsageError` for values that make no sense whatever the model.
     init(_ arguments: CommandSyntax.Arguments) throws(UsageError) {
         path = arguments.operands[0]
         version = arguments.values["version"]
+        allowsRefusals = arguments.flags.contains("allow-refusals")
         file = arguments.values["file"]
         if file != nil, arguments.values["output"] != nil {
             throw UsageError(message: "Give --output or --file, not both.")
@@ -49,7 +52,7 @@ struct GenerateCommand {
     func run(_ output: OutputWriter, errors: OutputWriter) throws {
         let named = try NamedModel(path: path, version: version)
         let sources = try EntitySources(named.model, from: named.name, entities: entities, isPublic: isPublic)
-        for warning in sources.warnings { try errors.write("warning: \(warning)\n") }
+        for warning in sources.warnings { try errors.write(line: "warning: \(warning)") }
         if file == "-" {
             try output.write(sources.joined(named: "-").text)
         } else if let file {
@@ -59,10 +62,14 @@ struct GenerateCommand {
             try writeFolder(sources, output, errors)
         }
         guard !sources.refusals.isEmpty else { return }
+        if allowsRefusals {
+            for refusal in sources.refusals { try errors.write(line: "warning: An entity without a class: \(refusal).") }
+            return
+        }
         throw ToolError(
             "Entities without a class: it would have another version hash than the model, and could not open stores of the model. "
                 + "Rename what is named here, or write the class with @Managed.",
-            details: sources.refusals.map { "  " + $0 }.joined(separator: "\n"))
+            details: sources.refusals.map { "  " + DisplayWidth.printable($0) }.joined(separator: "\n"))
     }
 
     private func writeFolder(_ sources: EntitySources, _ output: OutputWriter, _ errors: OutputWriter) throws {
@@ -70,12 +77,12 @@ struct GenerateCommand {
         guard entities == nil else { return }
         let current = sources.files.map(\.name) + sources.refusedFiles
         for name in GeneratedFolder(path: folder).leftOver(besides: current, firstLine: sources.firstLine) {
-            try errors.write("warning: \(name) is of an entity that the model no longer has.\n")
+            try errors.write(line: "warning: \(name) is of an entity that the model no longer has.")
         }
     }
 
     private func write(_ files: [EntitySources.File], to folder: String, _ output: OutputWriter) throws {
         let outcomes = try GeneratedFolder(path: folder).write(files)
-        for (file, outcome) in zip(files, outcomes) { try output.write("\(outcome.rawValue) \(file.name)\n") }
+        for (file, outcome) in zip(files, outcomes) { try output.write(line: "\(outcome.rawValue) \(file.name)") }
     }
 }

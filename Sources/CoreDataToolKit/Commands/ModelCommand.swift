@@ -41,7 +41,7 @@ struct ModelCommand {
         } catch let error as ModelReadingError {
             throw ToolError("The model '\(path)' cannot be written: \(ErrorText.line(error))")
         }
-        for omission in contents.omissions { try errors.write("warning: \(omission)\n") }
+        for omission in contents.omissions { try errors.write(line: "warning: \(omission)") }
         guard let output else {
             try writer.write(contents.text + "\n")
             return
@@ -49,7 +49,7 @@ struct ModelCommand {
         let url = URL(fileURLWithPath: output)
         do {
             let isWritten = try contents.write(to: url)
-            try writer.write("\(isWritten ? "written" : "unchanged") \(url.lastPathComponent)\n")
+            try writer.write(line: "\(isWritten ? "written" : "unchanged") \(url.lastPathComponent)")
         } catch {
             throw ToolError("'\(output)' cannot be written: \(ErrorText.line(error)) Choose another --output.")
         }

@@ -29,7 +29,7 @@ struct PortCommand {
 
     func run(_ output: OutputWriter, errors: OutputWriter) throws {
         let folder = try PortingFolder(path: path)
-        for reason in folder.skipped { try errors.write("skipped: \(DisplayWidth.printable(reason))\n") }
+        for reason in folder.skipped { try errors.write(line: "skipped: \(reason)") }
         if writes { try folder.write() }
         if isJSON {
             try output.write(json(folder).indented() + "\n")
@@ -39,7 +39,7 @@ struct PortCommand {
             let changes = file.ported.edits.map { (line: $0.line, text: $0.summary) }
             let left = file.ported.remainders.map { (line: $0.line, text: "left: " + $0.rule) }
             for (line, text) in (changes + left).sorted(by: { $0.line < $1.line }) {
-                try output.write(DisplayWidth.printable("\(file.name):\(line): \(text)") + "\n")
+                try output.write(line: "\(file.name):\(line): \(text)")
             }
         }
         try output.write(summary(folder))

@@ -88,7 +88,7 @@ struct QueryCommand {
     func run(_ output: OutputWriter, errors: OutputWriter, columns width: Int) throws {
         let opened = try OpenedStore(path: path, modelPath: modelPath, entity: entityName)
         let (store, entity) = (opened.store, opened.entity)
-        for problem in store.problems { try errors.write("coredata: \(problem)\n") }
+        for problem in store.problems { try errors.write(line: "coredata: \(problem)") }
         let columns = try QueryColumn.columns(named: columnNames, of: entity, model: store.model)
         var rows = QueryRows(context: opened.context, entity: entity, columns: columns, reader: store.reader)
         rows.predicate = try predicateText.map { text throws(ToolError) in
@@ -104,7 +104,7 @@ struct QueryCommand {
             if writer.needsAllRows { _ = try rows.forEach { writer.measure($0) } }
             let outcome = try rows.forEach { try writer.write($0, to: output) }
             try writer.finish(rowCount: outcome.count, to: output)
-            for problem in outcome.problems { try errors.write("coredata: \(problem)\n") }
+            for problem in outcome.problems { try errors.write(line: "coredata: \(problem)") }
         } catch let failure as SQLiteReader.Failure {
             throw StoreContents.error(failure, store.file)
         }

@@ -35,7 +35,7 @@ struct EntitySource {
         var left: Set<String> = []
         for property in own {
             if let problem = problem(of: property) {
-                members.append("    // \(property.name) is not declared: \(problem).")
+                members.append("    // " + DisplayWidth.printable("\(property.name) is not declared: \(problem)."))
                 if Self.countsInVersionHash(property) {
                     refuse(property.name, problem)
                 } else {

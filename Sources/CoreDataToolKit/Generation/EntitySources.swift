@@ -37,7 +37,7 @@ struct EntitySources {
         var warnings = names.warnings
         var files: [File] = []
         var refused: [(entity: NSEntityDescription, reasons: [String])] = []
-        let first = "\(Self.mark) from \(source). What is changed here is lost: change the model.\n"
+        let first = DisplayWidth.printable("\(Self.mark) from \(source). What is changed here is lost: change the model.") + "\n"
         for entity in entities where chosen?.contains(entity.name ?? "") ?? true {
             var entitySource = EntitySource(entity, names: names, isPublic: isPublic)
             let text = entitySource.text()

@@ -40,6 +40,9 @@ public final class OutputWriter {
         if buffer.count >= Self.capacity { try flush() }
     }
 
+    /// Adds a line for people, in which names from files cannot steer the terminal or break the line.
+    func write(line: String) throws { try write(DisplayWidth.printable(line) + "\n") }
+
     /// Sends what is in the buffer.
     func flush() throws {
         guard !buffer.isEmpty else { return }

@@ -3,8 +3,10 @@ extension PortingRules {
     private struct Import {
         let tokens: Range<Int>
         let module: String
-        /// Whether the whole module is imported, without attributes.
-        let isPlain: Bool
+        /// Whether the whole module is imported.
+        let isWhole: Bool
+        /// Whether attributes or modifiers stand before it.
+        let isMarked: Bool
     }
 
     private static let missingModules: Set<String> = [
@@ -27,7 +29,7 @@ extension PortingRules {
             guard let first = names.first else { return nil }
             let isKind = ["class", "struct", "enum", "protocol", "func", "var", "let", "typealias"].contains(first) && names.count > 1
             return Import(
-                tokens: start..<end, module: isKind ? names[1] : first, isPlain: !isKind && names.count == 1 && start == index)
+                tokens: start..<end, module: isKind ? names[1] : first, isWhole: !isKind && names.count == 1, isMarked: start < index)
         }
     }
 
@@ -36,8 +38,14 @@ extension PortingRules {
         for entry in found where Self.missingModules.contains(entry.module) {
             leave(entry.tokens.lowerBound, "The module \(entry.module) does not exist here.")
         }
-        guard let own = found.first(where: { $0.module == "CoreData" && $0.isPlain }) else { return }
-        for entry in found where entry.module == "Foundation" && entry.isPlain { remove(entry.tokens) }
+        guard let own = found.first(where: { $0.module == "CoreData" && $0.isWhole }) else { return }
+        for entry in found where entry.module == "Foundation" && entry.isWhole {
+            if entry.isMarked {
+                leave(entry.tokens.lowerBound, "Foundation declares NSPredicate and other names of CoreData too: remove its import.")
+            } else {
+                remove(entry.tokens)
+            }
+        }
         guard found.contains(where: { $0.module == "XCTest" }) else { return }
         let imported = Set(found.filter { $0.module == "CoreData" }.flatMap { $0.tokens.map { source.word($0) } })
         let used = Set(

@@ -1,9 +1,12 @@
 /// What only a person can change.
 extension PortingRules {
-    private static let missingTypes: Set<String> = [
-        "NSFetchedResultsController", "NSPersistentCloudKitContainer",
-        "NSMigrationManager", "NSEntityMigrationPolicy", "NSStagedMigrationManager", "NSQueryGenerationToken", "NSPersistentHistoryToken",
-        "NSPersistentHistoryChangeRequest", "NSCoreDataCoreSpotlightDelegate",
+    /// Classes and types of Core Data that the package does not declare.
+    static let missingTypes: Set<String> = [
+        "NSCoreDataCoreSpotlightDelegate", "NSCustomMigrationStage", "NSEntityMigrationPolicy", "NSLightweightMigrationStage",
+        "NSManagedObjectModelReference", "NSMigrationManager", "NSMigrationStage", "NSPersistentCloudKitContainer",
+        "NSPersistentCloudKitContainerEventRequest", "NSPersistentCloudKitContainerEventResult", "NSPersistentCloudKitContainerOptions",
+        "NSPersistentHistoryChange", "NSPersistentHistoryChangeRequest", "NSPersistentHistoryChangeType", "NSPersistentHistoryResult",
+        "NSPersistentHistoryResultType", "NSPersistentHistoryToken", "NSPersistentHistoryTransaction", "NSStagedMigrationManager",
     ]
 
     mutating func lookAtWord(_ word: String, _ index: Int) {

@@ -32,22 +32,39 @@ enum CellValue: Equatable {
     }
 
     /// The dictionary of a composite attribute, its elements in declared order.
-    init(_ value: Any?, of composite: NSCompositeAttributeDescription, _ transformables: Set<ObjectIdentifier>) {
-        guard let values = value as? [String: Any] else {
+    ///
+    /// - Parameter odd: what is shown of elements that are not what the model says, by their paths in the attribute.
+    init(
+        _ value: Any?, of composite: NSCompositeAttributeDescription, _ transformables: Set<ObjectIdentifier>,
+        odd: [String: CellValue] = [:]
+    ) {
+        let values = value as? [String: Any]
+        if values == nil, odd.isEmpty {
             self = .null
             return
         }
         self = .structure(
             .object(
                 composite.elements.compactMap { element in
-                    guard let value = values[element.name] else { return nil }
+                    if let shown = odd[element.name] { return JSONValue.Member(element.name, shown.json) }
+                    let value = values?[element.name]
                     if let inner = element as? NSCompositeAttributeDescription {
-                        return JSONValue.Member(element.name, CellValue(value, of: inner, transformables).json)
+                        let odd = Self.odd(odd, in: inner)
+                        if value == nil, odd.isEmpty { return nil }
+                        return JSONValue.Member(element.name, CellValue(value, of: inner, transformables, odd: odd).json)
                     }
+                    guard let value else { return nil }
                     let isTransformable = transformables.contains(ObjectIdentifier(element))
                     return JSONValue.Member(
                         element.name, CellValue(value, type: element.attributeType, isTransformable: isTransformable).json)
                 }))
+    }
+
+    /// The odd values of an inner composite attribute, by their paths in that one.
+    private static func odd(_ odd: [String: CellValue], in inner: NSCompositeAttributeDescription) -> [String: CellValue] {
+        let prefix = inner.name + "."
+        let elements = odd.filter { $0.key.hasPrefix(prefix) }.map { (String($0.key.dropFirst(prefix.count)), $0.value) }
+        return Dictionary(uniqueKeysWithValues: elements)
     }
 
     /// The identity of an object: `Entity/p12`.
@@ -87,6 +104,7 @@ enum CellValue: Equatable {
     /// Values of Foundation's classes, whatever the model says.
     private static func plain(_ value: Any) -> CellValue {
         switch value {
+        case is NSNull: return .null
         case let text as String: return .text(text)
         case let date as Date: return .text(DateText.text(of: date))
         case let uuid as UUID: return .text(uuid.uuidString)

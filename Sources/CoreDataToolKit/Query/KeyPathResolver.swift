@@ -71,10 +71,11 @@ enum KeyPathResolver {
         return Resolved(keyPath: keys.joined(separator: "."), property: last)
     }
 
-    /// The property of a name: spelled exactly so, or the only one that differs in case alone.
+    /// The property of a name: spelled exactly so, or the only one that differs in case alone. `objectID` is the object itself.
     static func property(_ name: String, of entity: NSEntityDescription) -> NSPropertyDescription? {
         let properties = entity.propertiesByName
-        return properties[name] ?? near(name, in: Array(properties.values))
+        if let property = properties[name] { return property }
+        return name == QueryColumn.objectID ? nil : near(name, in: Array(properties.values))
     }
 
     /// The element of a name in a composite attribute, found in the same way.

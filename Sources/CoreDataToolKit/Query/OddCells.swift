@@ -25,7 +25,20 @@ struct OddCells {
 
     /// The value of a column as it is in the file, where the engine would show something else.
     static func value(of column: QueryColumn, among cells: [CellChecks.OddCell]?) -> CellValue? {
-        guard let odd = cells?.first(where: { $0.cell.property == column.name }) else { return nil }
+        cells?.first { $0.cell.property == column.name }.flatMap(value)
+    }
+
+    /// The values of a composite attribute's elements as they are in the file, by their paths in the attribute, where the engine would show
+    /// something else.
+    static func elements(of column: QueryColumn, among cells: [CellChecks.OddCell]?) -> [String: CellValue] {
+        let prefix = column.name + "."
+        let elements = (cells ?? []).filter { $0.cell.property.hasPrefix(prefix) }.compactMap { odd in
+            value(odd).map { (String(odd.cell.property.dropFirst(prefix.count)), $0) }
+        }
+        return Dictionary(elements, uniquingKeysWith: { first, _ in first })
+    }
+
+    private static func value(_ odd: CellChecks.OddCell) -> CellValue? {
         switch odd.fault {
         case .kind: return CellValue(odd.value)
         case .missingFile: return .null

@@ -107,13 +107,10 @@ struct PredicateResolver {
         case .variable:
             guard let entity = scope.variables[operand.variable] else { return try resolve(operand, in: scope) }
             let path = try resolve(expression.keyPath, from: entity)
-            if path == expression.keyPath { return expression }
-            return (try? NSExpression.parse("$\(operand.variable).\(path)")) ?? expression
+            return path == expression.keyPath ? expression : operand.appending(path)
         default:
-            // `SUBQUERY(…).@count`: made again from its text, the only way to give a key path an operand.
             let resolved = try resolve(operand, in: scope)
-            if resolved == operand { return expression }
-            return (try? NSExpression.parse("\(resolved).\(expression.keyPath)")) ?? expression
+            return resolved == operand ? expression : resolved.appending(expression.keyPath)
         }
     }
 
@@ -194,14 +191,22 @@ struct PredicateResolver {
     private func objectEntity(_ expression: inout NSExpression, in scope: Scope) -> NSEntityDescription? {
         if expression.expressionType == .evaluatedObject { return scope.entity }
         if expression.expressionType == .variable { return scope.variables[expression.variable] }
-        guard expression.expressionType == .keyPath, expression.operand.expressionType == .evaluatedObject else { return nil }
+        guard expression.expressionType == .keyPath else { return nil }
+        let start = expression.operand
+        let entity: NSEntityDescription?
+        switch start.expressionType {
+        case .evaluatedObject: entity = scope.entity
+        case .variable: entity = scope.variables[start.variable]
+        default: entity = nil
+        }
+        guard let entity else { return nil }
         let suffix = "." + QueryColumn.objectID
         let path = expression.keyPath
         if path == QueryColumn.objectID || path == "self" {
-            expression = NSExpression.expressionForEvaluatedObject()
-            return scope.entity
+            expression = start
+            return entity
         }
-        if path.hasSuffix(suffix) { expression = NSExpression(forKeyPath: String(path.dropLast(suffix.count))) }
+        if path.hasSuffix(suffix) { expression = start.appending(String(path.dropLast(suffix.count))) }
         return (property(expression, in: scope) as? NSRelationshipDescription)?.destinationEntity
     }
 

@@ -70,19 +70,22 @@ struct QueryRows {
             if let (key, cells) = oddCells { odd.add(cells, of: key) }
             try body(
                 columns.map { column in
-                    OddCells.value(of: column, among: oddCells?.1) ?? value(of: object, column, counts[id])
+                    OddCells.value(of: column, among: oddCells?.1) ?? value(of: object, column, counts[id], oddCells?.1)
                 })
         }
         context.reset()
     }
 
-    private func value(of object: NSManagedObject, _ column: QueryColumn, _ counts: NSDictionary?) -> CellValue {
+    private func value(
+        of object: NSManagedObject, _ column: QueryColumn, _ counts: NSDictionary?, _ oddCells: [CellChecks.OddCell]?
+    ) -> CellValue {
         switch column.source {
         case .object: return CellValue(object.objectID)
         case .attribute(let type, let isTransformable):
             return CellValue(object.value(forKeyPath: column.name), type: type, isTransformable: isTransformable)
         case .composite(let composite, let transformables):
-            return CellValue(object.value(forKeyPath: column.name), of: composite, transformables)
+            let odd = OddCells.elements(of: column, among: oddCells)
+            return CellValue(object.value(forKeyPath: column.name), of: composite, transformables, odd: odd)
         case .toOne:
             guard let destination = object.value(forKey: column.name) as? NSManagedObject else { return .null }
             return CellValue(destination.objectID)

@@ -52,6 +52,7 @@ struct CellChecks {
 
     /// - Parameters:
     ///   - entity: the entity whose properties are looked at; nil for all of the table.
+    ///   - properties: the properties that are looked at, with all elements of composite attributes; nil for all.
     init(_ table: StoreInspection.EntityTable, entity: NSEntityDescription?, properties: Set<String>? = nil, file: StoreFile) {
         self.table = SQLiteReader.identifier(table.name)
         folder = file.externalDataFolder
@@ -62,8 +63,13 @@ struct CellChecks {
             next = current.superentity
         }
         checks = table.cells.filter { cell in
-            (entity == nil || ancestors.contains(cell.entity)) && properties?.contains(cell.property) != false
+            (entity == nil || ancestors.contains(cell.entity)) && (properties.map { Self.covers($0, cell.property) } ?? true)
         }.flatMap(Self.checks)
+    }
+
+    /// Whether properties have a property among them, or the composite attribute of an element, which is named by its path.
+    private static func covers(_ properties: Set<String>, _ property: String) -> Bool {
+        properties.contains(property) || properties.contains { property.hasPrefix($0 + ".") }
     }
 
     // MARK: Conditions

@@ -68,7 +68,7 @@ struct InferredModel {
             if hiddenKey(column, in: table) != nil { continue }
             let name = column.name.dropFirst().lowercased()
             guard !name.isEmpty, names.insert(name).inserted else { continue }
-            if let destination = destination(of: column, in: table) {
+            if let destination = try destination(of: column, in: table) {
                 properties.append(relationship(name, to: destination, maxCount: 1))
             } else {
                 let attribute = NSAttributeDescription()
@@ -111,7 +111,7 @@ struct InferredModel {
     }
 
     /// The entity that a to-one column leads to, where the tables tell; nil for an attribute.
-    private func destination(of column: StoreContents.Column, in table: String) -> NSEntityDescription? {
+    private func destination(of column: StoreContents.Column, in table: String) throws -> NSEntityDescription? {
         guard column.type == "INTEGER" else { return nil }
         let tail = "_" + column.name.dropFirst()
         for other in contents.columns(of: table) where other.name.hasSuffix(tail) {
@@ -124,9 +124,33 @@ struct InferredModel {
         if let sameName = contents.entities.first(where: { $0.name.uppercased() == name }) {
             return descriptions[sameName.number]
         }
-        // With one hierarchy in the store there is nowhere else to lead to.
+        // With one hierarchy in the store there is nowhere else to lead to. Old frameworks named the index of an attribute in the same
+        // way, though: in doubt it is one.
         let roots = contents.entities.filter { $0.superNumber == 0 }
-        return roots.count == 1 ? descriptions[roots[0].number] : nil
+        guard roots.count == 1, isBehindIntegers(column, in: table), try leadsToOtherRows(column, in: table) else { return nil }
+        return descriptions[roots[0].number]
+    }
+
+    /// Whether a column stands where those of relationships do: behind all integers of its entity. Of a table with subentities, whose
+    /// integers follow, nothing is known.
+    private func isBehindIntegers(_ column: StoreContents.Column, in table: String) -> Bool {
+        if contents.entities.contains(where: { $0.superNumber != 0 }) { return true }
+        let following = contents.columns(of: table).drop { $0.name != column.name }.prefix { $0.type == "INTEGER" }
+        return following.allSatisfy { other in
+            other.name.hasPrefix("Z_") || Self.entityNumber(inColumn: other.name) != nil
+                || contents.indexNames.contains("\(table)_\(other.name)_INDEX")
+        }
+    }
+
+    /// Whether a column has values, and all of them are keys of other rows of the table. Reads the whole table.
+    private func leadsToOtherRows(_ column: StoreContents.Column, in table: String) throws -> Bool {
+        let (name, rows) = (SQLiteReader.identifier(column.name), SQLiteReader.identifier(table))
+        let row = try reader.rows(
+            "SELECT count(*), count(CASE WHEN t.Z_PK <> t.\(name) AND EXISTS (SELECT 1 FROM \(rows) d WHERE d.Z_PK = t.\(name)) THEN 1 END) "
+                + "FROM \(rows) t WHERE t.\(name) IS NOT NULL", isLimited: contents.views[table] != nil
+        ).first
+        guard let count = row?[0].integer else { return false }
+        return count > 0 && row?[1].integer == count
     }
 
     private func relationship(_ name: String, to destination: NSEntityDescription, maxCount: Int)

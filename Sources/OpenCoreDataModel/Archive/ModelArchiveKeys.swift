@@ -11,6 +11,10 @@ enum ModelArchiveKeys {
     /// Under which archives made here before had them.
     static let formerCompositeElements = "NSElements"
     static let defaultFetchFlags = 30
+    // Own keys of what no archive of Apple's shows; other readers pass over them.
+    static let indexedBySpotlight = "OpenCoreDataIndexedBySpotlight"
+    static let cloudEncryption = "OpenCoreDataAllowsCloudEncryption"
+    static let localization = "OpenCoreDataLocalizationDictionary"
 
     /// The bits of `_P`, which sums a property up.
     enum PropertyBits {

@@ -40,6 +40,7 @@ extension ModelArchiveReader {
         property.isOptional = try archive.boolean("NSIsOptional", of: object)
         property.isTransient = try archive.boolean("NSIsTransient", of: object)
         property.isIndexed = try archive.boolean("NSIsIndexed", of: object)
+        property.isIndexedBySpotlight = try archive.boolean(ModelArchiveKeys.indexedBySpotlight, of: object)
         property.versionHashModifier = try archive.text("NSVersionHashModifier", of: object)
         if let identifier = try archive.text("NSRenamingIdentifier", of: object), identifier != name {
             property.renamingIdentifier = identifier
@@ -68,6 +69,7 @@ extension ModelArchiveReader {
         let flags = try archive.integer("NSFlagsKey", of: object) ?? 0
         attribute.allowsExternalBinaryDataStorage = flags & ModelArchiveKeys.externalStorageFlag != 0
         attribute.preservesValueInHistoryOnDeletion = flags & ModelArchiveKeys.preservedOnDeletionFlag != 0
+        attribute.allowsCloudEncryption = try archive.boolean(ModelArchiveKeys.cloudEncryption, of: object)
         return attribute
     }
 

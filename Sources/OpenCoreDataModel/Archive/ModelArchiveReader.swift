@@ -51,6 +51,9 @@ struct ModelArchiveReader {
             }
             model.setEntities(unique(members), forConfigurationName: name)
         }
+        model.localizationDictionary = try archive.reference(ModelArchiveKeys.localization, of: root).flatMap {
+            try archive.plainValue($0) as? [String: String]
+        }
         let identifiers = try archive.elements("NSVersionIdentifiers", of: root) ?? []
         model.versionIdentifiers = Set(try identifiers.compactMap { try archive.plainValue($0) as? AnyHashable })
         for (name, number) in try archive.dictionary("NSFetchRequestTemplates", of: root) ?? [] {

@@ -3,7 +3,8 @@ import Predicates
 /// Writes a model as the keyed archive that compiled models and stores hold.
 ///
 /// Class names, keys and structure are those of archives written by Apple's framework for a model that has not been in
-/// use: each entity lists its own properties only. Default values of an application's own classes are left out.
+/// use: each entity lists its own properties only. Default values of an application's own classes are left out, and so are the columns,
+/// groups and prefetched relationships of fetch request templates and names for Spotlight.
 final class ModelArchiveWriter {
     private let writer: ObjectArchiveWriter
     private let predicates: PredicateArchiveWriter
@@ -34,6 +35,7 @@ final class ModelArchiveWriter {
                 entries["NSFetchRequestTemplates"] = writer.dictionary(
                     model.fetchRequestTemplates.map { ($0.key, reference(to: $0.value)) }, isMutable: true)
             }
+            if let texts = model.localizationDictionary { entries[ModelArchiveKeys.localization] = writer.plainValue(texts) }
             let identifiers = model.versionIdentifiers.compactMap { writer.plainValue($0.base) }
             entries["NSVersionIdentifiers"] = writer.array(identifiers, className: "NSSet")
             if !model.configurations.isEmpty {
@@ -189,6 +191,7 @@ final class ModelArchiveWriter {
         } else {
             bits |= Bits.noModifier
         }
+        if property.isIndexedBySpotlight { entries[ModelArchiveKeys.indexedBySpotlight] = .boolean(true) }
         if property.isIndexed { entries["NSIsIndexed"] = .boolean(true) } else { entries["_P"] = .integer(Int64(bits)) }
         return entries
     }
@@ -202,6 +205,7 @@ final class ModelArchiveWriter {
             (attribute.allowsExternalBinaryDataStorage ? ModelArchiveKeys.externalStorageFlag : 0)
             | (attribute.preservesValueInHistoryOnDeletion ? ModelArchiveKeys.preservedOnDeletionFlag : 0)
         entries["NSFlagsKey"] = .integer(Int64(flags))
+        if attribute.allowsCloudEncryption { entries[ModelArchiveKeys.cloudEncryption] = .boolean(true) }
         if let derived = attribute as? NSDerivedAttributeDescription {
             entries["NSIsReadOnly"] = .boolean(true)
             entries["NSFilteringPredicate"] = ObjectArchiveWriter.null

@@ -195,8 +195,9 @@ package struct ObjectArchive {
 
     /// The value at a number as one of Foundation's: text, number, date, data, identifier, address or a collection.
     ///
-    /// An object of any other class gives nil: an archive cannot make the reader instantiate anything.
-    package func plainValue(_ number: Int, depth: Int = 0) throws -> Any? {
+    /// An object of any other class gives nil: an archive cannot make the reader instantiate anything. In collections such parts are
+    /// left out, unless only whole values are wanted, among which null counts and numbers may be keys.
+    package func plainValue(_ number: Int, depth: Int = 0, isWhole: Bool = false) throws -> Any? {
         guard depth < 16 else { throw ModelReadingError.damagedArchive("The archive's values are nested too deeply.") }
         switch try value(number) {
         case nil, .null?, .uid?, .array?: return nil
@@ -207,11 +208,11 @@ package struct ObjectArchive {
         case .date(let seconds)?: return Date(timeIntervalSinceReferenceDate: seconds)
         case .data(let data)?: return data
         case .string(let text)?: return text
-        case .dictionary?: return try object(number).flatMap { try plainValue($0, depth: depth) }
+        case .dictionary?: return try object(number).flatMap { try plainValue($0, depth: depth, isWhole) }
         }
     }
 
-    private func plainValue(_ object: Object, depth: Int) throws -> Any? {
+    private func plainValue(_ object: Object, depth: Int, _ isWhole: Bool) throws -> Any? {
         switch object.className {
         case "NSString", "NSMutableString": return try text(object.number)
         case "NSDate":
@@ -235,17 +236,27 @@ package struct ObjectArchive {
             return URL(string: text)
         case "NSDecimalNumber", "NSDecimalNumberPlaceholder": return try ArchivedDecimal.number(object, in: self)
         case _ where Self.listClasses.contains(object.className):
-            return try elements(of: object).compactMap { try plainValue($0, depth: depth + 1) }
+            let numbers = try elements(of: object)
+            let values = try numbers.compactMap { try plainValue($0, depth: depth + 1, isWhole: isWhole) }
+            return isWhole && values.count < numbers.count ? nil : values
         case "NSDictionary", "NSMutableDictionary":
+            let entries = try entries(of: object)
             var values: [String: Any] = [:]
             // Keys of other kinds are passed over.
-            for (key, number) in try entries(of: object) {
-                guard let key = try plainValue(key, depth: depth + 1) as? String else { continue }
-                values[key] = try plainValue(number, depth: depth + 1)
+            for (key, number) in entries {
+                guard let key = try self.key(key, depth: depth + 1, isWhole) else { continue }
+                values[key] = try plainValue(number, depth: depth + 1, isWhole: isWhole)
             }
-            return values
+            return isWhole && values.count < entries.count ? nil : values
+        case "NSNull": return isWhole ? NSNull() : nil
         default: return nil
         }
+    }
+
+    private func key(_ number: Int, depth: Int, _ isWhole: Bool) throws -> String? {
+        let key = try plainValue(number, depth: depth, isWhole: isWhole)
+        if isWhole, let number = key as? NSNumber { return number.stringValue }
+        return key as? String
     }
 
     /// The bytes of an entry.

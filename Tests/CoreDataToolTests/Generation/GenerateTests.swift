@@ -228,6 +228,20 @@ import Testing
         #expect(folder.generate("--entity", "Box").status == 0)
     }
 
+    @Test func entitiesWithoutAClassAreWarningsWhereThatIsWanted() throws {
+        let folder = try ModelFolder(
+            "<entity name=\"Frame\"><attribute name=\"context\" optional=\"YES\" attributeType=\"String\"/></entity><entity name=\"Box\"/>")
+        let refused = folder.generate()
+        #expect(refused.status == 1)
+        let run = folder.generate("--allow-refusals")
+        #expect(run.status == 0)
+        #expect(run.output == "unchanged Box.swift\n")
+        #expect(
+            run.errors
+                == "warning: An entity without a class: Frame: Frame.context: its name means something else in every managed object.\n")
+        #expect(!FileManager.default.fileExists(atPath: folder.file("Frame.swift").path))
+    }
+
     @Test func noFileIsNamedAsTheMainFileOfAProgram() throws {
         let folder = try ModelFolder("<entity name=\"Main\"><attribute name=\"x\" attributeType=\"String\"/></entity>")
         #expect(folder.generate().output == "written MainClass.swift\n")
@@ -260,6 +274,23 @@ import Testing
         let run = ToolRun(["generate", store.path, "--output", folder.outputPath])
         #expect(run.output == "written Maker.swift\nwritten Product.swift\n")
         #expect(try folder.text("Product.swift").contains("    @Relationship(inverse: \\Maker.products) var maker: Maker?\n"))
+    }
+
+    @Test func marksWithoutEffectAreInTheClassesOfAStore() throws {
+        let workplace = try Workplace()
+        let secret = NSAttributeDescription()
+        (secret.name, secret.attributeType) = ("secret", .stringAttributeType)
+        (secret.allowsCloudEncryption, secret.isIndexedBySpotlight) = (true, true)
+        let note = NSEntityDescription()
+        (note.name, note.properties) = ("Note", [secret])
+        let model = NSManagedObjectModel()
+        model.entities = [note]
+        let url = workplace.folder.appendingPathComponent("Notes.sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.remove(coordinator.addPersistentStore(type: .sqlite, at: url))
+        let run = ToolRun(["generate", url.path, "--file", "-"])
+        #expect(run.status == 0 && run.errors == "", "\(run.errors)")
+        #expect(run.output.contains("    @Attribute(.spotlight, .cloudEncryption) var secret: String?\n"), "\(run.output)")
     }
 
     @Test func mistakesAreOneLine() throws {

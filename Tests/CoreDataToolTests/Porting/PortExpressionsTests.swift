@@ -37,13 +37,33 @@ import Testing
         "let v = autoreleasepool { 1 }", "autoreleasepool { return }", "f { autoreleasepool { $0 } }",
         "a.b()._kvcKeyPathString", "withVaList(a) { f(getVaList(a)) }", "unsafeBitCast(r, to: NSFetchRequest<A>.self)",
         "r as! NSFetchRequest<A>", "person.observe(\\.name) { _, _ in }", "o.addObserver(self, forKeyPath: k, options: [], context: nil)",
-        "Bundle.main.urls(forResourcesWithExtension: \"momd\", subdirectory: nil)", "let c: NSFetchedResultsController<A>",
+        "Bundle.main.urls(forResourcesWithExtension: \"momd\", subdirectory: nil)", "let c: NSPersistentCloudKitContainer",
         "\"\\(#keyPath(A.b))\"", "import UIKit",
     ])
     func whatIsNotMechanicalIsLeftAndNamed(_ text: String) throws {
         let port = try PortRun(text)
         #expect(try port.text() == text)
         #expect(port.left.count == 1, "\(port.run.output)")
+    }
+
+    @Test(arguments: ["var c: NSFetchedResultsController<A>!", "context.setQueryGenerationFrom(NSQueryGenerationToken.current)"])
+    func whatExistsHereIsNotLeft(_ text: String) throws {
+        #expect(try PortRun(text).left == [])
+    }
+
+    @Test func noTypeThatIsSaidToBeMissingIsDeclared() throws {
+        let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Sources")
+        let paths = try #require(FileManager.default.enumerator(atPath: sources.path)).compactMap { $0 as? String }
+        var declared: Set<String> = []
+        for path in paths where path.hasSuffix(".swift") {
+            let text = try String(contentsOf: sources.appendingPathComponent(path), encoding: .utf8)
+            let words = text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+            for (keyword, name) in zip(words, words.dropFirst())
+            where ["class", "struct", "enum", "protocol", "typealias"].contains(keyword) { declared.insert(String(name)) }
+        }
+        #expect(declared.contains("NSFetchedResultsController") && declared.contains("NSQueryGenerationToken"))
+        #expect(PortingRules.missingTypes.intersection(declared) == [])
     }
 
     // MARK: Imports
@@ -57,6 +77,22 @@ import Testing
         ] {
             #expect(try PortRun(kept).text() == kept)
         }
+    }
+
+    @Test(arguments: ["@preconcurrency import CoreData", "public import CoreData", "@testable internal import CoreData"])
+    func foundationIsNotImportedBesideAnAttributedCoreData(_ own: String) throws {
+        let port = try PortRun("import Foundation\n\(own)\nlet p: NSPredicate\n")
+        #expect(try port.text() == "\(own)\nlet p: NSPredicate\n")
+        #expect(port.left == [])
+    }
+
+    @Test(arguments: ["@_exported import Foundation", "public import Foundation", "@preconcurrency import Foundation"])
+    func aFoundationThatStaysBesideCoreDataIsNamed(_ kept: String) throws {
+        let text = "\(kept)\nimport CoreData\nlet p: NSPredicate\n"
+        let port = try PortRun(text)
+        #expect(try port.text() == text)
+        #expect(port.left.count == 1 && port.left.first?.hasPrefix("1: ") == true, "\(port.run.output)")
+        #expect(try PortRun("\(kept)\nf()\n").left == [])
     }
 
     @Test func namesThatXCTestBringsTooAreImportedOneByOne() throws {
