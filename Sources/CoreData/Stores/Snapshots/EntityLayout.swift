@@ -101,6 +101,13 @@ final class EntityLayout: @unchecked Sendable {
         }
     }
 
+    /// Whether only other entities of the hierarchy have a property of that name.
+    func lacks(_ name: String) -> Bool {
+        let family = model.layouts[rootIndex].familyIndexes
+        if family.count == 1 || slotByName[name] != nil { return false }
+        return family.contains { model.layouts[$0].slotByName[name] != nil }
+    }
+
     /// The composite attribute, or the composite within one, that names lead to; nil for anything else.
     func composite(at names: [String]) -> CompositeLayout? {
         guard let first = names.first, let slot = slotByName[first] else { return nil }

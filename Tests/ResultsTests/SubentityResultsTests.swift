@@ -1,0 +1,26 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// Results that look at a property of a subentity, which other objects among them do not have.
+@Suite struct SubentityResultsTests {
+    @Test(arguments: [StoreKind.sqlite, .inMemory]) func aPredicateLooksAtAPropertyOfASubentity(kind: StoreKind) throws {
+        let shelf = try BookShelf([], where: NSPredicate(format: "genre == 'crime'"), kind: kind)
+        shelf.context.book("Plain")
+        shelf.context.novel("Novel", genre: "crime")
+        shelf.process()
+        #expect(shelf.titles == [["Novel"]])
+    }
+
+    @Test(arguments: [StoreKind.sqlite, .inMemory]) func anOrderAndSectionsLookAtAPropertyOfASubentity(kind: StoreKind) throws {
+        let sort = ["genre", "title"].map { NSSortDescriptor(key: $0, ascending: true) }
+        let shelf = try BookShelf(["Ash", "Bay"], sort: sort, sections: "genre", kind: kind)
+        shelf.context.book("Plain")
+        shelf.context.novel("Novel", genre: "crime")
+        shelf.process()
+        #expect(shelf.titles == [["Ash", "Bay", "Plain"], ["Novel"]])
+        try shelf.book("Ash").title = "Zed"
+        shelf.process()
+        #expect(shelf.titles == [["Bay", "Plain", "Zed"], ["Novel"]])
+    }
+}
