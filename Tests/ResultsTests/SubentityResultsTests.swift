@@ -23,4 +23,14 @@ import Testing
         shelf.process()
         #expect(shelf.titles == [["Bay", "Plain", "Zed"], ["Novel"]])
     }
+
+    /// The error of a text that the predicate cannot judge waits for the save.
+    @Test func aTextThatThePredicateCannotJudgeIsAnErrorOfTheSave() throws {
+        let shelf = try BookShelf(["Ash"], where: NSPredicate(format: "title MATCHES '(a|aa|a*)*b(a+)+$' OR pages < 9"))
+        shelf.context.book(String(repeating: "a", count: 40) + "!", pages: 10)
+        shelf.process()
+        #expect(shelf.titles == [["Ash"]])
+        let error = errorThrown { try shelf.context.save() }
+        #expect(error?.localizedDescription.contains("takes too long") == true, "\(String(describing: error))")
+    }
 }

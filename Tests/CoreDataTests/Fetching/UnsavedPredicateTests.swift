@@ -21,6 +21,74 @@ import Testing
         return request
     }
 
+    // MARK: Errors
+
+    @Test(
+        arguments: StoreKind.allCases,
+        [
+            "pages > $LEAST", "titel == 'x'", "author.nom == 'x'", "ANY tags.lable == 'x'",
+            "SUBQUERY(tags, $t, $t.lable == 'x').@count > 0",
+            "FUNCTION(SELF, 'titel') == 'x'", "FUNCTION(SELF, 'valueForKey:', 'titel') == 'x'", "SELF['titel'] == 'x'",
+        ])
+    func whatAStoreRefusesIsAnErrorWithUnsavedObjectsToo(kind: StoreKind, format: String) throws {
+        let library = try library(kind)
+        let request = request(NSPredicate(format: format))
+        let name = format.contains("LEAST") ? "$LEAST" : format.contains("nom") ? "nom" : format.contains("lable") ? "lable" : "titel"
+        for fetch in [{ _ = try library.context.fetch(request) }, { _ = try library.context.count(for: request) }] {
+            let error = errorThrown(by: fetch)
+            #expect(error?.code == CocoaError.coreData.rawValue)
+            #expect(error?.localizedDescription.contains(name) == true, "\(String(describing: error))")
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func anOrderByAnUnknownKeyIsAnErrorWithUnsavedObjectsToo(kind: StoreKind) throws {
+        let library = try library(kind)
+        let error = errorThrown { _ = try library.context.fetch(request(nil, sortedBy: "titel")) }
+        #expect(error?.localizedDescription.contains("titel") == true, "\(String(describing: error))")
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func nestingBeyondTheLimitIsAnErrorWithUnsavedObjectsToo(kind: StoreKind) throws {
+        let library = try library(kind)
+        var deep = NSPredicate(format: "pages == 1")
+        for level in 0..<2_000 {
+            deep = NSCompoundPredicate(
+                type: level.isMultiple(of: 2) ? .and : .or, subpredicates: [deep, NSPredicate(format: "pages == 2")])
+        }
+        let error = errorThrown { _ = try library.context.fetch(request(deep)) }
+        #expect(error?.localizedDescription.contains("512 levels") == true, "\(String(describing: error))")
+    }
+
+    @Test func aRegularExpressionThatTakesTooLongForAnUnsavedObjectIsAnError() throws {
+        let library = try Library(.inMemory)
+        library.context.book(String(repeating: "a", count: 40) + "!")
+        let error = errorThrown { _ = try library.context.fetch(request(NSPredicate(format: "title MATCHES '(a|aa|a*)*b(a+)+$'"))) }
+        #expect(error?.localizedDescription.contains("takes too long") == true, "\(String(describing: error))")
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func anErrorOfAChildsUnsavedObjectsIsThrown(kind: StoreKind) throws {
+        let library = try library(kind)
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = library.context
+        child.book("Child's")
+        let error = errorThrown { _ = try child.fetch(request(NSPredicate(format: "titel == 'x'"))) }
+        #expect(error?.localizedDescription.contains("titel") == true, "\(String(describing: error))")
+    }
+
+    @Test func anAsynchronousFetchGivesTheErrorToItsResult() async throws {
+        let library = try library(.sqlite)
+        let context = library.context
+        let error: (any Error)? = try await withCheckedThrowingContinuation { continuation in
+            let request = NSAsynchronousFetchRequest(fetchRequest: request(NSPredicate(format: "titel == 'x'"))) { result in
+                continuation.resume(returning: result.operationError)
+            }
+            do { try context.performAndWait { _ = try context.execute(request) } } catch { continuation.resume(throwing: error) }
+        }
+        #expect(error?.localizedDescription.contains("titel") == true, "\(String(describing: error))")
+    }
+
     // MARK: Properties of subentities
 
     private static let formats: [(format: String, titles: [String])] = [

@@ -4,6 +4,8 @@ import Foundation
 /// memory an unknown key would just read as nil. Variables must have values.
 struct MemoryKeys {
     let layouts: ModelLayout
+    /// Who would have to look at rows or objects, for errors.
+    var judge = "store in memory"
 
     /// - Throws: code 134060 with the part of the request at fault.
     func check(_ plan: StoreFetch) throws {
@@ -18,9 +20,9 @@ struct MemoryKeys {
         for column in columns + (plan.columns?.groupBy ?? []) {
             if let description = column as? NSExpressionDescription {
                 guard let expression = description.expression else { continue }
-                try check(expression, of: plan.entity, [:], "\(expression)")
+                try check(expression, of: plan.entity, [:], .words("\(expression)"))
             } else if let name = (column as? NSPropertyDescription)?.name ?? column as? String {
-                try check(name, of: plan.entity, name)
+                try check(name, of: plan.entity, .words(name))
             }
         }
     }
@@ -31,7 +33,7 @@ struct MemoryKeys {
         case let compound as NSCompoundPredicate:
             for case let part as NSPredicate in compound.subpredicates { try check(part, of: entity, variables) }
         case let comparison as NSComparisonPredicate:
-            let context = comparison.predicateFormat
+            let context = RequestPart.predicate(comparison)
             try check(comparison.leftExpression, of: entity, variables, context)
             try check(comparison.rightExpression, of: entity, variables, context)
         default: break
@@ -39,12 +41,14 @@ struct MemoryKeys {
     }
 
     private func check(
-        _ expression: NSExpression, of entity: EntityLayout, _ variables: [String: EntityLayout?], _ context: String
+        _ expression: NSExpression, of entity: EntityLayout, _ variables: [String: EntityLayout?], _ context: RequestPart
     ) throws {
         switch expression.expressionType {
         case .keyPath, .variable: _ = try destination(of: expression, entity, variables, context)
         case .function:
-            for argument in expression.arguments ?? [] { try check(argument, of: entity, variables, context) }
+            let arguments = expression.arguments ?? []
+            for argument in arguments { try check(argument, of: entity, variables, context) }
+            try checkMethod(expression, arguments, of: entity, variables, context)
         case .aggregate:
             for element in expression.collection as? [NSExpression] ?? [] {
                 try check(element, of: entity, variables, context)
@@ -65,16 +69,31 @@ struct MemoryKeys {
         }
     }
 
+    /// Checks a method of an object, which is a key of it: `FUNCTION(author, "name")`, `SELF["title"]`.
+    private func checkMethod(
+        _ function: NSExpression, _ arguments: [NSExpression], of entity: EntityLayout, _ variables: [String: EntityLayout?],
+        _ context: RequestPart
+    ) throws {
+        if function.function == "objectFrom:withIndex:", let object = arguments.first {
+            guard let owner = try destination(of: object, entity, variables, context), let key = arguments.last?.constantText else { return }
+            try check(key, of: owner, context)
+        } else if let target = function.methodTarget, let owner = try destination(of: target, entity, variables, context) {
+            let readsKey = ["valueForKey:", "valueForKeyPath:", "objectForKey:"].contains(function.function)
+            guard let key = arguments.isEmpty ? function.function : readsKey ? arguments[0].constantText : nil else { return }
+            try check(key, of: owner, context)
+        }
+    }
+
     /// The entity of the objects that an expression gives; nil for values, and where it cannot be told.
     private func destination(
-        of expression: NSExpression, _ entity: EntityLayout, _ variables: [String: EntityLayout?], _ context: String
+        of expression: NSExpression, _ entity: EntityLayout, _ variables: [String: EntityLayout?], _ context: RequestPart
     ) throws -> EntityLayout? {
         switch expression.expressionType {
         case .evaluatedObject: return entity
         case .variable:
             guard let entity = variables[expression.variable] else {
                 throw CoreDataErrors.unanswerable(
-                    context, by: "store in memory", "the variable $\(expression.variable) has no value",
+                    context.text, by: judge, "the variable $\(expression.variable) has no value",
                     advice: "Give it one with withSubstitutionVariables(_:).")
             }
             return entity
@@ -102,7 +121,7 @@ struct MemoryKeys {
                 ? "'\(name)' leads to several objects" : slot.kind == .transformable ? "transformable values have no order" : nil
             if let problem {
                 throw CoreDataErrors.unanswerable(
-                    "sorting by \(keyPath)", by: "store in memory", problem, advice: "Sort the result in the program.")
+                    "sorting by \(keyPath)", by: judge, problem, advice: "Sort the result in the program.")
             }
             guard slot.destinationIndex >= 0, !isCounted else { return }
             entity = layouts.layouts[slot.destinationIndex]
@@ -113,13 +132,13 @@ struct MemoryKeys {
     ///
     /// - Returns: the entity it leads to, nil for an attribute.
     @discardableResult
-    private func check(_ keyPath: String, of entity: EntityLayout, _ context: String) throws -> EntityLayout? {
+    private func check(_ keyPath: String, of entity: EntityLayout, _ context: RequestPart) throws -> EntityLayout? {
         var entity = entity
         for name in keyPath.split(separator: ".").map(String.init) {
             if name.hasPrefix("@") || ["self", "SELF", "objectID"].contains(name) { continue }
             if name == "entity", entity.slotByName[name] == nil { return nil }
             guard let slot = slot(name, of: entity) else {
-                throw CoreDataErrors.unanswerable(context, by: "store in memory", "the entity '\(entity.name)' has no property '\(name)'")
+                throw CoreDataErrors.unanswerable(context.text, by: judge, "the entity '\(entity.name)' has no property '\(name)'")
             }
             if slot.composite != nil { return try checkElement(of: slot, keyPath, entity, context) }
             // What stands inside an attribute's value is its own affair.
@@ -131,7 +150,7 @@ struct MemoryKeys {
 
     /// Checks the rest of a key path from a composite attribute on.
     private func checkElement(
-        of slot: PropertySlot, _ keyPath: String, _ entity: EntityLayout, _ context: String
+        of slot: PropertySlot, _ keyPath: String, _ entity: EntityLayout, _ context: RequestPart
     ) throws -> EntityLayout? {
         let names = keyPath.split(separator: ".").map(String.init).drop { $0 != slot.name }
         guard !names.contains(where: { $0.hasPrefix("@") }), let owner = self.layout(of: slot, entity) else { return nil }
@@ -140,7 +159,7 @@ struct MemoryKeys {
         // `city.length` is the length of a text.
         if path.last == "length", owner.slotByPath[path.dropLast().joined(separator: ".")] != nil { return nil }
         throw CoreDataErrors.unanswerable(
-            context, by: "store in memory",
+            context.text, by: judge,
             "the composite attribute '\(slot.name)' of entity '\(entity.name)' has no element '\(path.dropFirst().joined(separator: "."))'")
     }
 
@@ -159,4 +178,9 @@ struct MemoryKeys {
         }
         return nil
     }
+}
+
+extension NSExpression {
+    /// The text that a constant is.
+    fileprivate var constantText: String? { expressionType == .constantValue ? constantValue as? String : nil }
 }
