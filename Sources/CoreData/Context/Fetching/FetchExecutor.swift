@@ -169,7 +169,7 @@ struct FetchExecutor<Result> {
         for store in resolved.stores {
             if case .dictionaries(let rows)? = try context.rows(ofStore: store.number)?.fetch(asked) { result += rows }
         }
-        return merge?.merged(result) ?? result
+        return try merge?.merged(result) ?? result
     }
 
     // MARK: - Result types

@@ -27,6 +27,7 @@ extension SQLGenerator {
     func function(
         _ expression: NSExpression, in environment: SQLEnvironment, like other: SQLTerm?, _ context: RequestPart
     ) throws -> SQLTerm {
+        if expression.methodTarget != nil { throw refuse(context, "the method '\(expression.function)' has no equivalent in SQL") }
         let name = expression.function.lowercased()
         let arguments = expression.arguments ?? []
         if let aggregate = try aggregate(expression, name, in: environment, context) { return aggregate }

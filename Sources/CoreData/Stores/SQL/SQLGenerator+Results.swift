@@ -7,7 +7,8 @@ extension SQLGenerator {
     func resultTerm(_ expression: NSExpression, in environment: SQLEnvironment) throws -> SQLTerm {
         let context = RequestPart.words("\(expression)")
         let expression = expression.withRowAggregate
-        if expression.expressionType == .function, let function = RowAggregate.Function(rawValue: expression.function.lowercased()),
+        if expression.expressionType == .function, expression.methodTarget == nil,
+            let function = RowAggregate.Function(rawValue: expression.function.lowercased()),
             let argument = expression.arguments?.first
         {
             if argument.expressionType == .evaluatedObject, function == .count {

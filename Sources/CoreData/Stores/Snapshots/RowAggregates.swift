@@ -55,7 +55,8 @@ struct RowAggregate {
     /// computed for each row, as `sum:(pages.@count)`, is an aggregate over rows.
     init?(_ expression: NSExpression, of entity: EntityLayout) {
         let expression = expression.withRowAggregate
-        guard expression.expressionType == .function, let arguments = expression.arguments, arguments.count == 1,
+        guard expression.expressionType == .function, expression.methodTarget == nil,
+            let arguments = expression.arguments, arguments.count == 1,
             let function = Function(rawValue: expression.function.lowercased())
         else { return nil }
         let argument = arguments[0]
@@ -92,7 +93,7 @@ extension NSExpression {
             guard path.first?.hasPrefix("@") == false, let name = path.first(where: { $0.hasPrefix("@") }) else { return nil }
             return Self.rowFunctions[name].flatMap(RowAggregate.Function.init)?.ofGroup
         case .function:
-            guard RowAggregate(self, of: entity) == nil, arguments?.count == 1 else { return nil }
+            guard RowAggregate(self, of: entity) == nil, methodTarget == nil, arguments?.count == 1 else { return nil }
             return RowAggregate.Function(rawValue: function.lowercased())?.ofGroup
         default: return nil
         }

@@ -1,0 +1,83 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// Computed columns of dictionary results, which are the same in every store.
+@Suite struct ComputedColumnTests {
+    /// Ada has books of 10 and 20 pages, Zoe one of 30, and one of 40 has no author.
+    private func filled(_ kind: StoreKind) throws -> Library {
+        let library = try Library(kind)
+        let (ada, zoe) = (library.context.author("Ada"), library.context.author("Zoe"))
+        library.context.book("A", pages: 10, rating: 1.5, by: ada)
+        library.context.book("B", pages: 20, rating: 2.5, by: ada)
+        library.context.book("C", pages: 30, rating: 2.5, by: zoe)
+        library.context.book("D", pages: 40, rating: 4)
+        try library.context.save()
+        return library
+    }
+
+    private func column(_ name: String, _ expression: String, _ type: NSAttributeType = .undefinedAttributeType) -> NSExpressionDescription
+    {
+        let description = NSExpressionDescription()
+        description.name = name
+        description.expression = NSExpression(format: expression)
+        description.expressionResultType = type
+        return description
+    }
+
+    private func request(_ properties: [Any], groupBy: [Any] = [], entity: String = "Book") -> NSFetchRequest<NSDictionary> {
+        let request = NSFetchRequest<NSDictionary>(entityName: entity)
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = properties
+        request.propertiesToGroupBy = groupBy
+        return request
+    }
+
+    // MARK: Conditions on groups
+
+    @Test(arguments: [[StoreKind.sqlite], [.inMemory], [.sqlite, .sqlite], [.inMemory, .inMemory], [.sqlite, .inMemory]])
+    func aConditionOnGroupsWithAMethodIsAnErrorOrIsEvaluated(kinds: [StoreKind]) throws {
+        let folder = try TemporaryFolder()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        for (number, kind) in kinds.enumerated() {
+            _ = try coordinator.addPersistentStore(
+                ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store\(number).sqlite")))
+        }
+        let context = coordinator.newContext()
+        for (number, store) in coordinator.persistentStores.enumerated() {
+            context.assign(context.book("A", pages: Int32(number), rating: 2.5), to: store)
+            context.assign(context.book("B", pages: Int32(number), rating: 4.5), to: store)
+        }
+        try context.save()
+        let request = request(["rating"], groupBy: ["rating"])
+        for format in [
+            "FUNCTION(rating, 'stringValue') == '2.5'", "FUNCTION(rating, 'length:', rating) == '2.5'",
+            "count:(pages) > 0 AND FUNCTION(rating, 'stringValue') == '2.5'", "FUNCTION(rating, 'count:', pages) == 1",
+        ] {
+            request.havingPredicate = NSPredicate(format: format)
+            let evaluated = format.contains("stringValue") ? [2.5] : []
+            do {
+                #expect(try context.fetch(request).map { $0["rating"] as? Double } == evaluated, "\(format)")
+            } catch let error as NSError {
+                #expect(error.code == CocoaError.coreData.rawValue, "\(error)")
+            }
+        }
+    }
+
+    @Test func aConditionOnGroupsThatCannotBeEvaluatedIsAnError() throws {
+        let folder = try TemporaryFolder()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        for number in 0..<2 {
+            _ = try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("store\(number).sqlite"))
+        }
+        let context = coordinator.newContext()
+        context.book(String(repeating: "a", count: 40) + "!")
+        try context.save()
+        let request = request(["title"], groupBy: ["title"])
+        for format in ["title > $LEAST", "title MATCHES '(a|aa|a*)*b(a+)+$'"] {
+            request.havingPredicate = NSPredicate(format: format)
+            #expect(errorThrown { _ = try context.fetch(request) }?.code == CocoaError.coreData.rawValue, "\(format)")
+        }
+    }
+}
