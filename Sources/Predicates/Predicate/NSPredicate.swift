@@ -59,7 +59,8 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     // MARK: Text
 
     /// The predicate as text in a canonical form. Parsing it gives an equal predicate, unless a constant has no
-    /// literal (an object of a class of yours) or the predicate holds a block or a custom selector.
+    /// literal (an object of a class of yours), the predicate holds a block or a custom selector, or a compound has one part, whose text
+    /// it has, or none.
     ///
     /// ```swift
     /// let text = NSPredicate(format: "price < %@ && stock > 0", 10).predicateFormat   // "price < 10 AND stock > 0"
