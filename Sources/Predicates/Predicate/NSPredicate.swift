@@ -43,7 +43,7 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     ///
     /// ```swift
     /// let isOld = NSPredicate { object, _ in (object as? Item).map { $0.created < limit } ?? false }
-    /// let old = (items as NSArray).filtered(using: isOld)     // in memory; a fetch from a SQLite store throws
+    /// let old = (items as NSArray).filtered(using: isOld)     // in memory; a fetch throws
     /// ```
     ///
     /// - Parameter block: Called with the object and the substitution variables of each evaluation.

@@ -1,11 +1,18 @@
 import Foundation
 
-/// Checks that a fetch names only properties that the model has, as a SQL store does, before rows are looked at: in
-/// memory an unknown key would just read as nil. Variables must have values.
+/// Checks that a fetch names only what a store keeps, as a SQL store does, before rows are looked at: in memory an unknown key, and a
+/// transient one, would just read as nil. Variables must have values. Blocks know nothing of rows.
 struct MemoryKeys {
     let layouts: ModelLayout
     /// Who would have to look at rows or objects, for errors.
-    var judge = "store in memory"
+    let judge: String
+    /// The columns of the result, which a condition on groups may name.
+    private var columns: Set<String> = []
+
+    init(layouts: ModelLayout, judge: String = "store in memory") {
+        self.layouts = layouts
+        self.judge = judge
+    }
 
     /// - Throws: code 134060 with the part of the request at fault.
     func check(_ plan: StoreFetch) throws {
@@ -25,6 +32,10 @@ struct MemoryKeys {
                 try check(name, of: plan.entity, .words(name))
             }
         }
+        guard let having = plan.columns?.having else { return }
+        var inGroups = self
+        inGroups.columns = names.union((plan.columns?.groupBy ?? []).compactMap(StoreFetch.DictionaryColumns.name))
+        try inGroups.check(having, of: plan.entity, [:])
     }
 
     /// - Parameter variables: the entities that the variables of the subqueries around stand for.
@@ -36,7 +47,9 @@ struct MemoryKeys {
             let context = RequestPart.predicate(comparison)
             try check(comparison.leftExpression, of: entity, variables, context)
             try check(comparison.rightExpression, of: entity, variables, context)
-        default: break
+        default:
+            if ["TRUEPREDICATE", "FALSEPREDICATE"].contains(predicate.predicateFormat) { return }
+            throw noBlock(.predicate(predicate))
         }
     }
 
@@ -65,8 +78,16 @@ struct MemoryKeys {
             let element = try destination(of: collection, entity, variables, context)
             try check(
                 expression.predicate, of: entity, variables.merging([expression.variable: element]) { _, inner in inner })
+        case .block: throw noBlock(context)
         default: break
         }
+    }
+
+    /// A block would be given a row, which is no object.
+    private func noBlock(_ context: RequestPart) -> NSError {
+        CoreDataErrors.unanswerable(
+            context.text, by: judge, "blocks and custom classes of predicates are not asked for rows",
+            advice: "Filter the results of the fetch.")
     }
 
     /// Checks a method of an object, which is a key of it: `FUNCTION(author, "name")`, `SELF["title"]`.
@@ -75,7 +96,9 @@ struct MemoryKeys {
         _ context: RequestPart
     ) throws {
         if function.function == "objectFrom:withIndex:", let object = arguments.first {
-            guard let owner = try destination(of: object, entity, variables, context), let key = arguments.last?.constantText else { return }
+            guard let owner = try destination(of: object, entity, variables, context), let key = arguments.last?.constantText else {
+                return
+            }
             try check(key, of: owner, context)
         } else if let target = function.methodTarget, let owner = try destination(of: target, entity, variables, context) {
             let readsKey = ["valueForKey:", "valueForKeyPath:", "objectForKey:"].contains(function.function)
@@ -92,12 +115,14 @@ struct MemoryKeys {
         case .evaluatedObject: return entity
         case .variable:
             guard let entity = variables[expression.variable] else {
+                if columns.contains(expression.variable) { return nil }
                 throw CoreDataErrors.unanswerable(
                     context.text, by: judge, "the variable $\(expression.variable) has no value",
                     advice: "Give it one with withSubstitutionVariables(_:).")
             }
             return entity
         case .keyPath:
+            if let path = expression.keyPathFromEvaluatedObject, columns.contains(path) { return nil }
             let operand = expression.operand
             if operand === expression { return try check(expression.keyPath, of: entity, context) }
             guard let start = try destination(of: operand, entity, variables, context) else { return nil }
@@ -139,6 +164,12 @@ struct MemoryKeys {
             if name == "entity", entity.slotByName[name] == nil { return nil }
             guard let slot = slot(name, of: entity) else {
                 throw CoreDataErrors.unanswerable(context.text, by: judge, "the entity '\(entity.name)' has no property '\(name)'")
+            }
+            if slot.isTransient || slot.kind == .fetched {
+                throw CoreDataErrors.unanswerable(
+                    context.text, by: judge,
+                    "'\(name)' of entity '\(entity.name)' is \(slot.isTransient ? "transient" : "a fetched property"), so a store knows nothing of it"
+                )
             }
             if slot.composite != nil { return try checkElement(of: slot, keyPath, entity, context) }
             // What stands inside an attribute's value is its own affair.
