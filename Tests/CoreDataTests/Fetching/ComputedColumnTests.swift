@@ -80,4 +80,35 @@ import Testing
             #expect(errorThrown { _ = try context.fetch(request) }?.code == CocoaError.coreData.rawValue, "\(format)")
         }
     }
+
+    // MARK: Aggregates
+
+    @Test(arguments: StoreKind.allCases)
+    func anAggregateOfAToManyRelationshipBehindAnotherIsThatOfEachRow(kind: StoreKind) throws {
+        let library = try filled(kind)
+        let request = request(["title", column("all", "sum:(author.books.pages)"), column("number", "count:(author.books)")])
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        let rows = try library.context.fetch(request)
+        #expect(rows.map { $0["title"] as? String } == ["A", "B", "C", "D"])
+        #expect(rows.map { $0["all"] as? Int } == [30, 30, 30, 0])
+        #expect(rows.map { $0["number"] as? Int } == [2, 2, 1, 0])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func anAggregateOfAToManyRelationshipBehindAnotherIsTakenOverGroups(kind: StoreKind) throws {
+        let library = try filled(kind)
+        let request = request(["rating", column("all", "sum:(author.books.pages)")], groupBy: ["rating"])
+        request.sortDescriptors = [NSSortDescriptor(key: "rating", ascending: true)]
+        #expect(try library.context.fetch(request).map { $0["all"] as? Int } == [30, 60, 0])
+    }
+
+    @Test(arguments: StoreKind.allCases) func anAggregateOfWhatIsNoValueIsRefusedInAConditionOnGroups(kind: StoreKind) throws {
+        let library = try filled(kind)
+        let request = request(["rating"], groupBy: ["rating"])
+        request.havingPredicate = NSPredicate(format: "sum:(pagse) > 3")
+        let error = errorThrown { _ = try library.context.fetch(request) }
+        #expect(error?.localizedDescription.contains("pagse") == true, "\(String(describing: error))")
+        request.havingPredicate = NSPredicate(format: "sum:(author.books.pages) > 1000")
+        #expect((try? library.context.fetch(request)) ?? [] == [])
+    }
 }

@@ -14,7 +14,11 @@ extension SQLGenerator {
             if argument.expressionType == .evaluatedObject, function == .count {
                 return SQLTerm(text: SQLText("COUNT(*)"), kind: .int64, canBeNull: false)
             }
-            if argument.expressionType == .keyPath, let value = try? term(argument, in: environment, like: nil, context) {
+            if argument.expressionType == .evaluatedObject {
+                throw refuse(context, "'\(function.rawValue)' needs values, and SELF is an object")
+            }
+            if argument.expressionType == .keyPath, !argument.isToManyPath(of: environment.scope.entity.layout) {
+                let value = try term(argument, in: environment, like: nil, context)
                 if function == .count {
                     return SQLTerm(text: "COUNT(" + (value.stored ?? value.text) + ")", kind: .int64, canBeNull: false)
                 }

@@ -61,11 +61,7 @@ struct RowAggregate {
         else { return nil }
         let argument = arguments[0]
         if argument.expressionType == .subquery { return nil }
-        if argument.expressionType == .keyPath, let first = argument.keyPath.split(separator: ".").first,
-            let slot = entity.slotByName[String(first)], entity.slots[slot].kind.isToMany, !argument.keyPath.contains("@")
-        {
-            return nil
-        }
+        if argument.isToManyPath(of: entity) { return nil }
         self.function = function
         self.argument = argument
     }
@@ -97,6 +93,11 @@ extension NSExpression {
             return RowAggregate.Function(rawValue: function.lowercased())?.ofGroup
         default: return nil
         }
+    }
+
+    /// Whether it is a key path that crosses a to-many relationship and gives what that leads to, not a function of it.
+    func isToManyPath(of entity: EntityLayout) -> Bool {
+        expressionType == .keyPath && !keyPath.contains("@") && entity.crossesToMany(keyPath)
     }
 
     /// Whether the expression or a part of it is an aggregate over rows.
