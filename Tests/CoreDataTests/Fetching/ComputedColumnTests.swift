@@ -83,6 +83,38 @@ import Testing
 
     // MARK: Aggregates
 
+    @Test(arguments: StoreKind.allCases) func theSumOfNothingIsZero(kind: StoreKind) throws {
+        let library = try filled(kind)
+        let request = request([
+            column("sum", "sum:(pages)"), column("path", "@sum.pages", .integer64AttributeType), column("most", "max:(pages)"),
+            column("mean", "average:(rating)"), column("double", "sum:(rating)", .doubleAttributeType),
+            column("decimal", "sum:(pages)", .decimalAttributeType),
+        ])
+        request.predicate = NSPredicate(format: "pages > 1000")
+        let rows = try library.context.fetch(request)
+        #expect(rows.count == 1)
+        #expect(rows.first?["sum"] as? Int == 0)
+        #expect(rows.first?["path"] as? Int == 0)
+        #expect(rows.first?["double"] as? Double == 0)
+        #expect(rows.first?["decimal"] as? NSDecimalNumber == 0)
+        #expect(rows.first?["most"] == nil)
+        #expect(rows.first?["mean"] == nil)
+    }
+
+    @Test(arguments: StoreKind.allCases) func theSumOfAGroupWithoutValuesIsZero(kind: StoreKind) throws {
+        let library = try Library(kind)
+        for title in ["a", "b"] {
+            let book = library.context.book(title, pages: 3)
+            if title == "a" { book.setValue(nil, forKey: "pages") }
+        }
+        try library.context.save()
+        let request = request(["title", column("sum", "sum:(pages)")], groupBy: ["title"])
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        #expect(try library.context.fetch(request).map { $0["sum"] as? Int } == [0, 3])
+        request.havingPredicate = NSPredicate(format: "sum:(pages) == 0")
+        #expect(try library.context.fetch(request).map { $0["title"] as? String } == ["a"])
+    }
+
     @Test(arguments: StoreKind.allCases)
     func anAggregateOfAToManyRelationshipBehindAnotherIsThatOfEachRow(kind: StoreKind) throws {
         let library = try filled(kind)

@@ -24,7 +24,11 @@ extension SQLGenerator {
                 }
                 _ = try single(value, context)
                 let aggregate = try aggregate(function.collectionOperator, of: value, context)
-                return SQLTerm(text: dialect.aggregate(aggregate, value), kind: aggregateKind(function.collectionOperator, of: value))
+                let text = dialect.aggregate(aggregate, value)
+                // The sum of nothing is 0, as in memory.
+                return SQLTerm(
+                    text: aggregate == .sum ? dialect.value(text, orElse: SQLText("0")) : text,
+                    kind: aggregateKind(function.collectionOperator, of: value), canBeNull: aggregate != .sum)
             }
         }
         return try term(expression, in: environment, like: nil, context)
