@@ -81,6 +81,42 @@ import Testing
         }
     }
 
+    // MARK: Values
+
+    @Test(arguments: StoreKind.allCases) func aRelationshipIsAnObjectID(kind: StoreKind) throws {
+        let library = try filled(kind)
+        let authors = try library.context.authors().map(\.objectID)
+        for type in [NSAttributeType.undefinedAttributeType, .objectIDAttributeType] {
+            let request = request(["title", column("writer", "author", type)])
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+            let rows = try library.context.fetch(request)
+            #expect(rows.map { $0["writer"] as? NSManagedObjectID } == [authors[0], authors[0], authors[1], nil])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func theIDOfARelationshipHasTheEntityOfItsRow(kind: StoreKind) throws {
+        let library = try Library(kind)
+        let model = NSManagedObjectModel()
+        let place = NSEntityDescription("Place", [NSAttributeDescription("name", .stringAttributeType)])
+        let town = NSEntityDescription("Town", [NSAttributeDescription("size", .integer32AttributeType)])
+        place.subentities = [town]
+        let person = NSEntityDescription("Person", [NSAttributeDescription("name", .stringAttributeType)])
+        relate(place, "people", toMany: true, person, inverse: "home")
+        model.entities = [place, town, person]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        _ = try coordinator.addPersistentStore(
+            ofType: kind.type, configurationName: nil, at: kind.url(library.folder.file("places.sqlite")))
+        let context = coordinator.newContext()
+        let home = NSEntityDescription.insertNewObject(forEntityName: "Town", into: context)
+        NSEntityDescription.insertNewObject(forEntityName: "Person", into: context).setValue(home, forKey: "home")
+        try context.save()
+        for type in [NSAttributeType.undefinedAttributeType, .objectIDAttributeType] {
+            let rows = try context.fetch(request([column("place", "home", type)], entity: "Person"))
+            #expect((rows.first?["place"] as? NSManagedObjectID)?.entity.name == "Town")
+            #expect(rows.first?["place"] as? NSManagedObjectID == home.objectID)
+        }
+    }
+
     // MARK: Aggregates
 
     @Test(arguments: StoreKind.allCases) func theSumOfNothingIsZero(kind: StoreKind) throws {
