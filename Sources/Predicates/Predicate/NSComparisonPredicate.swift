@@ -167,7 +167,7 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     /// What `ANY` and `ALL` range over: the left value's elements, those of nested collections included. `nil` has
     /// none; a single value is its own only element.
     private func elements(in scope: EvaluationScope) -> [Any] {
-        guard let value = KeyValue.unwrapped(leftExpression.value(in: scope)) else { return [] }
+        guard let value = KeyValue.unwrapped(leftExpression.comparedValue(in: scope)) else { return [] }
         return CollectionElements.flattened(value)
     }
 
