@@ -179,4 +179,36 @@ import Testing
         request.havingPredicate = NSPredicate(format: "sum:(author.books.pages) > 1000")
         #expect((try? library.context.fetch(request)) ?? [] == [])
     }
+
+    // MARK: Composite values
+
+    @Test(arguments: [[NSSQLiteStoreType, NSSQLiteStoreType], [NSInMemoryStoreType], [NSSQLiteStoreType]])
+    func equalCompositesAreOneValue(types: [String]) throws {
+        let names = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]
+        let pack = NSCompositeAttributeDescription()
+        pack.name = "pack"
+        pack.isOptional = true
+        pack.elements = names.map { NSAttributeDescription($0, .stringAttributeType) }
+        let model = NSManagedObjectModel([NSEntityDescription("Box", [pack])])
+        let folder = try TemporaryFolder()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        for (number, type) in types.enumerated() {
+            _ = try coordinator.addPersistentStore(
+                ofType: type, configurationName: nil, at: type == NSInMemoryStoreType ? nil : folder.file("store\(number).sqlite"))
+        }
+        let context = coordinator.newContext()
+        for number in 0..<40 {
+            let box = NSEntityDescription.insertNewObject(forEntityName: "Box", into: context)
+            context.assign(box, to: coordinator.persistentStores[number % types.count])
+            if number < 38 { box.setValue(Dictionary(uniqueKeysWithValues: names.map { ($0, "\($0) \(number / 20)") }), forKey: "pack") }
+        }
+        try context.save()
+        let request = request(["pack"], entity: "Box")
+        request.returnsDistinctResults = true
+        #expect(try context.fetch(request).count == 3)
+        request.returnsDistinctResults = false
+        request.propertiesToFetch = ["pack", column("number", "count:(SELF)")]
+        request.propertiesToGroupBy = ["pack"]
+        #expect(try context.fetch(request).compactMap { $0["number"] as? Int }.sorted() == [2, 18, 20])
+    }
 }
