@@ -15,6 +15,36 @@ import Testing
         #expect(decoded.map { type(of: $0) == type(of: predicate) } == true)
     }
 
+    @Test func aCompoundOfAnyNumberOfPartsSurvivesArchiving() throws {
+        let part = NSPredicate(format: "a == 1")
+        let all = NSCompoundPredicate(andPredicateWithSubpredicates: [part])
+        let compounds = [
+            all, NSCompoundPredicate(orPredicateWithSubpredicates: [part]), NSCompoundPredicate(andPredicateWithSubpredicates: []),
+            NSCompoundPredicate(orPredicateWithSubpredicates: []), NSCompoundPredicate(notPredicateWithSubpredicate: all),
+            NSCompoundPredicate(andPredicateWithSubpredicates: [all, NSPredicate(format: "b == 2")]),
+        ]
+        for compound in compounds {
+            let data = try NSKeyedArchiver.archivedData(withRootObject: compound, requiringSecureCoding: true)
+            for decoded in [
+                try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPredicate.self, from: data),
+                try NSKeyedUnarchiver.unarchivedObject(ofClass: NSCompoundPredicate.self, from: data),
+            ] {
+                #expect(decoded == compound, "\(compound)")
+                #expect((decoded as? NSCompoundPredicate)?.compoundPredicateType == compound.compoundPredicateType)
+            }
+        }
+    }
+
+    @Test func aPredicateWithAListOfExpressionsSurvivesArchiving() throws {
+        let bounds = [NSExpression(forKeyPath: "low"), NSExpression(forConstantValue: 5)]
+        let predicate = NSPredicate(format: "a BETWEEN %@", bounds)
+        #expect(NSPredicate(format: predicate.predicateFormat) == predicate)
+        #expect(NSPredicate(format: "a BETWEEN %@", bounds) == predicate)
+        #expect(NSPredicate(format: "a BETWEEN {low, 6}") != predicate)
+        let data = try NSKeyedArchiver.archivedData(withRootObject: predicate, requiringSecureCoding: true)
+        #expect(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPredicate.self, from: data) == predicate)
+    }
+
     @Test func anExpressionSurvivesArchiving() throws {
         let expression = NSExpression(format: "price * %@", Decimal(string: "1.19")!)
         let data = try NSKeyedArchiver.archivedData(withRootObject: expression, requiringSecureCoding: true)

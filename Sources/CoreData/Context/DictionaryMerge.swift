@@ -178,10 +178,17 @@ struct DictionaryMerge {
     }
 
     /// The result of all stores, of the rows that they gave.
-    func merged(_ rows: [[String: Any]]) -> [[String: Any]] {
+    ///
+    /// - Throws: code 134060, for a condition on groups that cannot be evaluated.
+    func merged(_ rows: [[String: Any]]) throws -> [[String: Any]] {
         let parts = isGrouped ? rows.grouped { row in ValuesKey(groupNames.map { row[$0] }) } : rows.map { [$0] }
         var groups = parts.map(group)
-        if let having { groups = groups.filter { having.evaluate(with: $0.view) } }
+        if let having {
+            let run = PredicateRun()
+            do {
+                groups = try groups.filter { try having.evaluate(with: $0.view, run: run) }
+            } catch let error as PredicateEvaluationError { throw CoreDataErrors.make(having, error) }
+        }
         if !descriptors.isEmpty { groups = descriptors.order(of: groups.map(\.view)).map { groups[$0] } }
         var results = groups.map(\.result)
         if fetch.columns?.isDistinct == true {

@@ -23,7 +23,14 @@ extension NSManagedObjectContext {
             }
             return
         }
-        let plan = FetchExecutor(request, resolved, in: self).plan()
+        let plan: FetchPlan
+        do {
+            plan = try FetchExecutor(request, resolved, in: self).plan()
+        } catch {
+            // What a store would have said, the unsaved objects say.
+            gate.async { [self] in complete(result) { throw error } }
+            return
+        }
         let takenOver = takenOverCount
         DispatchQueue.global(qos: .userInitiated).async { [self] in
             // Handed over to the queue, and not used here again.
@@ -33,7 +40,7 @@ extension NSManagedObjectContext {
                     let answers = try answers.value.get()
                     // What was changed meanwhile may need rows that were not read; what was saved or merged, newer ones.
                     let executor = FetchExecutor(handedOver.value, plan.request, in: self)
-                    let now = executor.plan()
+                    let now = try executor.plan()
                     guard takenOver == takenOverCount, now.asksForTheSame(as: plan) else { return try fetch(handedOver.value) }
                     return try asOperation { try executor.results(from: answers, now) }
                 }

@@ -13,7 +13,9 @@ struct PendingOverlay {
     private let offset: Int
 
     /// nil when the context has no unsaved change that bears on the fetch.
-    init?(_ request: ResolvedRequest, in context: NSManagedObjectContext) {
+    ///
+    /// - Throws: code 134060, as the stores do, for what cannot be evaluated.
+    init?(_ request: ResolvedRequest, in context: NSManagedObjectContext) throws {
         guard context.hasChanges else { return nil }
         sortDescriptors = request.fetch.sortDescriptors
         limit = max(0, request.fetch.limit)
@@ -29,14 +31,38 @@ struct PendingOverlay {
                 excludedKeys[number, default: []].insert(object.key)
             }
         }
+        var condition: Condition?
         for list in [context.changes.updated, context.changes.inserted] {
             for object in list.objects where context.belongs(object, request) && context.isIn(request.stores, object) && !isExcluded(object)
             {
-                if request.fetch.predicate?.evaluate(with: object) ?? true { objects.append(object) }
+                let known = try condition ?? Condition(request)
+                condition = known
+                if try known.matches(object) { objects.append(object) }
             }
         }
         if excludedKeys.isEmpty, objects.isEmpty { return nil }
         if !sortDescriptors.isEmpty { objects = context.sorted(objects, sortDescriptors) }
+    }
+
+    /// The predicate of the fetch. An object stops the program where it is asked for a key that it has not, so keys are checked first.
+    private struct Condition {
+        private let predicate: NSPredicate?
+        private let run = PredicateRun()
+
+        init(_ request: ResolvedRequest) throws {
+            predicate = request.fetch.predicate
+            guard request.stores.allSatisfy(\.knowsKeysOfModelOnly) else { return }
+            try MemoryKeys(layouts: request.layout.model, judge: "context with unsaved changes").check(request.fetch)
+        }
+
+        func matches(_ object: NSManagedObject) throws -> Bool {
+            guard let predicate else { return true }
+            do {
+                return try predicate.evaluate(with: object, run: run)
+            } catch {
+                throw CoreDataErrors.make(predicate, error)
+            }
+        }
     }
 
     // MARK: What the stores are asked for

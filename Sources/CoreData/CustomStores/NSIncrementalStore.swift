@@ -142,6 +142,9 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     override func useEnded(of objectIDs: [NSManagedObjectID]) { managedObjectContextDidUnregisterObjects(with: objectIDs) }
 
+    /// What requests may ask is for the subclass to say.
+    override var knowsKeysOfModelOnly: Bool { false }
+
     override var namesRowsByKey: Bool { false }
 
     override func answer(_ request: AnyObject, for context: AnyObject) throws -> Any {

@@ -25,7 +25,7 @@ struct ResultsQuery {
     /// Whether the request asks for a part of the matches only, so that a change of one moves others in and out.
     var isPart: Bool { resolved.fetch.limit > 0 || resolved.fetch.offset > 0 }
 
-    /// Whether an object is one that the request would give, offset and limit aside.
+    /// Whether an object is one that the request would give, offset and limit aside. An error of the predicate waits for the next save.
     func matches(_ object: NSManagedObject, in context: NSManagedObjectContext) -> Bool {
         guard object.flags.isDisjoint(with: .isNoResult), object.registry === context.registry, context.belongs(object, resolved),
             context.isIn(resolved.stores, object)
@@ -34,7 +34,13 @@ struct ResultsQuery {
             object.fireFaultIfNeeded()
             if !object.flags.isDisjoint(with: .isNoResult) { return false }
         }
-        return resolved.fetch.predicate?.evaluate(with: object) ?? true
+        guard let predicate = resolved.fetch.predicate else { return true }
+        do {
+            return try predicate.evaluate(with: object, run: PredicateRun())
+        } catch {
+            context.readFailure = CoreDataErrors.make(predicate, error)
+            return false
+        }
     }
 
     /// Whether an object that changed in some properties did so in one that decides its place.

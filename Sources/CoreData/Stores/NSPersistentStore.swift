@@ -210,6 +210,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         text.hasPrefix("p") ? Int64(text.dropFirst()) : nil
     }
 
+    /// Whether a fetch may name nothing but what the model has.
+    var knowsKeysOfModelOnly: Bool { true }
+
     /// Whether the URIs of objects end with their primary keys.
     var namesRowsByKey: Bool { true }
 

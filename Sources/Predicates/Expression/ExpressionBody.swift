@@ -55,6 +55,11 @@ enum ExpressionBody {
 
     func isEqual(to other: ExpressionBody) -> Bool {
         switch (self, other) {
+        case (.constant(_, .object(let mine as BoundExpressions)), .constant(_, .object(let theirs as BoundExpressions))):
+            return mine.expressions == theirs.expressions
+        case (.constant(_, .object(let bound as BoundExpressions)), .aggregate(let elements)),
+            (.aggregate(let elements), .constant(_, .object(let bound as BoundExpressions))):
+            return bound.expressions == elements
         case (.constant, .constant), (.constant, .aggregate), (.aggregate, .constant):
             guard let mine = constant, let theirs = other.constant else { return false }
             return ConstantEquality.equal(mine, theirs)

@@ -154,7 +154,7 @@ package enum FunctionEvaluation {
 
     private static func element(of collection: Any?, at index: Any?) -> Any? {
         guard let collection else { return nil }
-        if let key = index as? String { return KeyValue.value(forKey: key, of: collection) }
+        if let key = index as? String { return KeyValue.comparedValue(forKey: key, of: collection) }
         guard let elements = CollectionElements.of(collection) else { return nil }
         if let place = index as? CollectionIndex {
             switch place {
@@ -188,7 +188,7 @@ package enum FunctionEvaluation {
         case ("dateByAddingTimeInterval:", 1):
             return dateArithmetic(.add, target, values[0])
         case (_, 0):
-            return KeyValue.value(forKey: selector, of: target)
+            return KeyValue.comparedValue(forKey: selector, of: target)
         default:
             return nil
         }

@@ -37,7 +37,14 @@ extension NSExpression {
             guard case .object(let bound as BoundExpressions) = value else { return value }
             return .collection(bound.values(in: scope))
         }
-        return ComparableValue(value(in: scope))
+        return ComparableValue(comparedValue(in: scope))
+    }
+
+    /// The value as comparisons see it: a row of one column, which a fetch request gives, stands for its value.
+    func comparedValue(in scope: EvaluationScope) -> Any? {
+        let value = value(in: scope)
+        guard case .operation = body, let rows = value as? [NSDictionary] else { return value }
+        return rows.map { $0.count == 1 ? $0.allValues[0] : $0 }
     }
 
     /// The value, when it is the same for every object: that of a constant, or of an aggregate of constants.

@@ -99,6 +99,12 @@ extension NSExpression {
         }
     }
 
+    /// Whose method a function is; `nil` for built-in functions and other expressions.
+    package var methodTarget: NSExpression? {
+        guard case .function(let call) = body else { return nil }
+        return call.target
+    }
+
     /// The arguments of a function or a block.
     public var arguments: [NSExpression]? {
         switch body {

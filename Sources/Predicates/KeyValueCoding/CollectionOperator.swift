@@ -7,20 +7,13 @@ enum CollectionOperator: String, Sendable {
     case unionOfArrays, distinctUnionOfArrays
     case unionOfSets, distinctUnionOfSets
 
-    /// What a missing value is in a mean.
-    enum MissingInMean {
-        /// None of the values, as in SQL: in predicates, expressions and orders, which give the same in memory and in stores.
-        case leftOut
-        /// Zero, as in Apple's Key-Value Coding Programming Guide.
-        case zero
-    }
-
-    /// The result for the values that the rest of the key path gives for each element. `nil` values do not take part, but in a mean as told.
-    func apply(to values: [Any], _ missing: MissingInMean = .leftOut) -> Any? {
+    /// The result for the values that the rest of the key path gives for each element. `nil` values do not take part, but in a mean that a
+    /// program reads.
+    func apply(to values: [Any], _ reader: KeyValueReader = .predicate) -> Any? {
         switch self {
         case .count: return values.count
         case .sum: return Statistics.sum(values)
-        case .avg: return Statistics.average(missing == .zero ? values.map { $0 is NSNull ? 0 : $0 } : values)
+        case .avg: return Statistics.average(reader == .program ? values.map { $0 is NSNull ? 0 : $0 } : values)
         case .min: return Statistics.extreme(values, .orderedAscending)
         case .max: return Statistics.extreme(values, .orderedDescending)
         case .unionOfObjects: return CollectionOperator.present(values)
@@ -38,6 +31,15 @@ enum CollectionOperator: String, Sendable {
     private static func joined(_ values: [Any]) -> [Any] {
         values.flatMap { CollectionElements.of($0) ?? [] }
     }
+}
+
+/// Who reads by name, which some values depend on.
+enum KeyValueReader {
+    /// Predicates, expressions and orders, which give the same in memory and in stores. A mean leaves out what is missing, as in SQL, and an
+    /// object has no value for a property of another entity of its hierarchy.
+    case predicate
+    /// A program. What is missing is zero in a mean, as in Apple's Key-Value Coding Programming Guide.
+    case program
 }
 
 /// Sums and the like over values of any number type. What is no number does not take part.

@@ -14,15 +14,18 @@ public enum KeyValue {
     /// everything else by reflection, which is slow. `self` is the value itself.
     ///
     /// - Returns: `nil` when the property is `nil` or the value has no such property.
-    public static func value(forKey key: String, of value: Any?) -> Any? {
+    public static func value(forKey key: String, of value: Any?) -> Any? { self.value(forKey: key, of: value, .program) }
+
+    private static func value(forKey key: String, of value: Any?, _ reader: KeyValueReader) -> Any? {
         guard let value = unwrapped(value) else { return nil }
         if let object = value as? any KeyValueCoding {
-            return isSelf(key) ? object : object.value(forKey: key)
+            if isSelf(key) { return object }
+            return reader == .predicate ? object._comparedValue(forKey: key) : object.value(forKey: key)
         }
         if isSelf(key) { return value }
         if let dictionary = value as? any DictionaryValue { return dictionary.value(forAnyKey: key) }
         if let dictionary = value as? NSDictionary { return dictionary.object(forKey: key as NSString) }
-        if let elements = CollectionElements.of(value) { return mapped(elements, of: value, key) }
+        if let elements = CollectionElements.of(value) { return mapped(elements, of: value, key, reader) }
         return KnownProperties.value(key, of: value) ?? reflected(key, of: value)
     }
 
@@ -35,13 +38,16 @@ public enum KeyValue {
     /// `@avg` takes a value that is `nil` for 0, the others leave it out. Of no elements at all `@count` and `@sum` are 0, and `@avg`, `@min` and
     /// `@max` are `nil`. The `@avg` of predicates, expressions and sort descriptors leaves `nil` out, as stores do.
     public static func value(forKeyPath keyPath: String, of value: Any?) -> Any? {
-        withoutNull(self.value(at: ParsedKeyPath(keyPath).steps[...], of: value, .zero))
+        withoutNull(self.value(at: ParsedKeyPath(keyPath).steps[...], of: value, .program))
     }
 
     /// The value at the end of a path as predicates and sort descriptors see it.
     package static func comparedValue(forKeyPath keyPath: String, of value: Any?) -> Any? {
         withoutNull(self.value(at: ParsedKeyPath(keyPath).steps[...], of: value))
     }
+
+    /// The property of a value as predicates see it.
+    static func comparedValue(forKey key: String, of value: Any?) -> Any? { self.value(forKey: key, of: value, .predicate) }
 
     /// A set of values without `NSNull`, which predicates see in it; any other value as it is.
     static func withoutNull(_ value: Any?) -> Any? {
@@ -59,7 +65,7 @@ public enum KeyValue {
         var keys = keyPath.split(separator: ".").map(String.init)
         guard let last = keys.popLast() else { preconditionFailure("An empty key path cannot be set.") }
         let path = ParsedKeyPath(keys.joined(separator: "."))
-        guard let target = unwrapped(value(at: path.steps[...], of: object)) else { return }
+        guard let target = unwrapped(value(at: path.steps[...], of: object, .program)) else { return }
         setValue(newValue, forKey: last, of: target)
     }
 
@@ -82,7 +88,7 @@ public enum KeyValue {
     /// The value at the end of a path that starts at an object known to read by name.
     static func value(at steps: ArraySlice<ParsedKeyPath.Step>, of object: any KeyValueCoding) -> Any? {
         guard case .key(let key)? = steps.first, !isSelf(key) else { return value(at: steps, of: object as Any?) }
-        let first = object.value(forKey: key)
+        let first = object._comparedValue(forKey: key)
         return steps.count == 1 ? unwrapped(first) : value(at: steps.dropFirst(), ofPart: first)
     }
 
@@ -92,15 +98,15 @@ public enum KeyValue {
     }
 
     static func value(
-        at steps: ArraySlice<ParsedKeyPath.Step>, of value: Any?, _ missing: CollectionOperator.MissingInMean = .leftOut
+        at steps: ArraySlice<ParsedKeyPath.Step>, of value: Any?, _ reader: KeyValueReader = .predicate
     ) -> Any? {
         var current = value
         for index in steps.indices {
             switch steps[index] {
             case .key(let key):
-                current = self.value(forKey: key, of: current)
+                current = self.value(forKey: key, of: current, reader)
             case .collectionOperator(let operation):
-                return apply(operation, to: current, rest: steps[(index + 1)...], missing)
+                return apply(operation, to: current, rest: steps[(index + 1)...], reader)
             }
             if current == nil { return whenMissing(steps[(index + 1)...]) }
         }
@@ -116,7 +122,7 @@ public enum KeyValue {
     }
 
     private static func apply(
-        _ operation: CollectionOperator, to value: Any?, rest: ArraySlice<ParsedKeyPath.Step>, _ missing: CollectionOperator.MissingInMean
+        _ operation: CollectionOperator, to value: Any?, rest: ArraySlice<ParsedKeyPath.Step>, _ reader: KeyValueReader
     ) -> Any? {
         guard let value = unwrapped(value) else { return whenMissing([.collectionOperator(operation)]) }
         let elements = CollectionElements.of(value) ?? [value]
@@ -125,12 +131,12 @@ public enum KeyValue {
         if rest.isEmpty { return operation.apply(to: elements) }
         // `items.@count.something` counts all the same.
         if operation == .count { return elements.count }
-        return operation.apply(to: elements.map { self.value(at: rest, of: $0, missing) ?? NSNull() }, missing)
+        return operation.apply(to: elements.map { self.value(at: rest, of: $0, reader) ?? NSNull() }, reader)
     }
 
     /// Maps over an array to an array, and over a set to a set.
-    private static func mapped(_ elements: [Any], of collection: Any, _ key: String) -> Any {
-        let values = elements.map { value(forKey: key, of: $0) ?? NSNull() }
+    private static func mapped(_ elements: [Any], of collection: Any, _ key: String, _ reader: KeyValueReader) -> Any {
+        let values = elements.map { value(forKey: key, of: $0, reader) ?? NSNull() }
         return CollectionElements.isOrdered(collection) ? values : set(of: values)
     }
 

@@ -16,9 +16,13 @@ public protocol KeyValueCoding: AnyObject {
     func value(forKey key: String) -> Any?
     /// Sets the property with the given name.
     func setValue(_ value: Any?, forKey key: String)
+    /// The value that predicates and sort descriptors see; ``value(forKey:)`` unless a type says otherwise.
+    func _comparedValue(forKey key: String) -> Any?
 }
 
 extension KeyValueCoding {
+    public func _comparedValue(forKey key: String) -> Any? { value(forKey: key) }
+
     /// The value at the end of a path of names and collection operators: `department.employees.@avg.salary`.
     ///
     /// ```swift

@@ -121,31 +121,53 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
         switch comparisonPredicateModifier {
         case .direct:
             let left = leftExpression.comparableValue(in: scope)
-            if case .collection(let collection) = left, comparesElements(with: right) {
-                return CollectionElements.flattened(collection).contains { comparison.holds(ComparableValue($0), right, in: scope) }
+            if case .collection(let collection) = left, let elements = comparedElements(of: collection, with: right, in: scope) {
+                return elements.contains { holds(ComparableValue($0), right, in: scope) }
             }
-            return comparison.holds(left, right, in: scope)
+            return holds(left, right, in: scope)
         case .any:
-            return elements(in: scope).contains { comparison.holds(ComparableValue($0), right, in: scope) }
+            return elements(in: scope).contains { holds(ComparableValue($0), right, in: scope) }
         case .all:
-            return elements(in: scope).allSatisfy { comparison.holds(ComparableValue($0), right, in: scope) }
+            return elements(in: scope).allSatisfy { holds(ComparableValue($0), right, in: scope) }
         }
     }
 
-    /// Whether a key path that leads to a collection means its elements, as in a store: `tags.name == "x"` is true for any tag.
-    private func comparesElements(with right: ComparableValue) -> Bool {
-        guard case .keyPath = leftExpression.body else { return false }
-        switch predicateOperatorType {
-        case .contains: return false
-        case .in, .between: return true
-        default: return !right.isCollection
+    /// Compares one value with the right one, whose elements count where it is a key path that leads to a collection.
+    private func holds(_ left: ComparableValue, _ right: ComparableValue, in scope: EvaluationScope) -> Bool {
+        guard case .collection(let collection) = right, !left.isCollection, case .keyPath = rightExpression.body else {
+            return comparison.holds(left, right, in: scope)
         }
+        switch predicateOperatorType {
+        case .in, .between, .customSelector: return comparison.holds(left, right, in: scope)
+        default:
+            return CollectionElements.flattened(collection).contains { comparison.holds(left, ComparableValue($0), in: scope) }
+        }
+    }
+
+    /// The elements that a key path to a collection means, as in a store: `tags.name == "x"` is true for any tag. nil where the collection
+    /// is compared as a whole.
+    private func comparedElements(of collection: Any, with right: ComparableValue, in scope: EvaluationScope) -> [Any]? {
+        guard case .keyPath(let operand, let path) = leftExpression.body else { return nil }
+        switch predicateOperatorType {
+        case .contains:
+            // `tags` contains a tag; `tags.name` stands for the name of each.
+            guard path.steps.count > 1, case .key(let last)? = path.steps.last,
+                let owners = KeyValue.value(at: path.steps.dropLast(), of: operand.map { $0.value(in: scope) } ?? scope.object),
+                CollectionElements.isCollection(owners), !CollectionElements.isDictionary(owners)
+            else { return nil }
+            let values = CollectionElements.flattened(owners).compactMap { KeyValue.comparedValue(forKey: last, of: $0) }
+            // A path that ends in objects leads to elements.
+            return values.contains { $0 is any KeyValueCoding } ? nil : values
+        case .in, .between: break
+        default: if right.isCollection { return nil }
+        }
+        return CollectionElements.flattened(collection)
     }
 
     /// What `ANY` and `ALL` range over: the left value's elements, those of nested collections included. `nil` has
     /// none; a single value is its own only element.
     private func elements(in scope: EvaluationScope) -> [Any] {
-        guard let value = KeyValue.unwrapped(leftExpression.value(in: scope)) else { return [] }
+        guard let value = KeyValue.unwrapped(leftExpression.comparedValue(in: scope)) else { return [] }
         return CollectionElements.flattened(value)
     }
 

@@ -110,7 +110,9 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     }
 
     public required init?(coder: NSCoder) {
-        guard let decoded = NSPredicate.decode(from: coder) as? NSCompoundPredicate else { return nil }
+        guard let decoded = NSCompoundPredicate.decodeParts(from: coder) ?? NSPredicate.decode(from: coder) as? NSCompoundPredicate else {
+            return nil
+        }
         compoundPredicateType = decoded.compoundPredicateType
         operands = decoded.operands
         levels = decoded.levels
@@ -142,6 +144,34 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
             let needsParentheses = compound.map { $0.compoundPredicateType != .not && $0.operands.count > 1 } ?? false
             return needsParentheses ? "(\(operand.predicateFormat))" : operand.predicateFormat
         }.joined(separator: word)
+    }
+
+    // MARK: Coding
+
+    /// Archives the compound as its text where that says all: the text of one part is that part's, and no parts are a constant. Else it
+    /// archives the type and the parts, which may fail as those of ``NSPredicate/encode(with:)``.
+    open override func encode(with coder: NSCoder) {
+        if let copy = try? NSPredicate.parse(predicateFormat), copy == self || isTooDeep { return super.encode(with: coder) }
+        coder.encode(Int(compoundPredicateType.rawValue), forKey: CodingKey.type)
+        coder.encode(operands as NSArray, forKey: CodingKey.operands)
+    }
+
+    private enum CodingKey {
+        static let type = "compoundPredicateType"
+        static let operands = "subpredicates"
+    }
+
+    /// Reads a compound that was archived as its parts; `nil` for one that was not.
+    private static func decodeParts(from coder: NSCoder) -> NSCompoundPredicate? {
+        guard coder.containsValue(forKey: CodingKey.operands) else { return nil }
+        let given = coder.decodeObject(of: [NSArray.self, NSPredicate.self], forKey: CodingKey.operands) as? NSArray
+        guard let type = LogicalType(rawValue: UInt(bitPattern: coder.decodeInteger(forKey: CodingKey.type))),
+            let operands = given?.map({ $0 as? NSPredicate }), !operands.contains(nil), type != .not || operands.count == 1
+        else {
+            coder.failWithError(CocoaError(.coderReadCorrupt))
+            return nil
+        }
+        return NSCompoundPredicate(type: type, subpredicates: operands.compactMap(\.self))
     }
 
     override func evaluate(in scope: EvaluationScope) -> Bool {

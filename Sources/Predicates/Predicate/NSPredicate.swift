@@ -43,7 +43,7 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     ///
     /// ```swift
     /// let isOld = NSPredicate { object, _ in (object as? Item).map { $0.created < limit } ?? false }
-    /// let old = (items as NSArray).filtered(using: isOld)     // in memory; a fetch from a SQLite store throws
+    /// let old = (items as NSArray).filtered(using: isOld)     // in memory; a fetch throws
     /// ```
     ///
     /// - Parameter block: Called with the object and the substitution variables of each evaluation.
@@ -59,7 +59,8 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     // MARK: Text
 
     /// The predicate as text in a canonical form. Parsing it gives an equal predicate, unless a constant has no
-    /// literal (an object of a class of yours) or the predicate holds a block or a custom selector.
+    /// literal (an object of a class of yours), the predicate holds a block or a custom selector, or a compound has one part, whose text
+    /// it has, or none.
     ///
     /// ```swift
     /// let text = NSPredicate(format: "price < %@ && stock > 0", 10).predicateFormat   // "price < 10 AND stock > 0"

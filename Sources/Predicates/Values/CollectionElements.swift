@@ -31,7 +31,7 @@ enum CollectionElements {
         return elements.flatMap { isDictionary($0) ? [$0] : flattened($0) }
     }
 
-    private static func isDictionary(_ value: Any) -> Bool { value is any DictionaryValue || value is NSDictionary }
+    static func isDictionary(_ value: Any) -> Bool { value is any DictionaryValue || value is NSDictionary }
 
     static func isCollection(_ value: Any) -> Bool {
         let type = type(of: value)

@@ -50,12 +50,19 @@ package enum ComparableValue {
         case let optional as any OptionalValue: return ComparableValue(optional.wrappedValue)
         case let value as any BinaryInteger: return wholeNumber(value)
         case let value as Float: return .double(Double(value))
+        case let value as CGFloat: return .double(Double(value))
         #if arch(arm64) || !os(macOS)
             case let value as Float16: return .double(Double(value))
         #endif
         case let value as Substring: return .string(String(value))
         case let value as Character: return .string(String(value))
-        default: return CollectionElements.isCollection(value) ? .collection(value) : .object(value)
+        default:
+            if CollectionElements.isCollection(value) { return .collection(value) }
+            // An enumeration stands for its raw value.
+            guard !(type(of: value) is AnyClass), !(value is any PredicateFunctionTarget), let raw = value as? any RawRepresentable else {
+                return .object(value)
+            }
+            return ComparableValue(raw.rawValue)
         }
     }
 

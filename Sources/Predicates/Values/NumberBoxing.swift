@@ -24,6 +24,7 @@ enum NumberBoxing {
         case let number as UInt16: NSNumber(value: number)
         case let number as UInt8: NSNumber(value: number)
         case let number as Float: NSNumber(value: number)
+        case let number as CGFloat: NSNumber(value: Double(number))
         default: value
         }
     }

@@ -73,6 +73,10 @@ package struct ValuesKey: Hashable {
         case value(ValueKey)
         case object(AnyHashable)
         case text(String)
+        /// A dictionary, whose elements have no order.
+        case dictionary([String: ValuesKey])
+        case array(ValuesKey)
+        case set(Set<ValuesKey>)
     }
 
     private let parts: [Part]
@@ -83,6 +87,13 @@ package struct ValuesKey: Hashable {
             if comparable.isNull { return .null }
             if let key = comparable.key { return .value(key) }
             if case .object(let object as AnyHashable) = comparable { return .object(object) }
+            if case .collection(let collection) = comparable {
+                if let dictionary = collection as? [String: Any] { return .dictionary(dictionary.mapValues { ValuesKey([$0]) }) }
+                if !CollectionElements.isDictionary(collection), let elements = CollectionElements.of(collection) {
+                    if CollectionElements.isOrdered(collection) { return .array(ValuesKey(elements)) }
+                    return .set(Set(elements.map { ValuesKey([$0]) }))
+                }
+            }
             return .text(value.map { "\($0)" } ?? "")
         }
     }

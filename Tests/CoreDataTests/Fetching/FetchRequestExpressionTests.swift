@@ -53,4 +53,25 @@ import Testing
             modifier: .direct, type: .equalTo)
         #expect(try library.context.fetch(request).map(\.title) == ["a"])
     }
+
+    /// A row of one column stands for its value.
+    @Test(arguments: StoreKind.allCases) func predicatesUseDictionariesOfOneColumn(kind: StoreKind) throws {
+        let library = try library(kind)
+        let most = NSExpressionDescription()
+        most.name = "most"
+        most.expression = NSExpression(format: "max:(pages)")
+        most.expressionResultType = .integer32AttributeType
+        let largest = NSFetchRequest<NSDictionary>(entityName: "Book")
+        largest.resultType = .dictionaryResultType
+        largest.propertiesToFetch = [most]
+        let request = NSFetchRequest<LibraryBook>(entityName: "Book")
+        request.predicate = NSComparisonPredicate(
+            leftExpression: NSExpression(forKeyPath: "pages"), rightExpression: expression(largest, library.context), modifier: .direct,
+            type: .in)
+        #expect(try library.newContext().fetch(request).map(\.title) == ["c"], "in the store")
+        let books = try library.context.books()
+        #expect(books.filter { request.predicate?.evaluate(with: $0) == true }.map(\.title) == ["c"], "evaluated")
+        books[2].rating = 5
+        #expect(try library.context.fetch(request).map(\.title) == ["c"], "unsaved")
+    }
 }

@@ -121,8 +121,8 @@ import Testing
         #expect(try context.titles("pages IN %@", [[Int]()]) == [])
     }
 
-    @Test func whatSQLCannotSayIsRefused() throws {  // 202
-        let library = try filled(.sqlite)
+    @Test(arguments: StoreKind.allCases) func whatAStoreDoesNotKnowIsRefused(kind: StoreKind) throws {  // 202
+        let library = try filled(kind)
         let request = NSFetchRequest<LibraryBook>(entityName: "Book")
         request.predicate = NSPredicate { _, _ in true }
         #expect(throws: (any Error).self) { try library.newContext().fetch(request) }
@@ -133,6 +133,29 @@ import Testing
         request.sortDescriptors = [NSSortDescriptor(key: "mark", ascending: true)]
         let sorting = #expect(throws: (any Error).self) { try library.newContext().fetch(request) }
         #expect((sorting as NSError?)?.localizedDescription.contains("mark") == true)
+        request.sortDescriptors = nil
+        request.predicate = NSCompoundPredicate(notPredicateWithSubpredicate: NSPredicate { _, _ in true })
+        #expect(throws: (any Error).self) { try library.newContext().fetch(request) }
+        request.predicate = NSPredicate(format: "SUBQUERY(author.books, $b, $b.mark == 'here').@count > 0")
+        #expect(throws: (any Error).self) { try library.newContext().fetch(request) }
+    }
+
+    @Test(arguments: StoreKind.allCases) func aColumnThatAStoreDoesNotKnowIsRefused(kind: StoreKind) throws {
+        let library = try filled(kind)
+        let request = NSFetchRequest<NSDictionary>(entityName: "Book")
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = ["mark"]
+        #expect(throws: (any Error).self) { try library.newContext().fetch(request) }
+        request.propertiesToFetch = ["pages"]
+        request.propertiesToGroupBy = ["pages"]
+        request.havingPredicate = NSPredicate(format: "titel == 'x'")
+        let error = errorThrown { _ = try library.newContext().fetch(request) }
+        #expect(error?.localizedDescription.contains("titel") == true, "\(String(describing: error))")
+        request.havingPredicate = NSPredicate(format: "pages > $LEAST")
+        let unbound = errorThrown { _ = try library.newContext().fetch(request) }
+        #expect(unbound?.localizedDescription.contains("$LEAST") == true, "\(String(describing: unbound))")
+        request.havingPredicate = NSPredicate { _, _ in true }
+        #expect(throws: (any Error).self) { try library.newContext().fetch(request) }
     }
 
     @Test func anUnknownKeyIsRefusedWithItsName() throws {  // 340

@@ -172,6 +172,7 @@ struct RandomPredicates {
 
     private mutating func quantified() -> Description {
         let quantifier = pick(["ANY ", "ALL ", "NONE ", "SOME ", ""])
+        if chance(4) { return toManyOnTheRight(pick(["", "", quantifier])) }
         switch Int.random(in: 0..<8, using: &random) {
         case 0: return "\(quantifier)tags.weight \(pick(Self.orders)) " + number(0)
         case 1: return "\(quantifier)tags.worth \(pick(Self.orders)) " + numberConstant()
@@ -182,8 +183,19 @@ struct RandomPredicates {
         case 6: return text("\(pick(["ANY", "ALL", "NONE"])) text == ") + string(0)
         default:
             let operation = pick(Self.orders + ["CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE"])
-            if quantifier.isEmpty, operation == "CONTAINS" { return "ANY tags.label CONTAINS[c] " + stringConstant() }
             return "\(quantifier)tags.label \(operation)\(pick(["", "[c]", "[cd]"])) " + stringConstant()
+        }
+    }
+
+    private mutating func toManyOnTheRight(_ quantifier: String) -> Description {
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0: return text(quantifier) + number(0) + " \(pick(Self.orders)) \(pick(["tags.weight", "tags.worth", "children.whole"]))"
+        case 1: return text(quantifier) + date(0) + " \(pick(Self.orders)) tags.day"
+        case 2: return text(quantifier) + string(0) + " IN\(pick(["", "[c]"])) tags.label"
+        case 3: return text("\(quantifier)owner \(pick(["==", "!=", "IN"])) children.owner")
+        default:
+            return text(quantifier) + string(0)
+                + " \(pick(Self.orders))\(pick(["", "[c]", "[cd]"])) \(pick(["tags.label", "children.owner.name"]))"
         }
     }
 

@@ -5,7 +5,7 @@ SELECT t0."name", t0."department_id", t0."boss_id", t0."boss_entity", t0."addres
 -- distinct
 SELECT DISTINCT t0."name", t0."age" FROM "employee" t0 ORDER BY t0."name" DESC NULLS LAST LIMIT $1 OFFSET $2
 -- aggregates
-SELECT COUNT(t0."name"), COUNT(*), MAX(t0."age"), CAST(SUM(t0."age") AS bigint), (CAST(SUM(t0."age") AS double precision) / NULLIF(COUNT(t0."age"), 0)), SUM(t0."salary"), ocd_plain(ocd_calculate('/', ocd_decimal(SUM(t0."salary")), CAST(COUNT(t0."salary") AS numeric))), MIN(t0."hired"), CAST(SUM((SELECT COUNT(*) FROM "employee_tags" t1 WHERE t1."employee_id" = t0."id")) AS bigint), COUNT(t0."photo") FROM "employee" t0
+SELECT COUNT(t0."name"), COUNT(*), MAX(t0."age"), COALESCE(CAST(SUM(t0."age") AS bigint), 0), (CAST(SUM(t0."age") AS double precision) / NULLIF(COUNT(t0."age"), 0)), COALESCE(SUM(t0."salary"), 0), ocd_plain(ocd_calculate('/', ocd_decimal(SUM(t0."salary")), CAST(COUNT(t0."salary") AS numeric))), MIN(t0."hired"), COALESCE(CAST(SUM((SELECT COUNT(*) FROM "employee_tags" t1 WHERE t1."employee_id" = t0."id")) AS bigint), 0), COUNT(t0."photo") FROM "employee" t0
 -- groups
 SELECT t1."name", t0."active", COUNT(t0."name"), CAST(SUM((SELECT COUNT(*) FROM "employee_tags" t2 WHERE t2."employee_id" = t0."id")) AS bigint) FROM "employee" t0 LEFT OUTER JOIN "department" t1 ON t0."department_id" = t1."id" WHERE t0."entity" = 2 AND t0."age" > $1 GROUP BY 1, 2 HAVING (COUNT(t0."name") > $2 AND t0."active" = $3) ORDER BY COUNT(t0."name") DESC NULLS LAST, t1."name" NULLS FIRST
 -- objects

@@ -58,14 +58,16 @@ struct FetchExecutor<Result> {
     // MARK: - Objects
 
     private func objects() throws -> [NSManagedObject] {
-        let plan = plan()
+        let plan = try plan()
         return try objects(from: plan.answers(), plan)
     }
 
     /// What the stores are to be asked for now, with the context's unsaved changes.
-    func plan() -> FetchPlan {
+    ///
+    /// - Throws: what cannot be asked of unsaved objects.
+    func plan() throws -> FetchPlan {
         var plan = FetchPlan(
-            request: resolved, asked: resolved.fetch, overlay: overlay(), usesBatches: context.usesBatches(resolved, request))
+            request: resolved, asked: resolved.fetch, overlay: try overlay(), usesBatches: context.usesBatches(resolved, request))
         for store in resolved.stores {
             if let rows = context.rows(ofStore: store.number) { plan.sources.append((store, rows)) }
         }
@@ -74,7 +76,9 @@ struct FetchExecutor<Result> {
     }
 
     /// The unsaved changes that bear on the fetch; nil when there are none, and for a request that does not want them.
-    private func overlay() -> PendingOverlay? { request.includesPendingChanges ? PendingOverlay(resolved, in: context) : nil }
+    private func overlay() throws -> PendingOverlay? {
+        request.includesPendingChanges ? try PendingOverlay(resolved, in: context) : nil
+    }
 
     /// What stores answered to a plan, as what the request is declared for.
     func results(from answers: [FetchPlan.Answer], _ plan: FetchPlan) throws -> [Result] { try typed(objects(from: answers, plan)) }
@@ -127,7 +131,7 @@ struct FetchExecutor<Result> {
     // MARK: - Other shapes
 
     private func objectIDs() throws -> [NSManagedObjectID] {
-        var plan = plan()
+        var plan = try plan()
         if plan.overlay != nil || resolved.stores.count > 1 {
             // The few objects that are compared with new ones are read one by one.
             if resolved.stores.count == 1 || resolved.fetch.sortDescriptors.isEmpty { plan.asked.shape = .references }
@@ -143,7 +147,7 @@ struct FetchExecutor<Result> {
 
     /// The number of objects that the request would give.
     func count() throws -> Int {
-        var plan = plan()
+        var plan = try plan()
         plan.asked = resolved.fetch
         plan.asked.shape = .count
         plan.asked.sortDescriptors = []
@@ -165,7 +169,7 @@ struct FetchExecutor<Result> {
         for store in resolved.stores {
             if case .dictionaries(let rows)? = try context.rows(ofStore: store.number)?.fetch(asked) { result += rows }
         }
-        return merge?.merged(result) ?? result
+        return try merge?.merged(result) ?? result
     }
 
     // MARK: - Result types

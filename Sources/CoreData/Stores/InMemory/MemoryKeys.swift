@@ -1,9 +1,18 @@
 import Foundation
 
-/// Checks that a fetch names only properties that the model has, as a SQL store does, before rows are looked at: in
-/// memory an unknown key would just read as nil. Variables must have values.
+/// Checks that a fetch names only what a store keeps, as a SQL store does, before rows are looked at: in memory an unknown key, and a
+/// transient one, would just read as nil. Variables must have values. Blocks know nothing of rows.
 struct MemoryKeys {
     let layouts: ModelLayout
+    /// Who would have to look at rows or objects, for errors.
+    let judge: String
+    /// The columns of the result, which a condition on groups may name.
+    private var columns: Set<String> = []
+
+    init(layouts: ModelLayout, judge: String = "store in memory") {
+        self.layouts = layouts
+        self.judge = judge
+    }
 
     /// - Throws: code 134060 with the part of the request at fault.
     func check(_ plan: StoreFetch) throws {
@@ -18,11 +27,15 @@ struct MemoryKeys {
         for column in columns + (plan.columns?.groupBy ?? []) {
             if let description = column as? NSExpressionDescription {
                 guard let expression = description.expression else { continue }
-                try check(expression, of: plan.entity, [:], "\(expression)")
+                try check(expression, of: plan.entity, [:], .words("\(expression)"))
             } else if let name = (column as? NSPropertyDescription)?.name ?? column as? String {
-                try check(name, of: plan.entity, name)
+                try check(name, of: plan.entity, .words(name))
             }
         }
+        guard let having = plan.columns?.having else { return }
+        var inGroups = self
+        inGroups.columns = names.union((plan.columns?.groupBy ?? []).compactMap(StoreFetch.DictionaryColumns.name))
+        try inGroups.check(having, of: plan.entity, [:])
     }
 
     /// - Parameter variables: the entities that the variables of the subqueries around stand for.
@@ -31,20 +44,24 @@ struct MemoryKeys {
         case let compound as NSCompoundPredicate:
             for case let part as NSPredicate in compound.subpredicates { try check(part, of: entity, variables) }
         case let comparison as NSComparisonPredicate:
-            let context = comparison.predicateFormat
+            let context = RequestPart.predicate(comparison)
             try check(comparison.leftExpression, of: entity, variables, context)
             try check(comparison.rightExpression, of: entity, variables, context)
-        default: break
+        default:
+            if ["TRUEPREDICATE", "FALSEPREDICATE"].contains(predicate.predicateFormat) { return }
+            throw noBlock(.predicate(predicate))
         }
     }
 
     private func check(
-        _ expression: NSExpression, of entity: EntityLayout, _ variables: [String: EntityLayout?], _ context: String
+        _ expression: NSExpression, of entity: EntityLayout, _ variables: [String: EntityLayout?], _ context: RequestPart
     ) throws {
         switch expression.expressionType {
         case .keyPath, .variable: _ = try destination(of: expression, entity, variables, context)
         case .function:
-            for argument in expression.arguments ?? [] { try check(argument, of: entity, variables, context) }
+            let arguments = expression.arguments ?? []
+            for argument in arguments { try check(argument, of: entity, variables, context) }
+            try checkMethod(expression, arguments, of: entity, variables, context)
         case .aggregate:
             for element in expression.collection as? [NSExpression] ?? [] {
                 try check(element, of: entity, variables, context)
@@ -61,24 +78,51 @@ struct MemoryKeys {
             let element = try destination(of: collection, entity, variables, context)
             try check(
                 expression.predicate, of: entity, variables.merging([expression.variable: element]) { _, inner in inner })
+        case .block: throw noBlock(context)
         default: break
+        }
+    }
+
+    /// A block would be given a row, which is no object.
+    private func noBlock(_ context: RequestPart) -> NSError {
+        CoreDataErrors.unanswerable(
+            context.text, by: judge, "blocks and custom classes of predicates are not asked for rows",
+            advice: "Filter the results of the fetch.")
+    }
+
+    /// Checks a method of an object, which is a key of it: `FUNCTION(author, "name")`, `SELF["title"]`.
+    private func checkMethod(
+        _ function: NSExpression, _ arguments: [NSExpression], of entity: EntityLayout, _ variables: [String: EntityLayout?],
+        _ context: RequestPart
+    ) throws {
+        if function.function == "objectFrom:withIndex:", let object = arguments.first {
+            guard let owner = try destination(of: object, entity, variables, context), let key = arguments.last?.constantText else {
+                return
+            }
+            try check(key, of: owner, context)
+        } else if let target = function.methodTarget, let owner = try destination(of: target, entity, variables, context) {
+            let readsKey = ["valueForKey:", "valueForKeyPath:", "objectForKey:"].contains(function.function)
+            guard let key = arguments.isEmpty ? function.function : readsKey ? arguments[0].constantText : nil else { return }
+            try check(key, of: owner, context)
         }
     }
 
     /// The entity of the objects that an expression gives; nil for values, and where it cannot be told.
     private func destination(
-        of expression: NSExpression, _ entity: EntityLayout, _ variables: [String: EntityLayout?], _ context: String
+        of expression: NSExpression, _ entity: EntityLayout, _ variables: [String: EntityLayout?], _ context: RequestPart
     ) throws -> EntityLayout? {
         switch expression.expressionType {
         case .evaluatedObject: return entity
         case .variable:
             guard let entity = variables[expression.variable] else {
+                if columns.contains(expression.variable) { return nil }
                 throw CoreDataErrors.unanswerable(
-                    context, by: "store in memory", "the variable $\(expression.variable) has no value",
+                    context.text, by: judge, "the variable $\(expression.variable) has no value",
                     advice: "Give it one with withSubstitutionVariables(_:).")
             }
             return entity
         case .keyPath:
+            if let path = expression.keyPathFromEvaluatedObject, columns.contains(path) { return nil }
             let operand = expression.operand
             if operand === expression { return try check(expression.keyPath, of: entity, context) }
             guard let start = try destination(of: operand, entity, variables, context) else { return nil }
@@ -102,7 +146,7 @@ struct MemoryKeys {
                 ? "'\(name)' leads to several objects" : slot.kind == .transformable ? "transformable values have no order" : nil
             if let problem {
                 throw CoreDataErrors.unanswerable(
-                    "sorting by \(keyPath)", by: "store in memory", problem, advice: "Sort the result in the program.")
+                    "sorting by \(keyPath)", by: judge, problem, advice: "Sort the result in the program.")
             }
             guard slot.destinationIndex >= 0, !isCounted else { return }
             entity = layouts.layouts[slot.destinationIndex]
@@ -113,13 +157,19 @@ struct MemoryKeys {
     ///
     /// - Returns: the entity it leads to, nil for an attribute.
     @discardableResult
-    private func check(_ keyPath: String, of entity: EntityLayout, _ context: String) throws -> EntityLayout? {
+    private func check(_ keyPath: String, of entity: EntityLayout, _ context: RequestPart) throws -> EntityLayout? {
         var entity = entity
         for name in keyPath.split(separator: ".").map(String.init) {
             if name.hasPrefix("@") || ["self", "SELF", "objectID"].contains(name) { continue }
             if name == "entity", entity.slotByName[name] == nil { return nil }
             guard let slot = slot(name, of: entity) else {
-                throw CoreDataErrors.unanswerable(context, by: "store in memory", "the entity '\(entity.name)' has no property '\(name)'")
+                throw CoreDataErrors.unanswerable(context.text, by: judge, "the entity '\(entity.name)' has no property '\(name)'")
+            }
+            if slot.isTransient || slot.kind == .fetched {
+                throw CoreDataErrors.unanswerable(
+                    context.text, by: judge,
+                    "'\(name)' of entity '\(entity.name)' is \(slot.isTransient ? "transient" : "a fetched property"), so a store knows nothing of it"
+                )
             }
             if slot.composite != nil { return try checkElement(of: slot, keyPath, entity, context) }
             // What stands inside an attribute's value is its own affair.
@@ -131,7 +181,7 @@ struct MemoryKeys {
 
     /// Checks the rest of a key path from a composite attribute on.
     private func checkElement(
-        of slot: PropertySlot, _ keyPath: String, _ entity: EntityLayout, _ context: String
+        of slot: PropertySlot, _ keyPath: String, _ entity: EntityLayout, _ context: RequestPart
     ) throws -> EntityLayout? {
         let names = keyPath.split(separator: ".").map(String.init).drop { $0 != slot.name }
         guard !names.contains(where: { $0.hasPrefix("@") }), let owner = self.layout(of: slot, entity) else { return nil }
@@ -140,7 +190,7 @@ struct MemoryKeys {
         // `city.length` is the length of a text.
         if path.last == "length", owner.slotByPath[path.dropLast().joined(separator: ".")] != nil { return nil }
         throw CoreDataErrors.unanswerable(
-            context, by: "store in memory",
+            context.text, by: judge,
             "the composite attribute '\(slot.name)' of entity '\(entity.name)' has no element '\(path.dropFirst().joined(separator: "."))'")
     }
 
@@ -159,4 +209,9 @@ struct MemoryKeys {
         }
         return nil
     }
+}
+
+extension NSExpression {
+    /// The text that a constant is.
+    fileprivate var constantText: String? { expressionType == .constantValue ? constantValue as? String : nil }
 }

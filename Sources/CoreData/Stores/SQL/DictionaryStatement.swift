@@ -93,10 +93,16 @@ struct DictionaryStatement {
             if expression.expressionType == .evaluatedObject {
                 return objectColumn(description.name, generator, environment.scope)
             }
+            if wanted == nil, let path = expression.keyPathFromEvaluatedObject,
+                let column = try relationshipColumn(description.name, path, generator, environment.scope)
+            {
+                return column
+            }
             let row = try generator.resultTerm(expression, in: environment)
             let term = isGrouped ? generator.ofGroup(row, expression.groupFunction(of: environment.scope.entity.layout)) : row
-            if description.expressionResultType == .objectIDAttributeType, term.kind == .toOne, let slot = term.slot {
-                return Column(name: description.name, text: term.text, kind: .toOne, destination: slot.destinationIndex)
+            if wanted == nil, term.kind == .toOne {
+                let destination = term.slot?.destinationIndex ?? term.rootIndex ?? -1
+                return Column(name: description.name, text: term.text, kind: .toOne, destination: destination)
             }
             guard let kind = wanted ?? term.kind else { return Column(name: description.name, text: term.text, kind: nil) }
             guard let text = generator.dialect.value(term, as: kind) else {
@@ -109,6 +115,7 @@ struct DictionaryStatement {
             throw generator.refuse("\(property)", "propertiesToFetch takes property descriptions and names")
         }
         if name == "objectID" || name == "self" || name == "SELF" { return objectColumn(name, generator, environment.scope) }
+        if let column = try relationshipColumn(name, name, generator, environment.scope) { return column }
         let path = name.split(separator: ".").map(String.init)
         let row = try generator.term(path: path, in: environment.scope, .words(name))
         if let composite = row.composite {
@@ -118,14 +125,23 @@ struct DictionaryStatement {
         }
         let function = isGrouped ? NSExpression(forKeyPath: name).groupFunction(of: environment.scope.entity.layout) : nil
         let term = generator.ofGroup(row, function)
-        var column = Column(
-            name: name, text: term.text, kind: term.kind, isColumn: term.isColumn, destination: term.slot?.destinationIndex ?? -1)
-        if term.kind == .toOne, path.count == 1, let slot = term.slot,
-            let entityColumn = environment.scope.entity.columns[slot.index]?.entityColumn
-        {
-            column.entityColumn = SQLText(generator.column(environment.scope.alias, entityColumn))
-        }
-        return column
+        return Column(
+            name: name, text: term.text, kind: term.kind, isColumn: term.isColumn,
+            destination: term.slot?.destinationIndex ?? term.rootIndex ?? -1)
+    }
+
+    /// A to-one relationship at the end of a path, with the entity of its row; nil for any other path.
+    private static func relationshipColumn(
+        _ name: String, _ keyPath: String, _ generator: SQLGenerator, _ scope: SQLScope
+    ) throws -> Column? {
+        let path = keyPath.split(separator: ".").map(String.init)
+        if keyPath.contains("@") { return nil }
+        guard case .column(let alias, let column, let slot) = try generator.resolve(path, in: scope, .words(keyPath)), slot.kind == .toOne
+        else { return nil }
+        return Column(
+            name: name, text: SQLText(generator.column(alias, column.name)), kind: .toOne, isColumn: true,
+            destination: slot.destinationIndex,
+            entityColumn: column.entityColumn.map { SQLText(generator.column(alias, $0)) })
     }
 
     private static func objectColumn(_ name: String, _ generator: SQLGenerator, _ scope: SQLScope) -> Column {

@@ -58,7 +58,7 @@ struct SQLDerivation {
     private func kind(of expression: NSExpression, change: SQLTextChange?) throws -> Kind {
         switch expression.expressionType {
         case .keyPath: return try kind(ofPath: expression.keyPath.components(separatedBy: "."), change: change)
-        case .function:
+        case .function where expression.methodTarget == nil:
             let name = expression.function.lowercased()
             let arguments = expression.arguments ?? []
             switch name {

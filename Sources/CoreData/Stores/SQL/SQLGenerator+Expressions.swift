@@ -171,6 +171,8 @@ extension SQLGenerator {
         let isForDecimals = dialect.bindsDecimals || other?.kind == .decimal && other?.isColumn == true
         switch value {
         case let string as String: return text(string, like: other)
+        case let string as Substring: return text(String(string), like: other)
+        case let character as Character: return text(String(character), like: other)
         case let date as Date: return (.double(date.timeIntervalSinceReferenceDate), .date)
         case let uuid as UUID: return (.uuid(uuid), .uuid)
         case let data as Data: return (.data(data), .data)

@@ -27,6 +27,7 @@ extension SQLGenerator {
     func function(
         _ expression: NSExpression, in environment: SQLEnvironment, like other: SQLTerm?, _ context: RequestPart
     ) throws -> SQLTerm {
+        if expression.methodTarget != nil { throw refuse(context, "the method '\(expression.function)' has no equivalent in SQL") }
         let name = expression.function.lowercased()
         let arguments = expression.arguments ?? []
         if let aggregate = try aggregate(expression, name, in: environment, context) { return aggregate }
@@ -62,7 +63,7 @@ extension SQLGenerator {
     ) throws -> SQLTerm? {
         guard let operation = Self.relationshipAggregates[name], let argument = expression.arguments?.first else { return nil }
         if resultColumn != nil, argument.expressionType == .keyPath || argument.expressionType == .evaluatedObject,
-            !argument.isToManyPath(of: environment.scope.entity)
+            !argument.isToManyPath(of: environment.scope.entity.layout)
         {
             return try resultTerm(expression, in: environment)
         }
@@ -164,14 +165,4 @@ extension SQLTerm {
 
     /// The value without what holds for a column or a constant only.
     fileprivate var computed: SQLTerm { SQLTerm(text: text, kind: kind, canBeNull: canBeNull, exact: exact, bits: bits) }
-}
-
-extension NSExpression {
-    /// Whether it is a key path that starts with a to-many relationship of an entity.
-    fileprivate func isToManyPath(of entity: SQLEntity) -> Bool {
-        guard expressionType == .keyPath, let first = keyPath.split(separator: ".").first,
-            let slot = entity.layout.slotByName[String(first)]
-        else { return false }
-        return entity.toMany[slot] != nil
-    }
 }

@@ -130,9 +130,10 @@ extension SQLGenerator {
             guard let mirrored = type == .in ? .equalTo : type.mirrored else {
                 throw refuse(context, "the right side leads to many objects")
             }
-            return try quantified(toMany, all: false, context) { inner in
+            let found = try quantified(toMany, all: false, context) { inner in
                 try self.compare(inner, mirrored, left, predicate.options, in: environment, context)
             }
+            return try modified(found, modifier, of: left, in: environment, context)
         }
         if left.isKnown, right.isKnown {
             // Nothing of a row is asked for.
@@ -150,10 +151,16 @@ extension SQLGenerator {
             return try joined(parts, isOr: modifier == .any, in: environment)
         }
         let compared = try direct(left, type, right, predicate.options, in: environment, context)
+        return try modified(compared, modifier, of: left, in: environment, context)
+    }
+
+    /// `ANY` and `ALL` of a single value, which is its own only element; nil has none.
+    private func modified(
+        _ compared: SQLText, _ modifier: NSComparisonPredicate.Modifier, of left: NSExpression, in environment: SQLEnvironment,
+        _ context: RequestPart
+    ) throws -> SQLText {
         if modifier == .direct { return compared }
-        // A single value is its own only element, and nil has none.
-        let presence = try term(left, in: environment, like: nil, context)
-        let test = self.presence(of: presence)
+        let test = presence(of: try term(left, in: environment, like: nil, context))
         return modifier == .any ? "(" + test + " IS NOT NULL AND " + compared + ")" : "(" + test + " IS NULL OR " + compared + ")"
     }
 

@@ -7,19 +7,28 @@ extension SQLGenerator {
     func resultTerm(_ expression: NSExpression, in environment: SQLEnvironment) throws -> SQLTerm {
         let context = RequestPart.words("\(expression)")
         let expression = expression.withRowAggregate
-        if expression.expressionType == .function, let function = RowAggregate.Function(rawValue: expression.function.lowercased()),
+        if expression.expressionType == .function, expression.methodTarget == nil,
+            let function = RowAggregate.Function(rawValue: expression.function.lowercased()),
             let argument = expression.arguments?.first
         {
             if argument.expressionType == .evaluatedObject, function == .count {
                 return SQLTerm(text: SQLText("COUNT(*)"), kind: .int64, canBeNull: false)
             }
-            if argument.expressionType == .keyPath, let value = try? term(argument, in: environment, like: nil, context) {
+            if argument.expressionType == .evaluatedObject {
+                throw refuse(context, "'\(function.rawValue)' needs values, and SELF is an object")
+            }
+            if argument.expressionType == .keyPath, !argument.isToManyPath(of: environment.scope.entity.layout) {
+                let value = try term(argument, in: environment, like: nil, context)
                 if function == .count {
                     return SQLTerm(text: "COUNT(" + (value.stored ?? value.text) + ")", kind: .int64, canBeNull: false)
                 }
                 _ = try single(value, context)
                 let aggregate = try aggregate(function.collectionOperator, of: value, context)
-                return SQLTerm(text: dialect.aggregate(aggregate, value), kind: aggregateKind(function.collectionOperator, of: value))
+                let text = dialect.aggregate(aggregate, value)
+                // The sum of nothing is 0, as in memory.
+                return SQLTerm(
+                    text: aggregate == .sum ? dialect.value(text, orElse: SQLText("0")) : text,
+                    kind: aggregateKind(function.collectionOperator, of: value), canBeNull: aggregate != .sum)
             }
         }
         return try term(expression, in: environment, like: nil, context)

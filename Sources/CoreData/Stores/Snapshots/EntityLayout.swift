@@ -101,6 +101,27 @@ final class EntityLayout: @unchecked Sendable {
         }
     }
 
+    /// Whether only other entities of the hierarchy have a property of that name.
+    func lacks(_ name: String) -> Bool {
+        let family = model.layouts[rootIndex].familyIndexes
+        if family.count == 1 || slotByName[name] != nil { return false }
+        return family.contains { model.layouts[$0].slotByName[name] != nil }
+    }
+
+    /// Whether a path of names goes through a to-many relationship.
+    func crossesToMany(_ keyPath: String) -> Bool {
+        var layout = self
+        for name in keyPath.split(separator: ".").map(String.init) where !["self", "SELF", "objectID"].contains(name) {
+            // A property of a subentity counts, as in fetches.
+            let family = layout.slotByName[name] == nil ? layout.familyIndexes.map { model.layouts[$0] } : [layout]
+            guard let owner = family.first(where: { $0.slotByName[name] != nil }), let slot = owner.slotByName[name] else { return false }
+            if owner.slots[slot].kind.isToMany { return true }
+            guard owner.slots[slot].destinationIndex >= 0 else { return false }
+            layout = model.layouts[owner.slots[slot].destinationIndex]
+        }
+        return false
+    }
+
     /// The composite attribute, or the composite within one, that names lead to; nil for anything else.
     func composite(at names: [String]) -> CompositeLayout? {
         guard let first = names.first, let slot = slotByName[first] else { return nil }

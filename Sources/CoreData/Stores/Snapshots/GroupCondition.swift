@@ -45,7 +45,10 @@ extension NSExpression {
         case .constantValue: return self
         case .function:
             guard let parts = try Self.lookingAtValues(arguments ?? [], value) else { return nil }
-            return NSExpression(forFunction: function, arguments: parts)
+            guard let methodTarget else { return NSExpression(forFunction: function, arguments: parts) }
+            return try methodTarget.lookingAtValues(value).map {
+                NSExpression(forFunction: $0, selectorName: function, arguments: parts)
+            }
         case .aggregate:
             guard let elements = aggregateElements else { return self }
             return try Self.lookingAtValues(elements, value).map { NSExpression(forAggregate: $0) }

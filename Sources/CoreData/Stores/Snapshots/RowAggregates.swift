@@ -55,16 +55,13 @@ struct RowAggregate {
     /// computed for each row, as `sum:(pages.@count)`, is an aggregate over rows.
     init?(_ expression: NSExpression, of entity: EntityLayout) {
         let expression = expression.withRowAggregate
-        guard expression.expressionType == .function, let arguments = expression.arguments, arguments.count == 1,
+        guard expression.expressionType == .function, expression.methodTarget == nil,
+            let arguments = expression.arguments, arguments.count == 1,
             let function = Function(rawValue: expression.function.lowercased())
         else { return nil }
         let argument = arguments[0]
         if argument.expressionType == .subquery { return nil }
-        if argument.expressionType == .keyPath, let first = argument.keyPath.split(separator: ".").first,
-            let slot = entity.slotByName[String(first)], entity.slots[slot].kind.isToMany, !argument.keyPath.contains("@")
-        {
-            return nil
-        }
+        if argument.isToManyPath(of: entity) { return nil }
         self.function = function
         self.argument = argument
     }
@@ -92,10 +89,15 @@ extension NSExpression {
             guard path.first?.hasPrefix("@") == false, let name = path.first(where: { $0.hasPrefix("@") }) else { return nil }
             return Self.rowFunctions[name].flatMap(RowAggregate.Function.init)?.ofGroup
         case .function:
-            guard RowAggregate(self, of: entity) == nil, arguments?.count == 1 else { return nil }
+            guard RowAggregate(self, of: entity) == nil, methodTarget == nil, arguments?.count == 1 else { return nil }
             return RowAggregate.Function(rawValue: function.lowercased())?.ofGroup
         default: return nil
         }
+    }
+
+    /// Whether it is a key path that crosses a to-many relationship and gives what that leads to, not a function of it.
+    func isToManyPath(of entity: EntityLayout) -> Bool {
+        expressionType == .keyPath && !keyPath.contains("@") && entity.crossesToMany(keyPath)
     }
 
     /// Whether the expression or a part of it is an aggregate over rows.

@@ -1,0 +1,214 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// Computed columns of dictionary results, which are the same in every store.
+@Suite struct ComputedColumnTests {
+    /// Ada has books of 10 and 20 pages, Zoe one of 30, and one of 40 has no author.
+    private func filled(_ kind: StoreKind) throws -> Library {
+        let library = try Library(kind)
+        let (ada, zoe) = (library.context.author("Ada"), library.context.author("Zoe"))
+        library.context.book("A", pages: 10, rating: 1.5, by: ada)
+        library.context.book("B", pages: 20, rating: 2.5, by: ada)
+        library.context.book("C", pages: 30, rating: 2.5, by: zoe)
+        library.context.book("D", pages: 40, rating: 4)
+        try library.context.save()
+        return library
+    }
+
+    private func column(_ name: String, _ expression: String, _ type: NSAttributeType = .undefinedAttributeType) -> NSExpressionDescription
+    {
+        let description = NSExpressionDescription()
+        description.name = name
+        description.expression = NSExpression(format: expression)
+        description.expressionResultType = type
+        return description
+    }
+
+    private func request(_ properties: [Any], groupBy: [Any] = [], entity: String = "Book") -> NSFetchRequest<NSDictionary> {
+        let request = NSFetchRequest<NSDictionary>(entityName: entity)
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = properties
+        request.propertiesToGroupBy = groupBy
+        return request
+    }
+
+    // MARK: Conditions on groups
+
+    @Test(arguments: [[StoreKind.sqlite], [.inMemory], [.sqlite, .sqlite], [.inMemory, .inMemory], [.sqlite, .inMemory]])
+    func aConditionOnGroupsWithAMethodIsAnErrorOrIsEvaluated(kinds: [StoreKind]) throws {
+        let folder = try TemporaryFolder()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        for (number, kind) in kinds.enumerated() {
+            _ = try coordinator.addPersistentStore(
+                ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store\(number).sqlite")))
+        }
+        let context = coordinator.newContext()
+        for (number, store) in coordinator.persistentStores.enumerated() {
+            context.assign(context.book("A", pages: Int32(number), rating: 2.5), to: store)
+            context.assign(context.book("B", pages: Int32(number), rating: 4.5), to: store)
+        }
+        try context.save()
+        let request = request(["rating"], groupBy: ["rating"])
+        for format in [
+            "FUNCTION(rating, 'stringValue') == '2.5'", "FUNCTION(rating, 'length:', rating) == '2.5'",
+            "count:(pages) > 0 AND FUNCTION(rating, 'stringValue') == '2.5'", "FUNCTION(rating, 'count:', pages) == 1",
+        ] {
+            request.havingPredicate = NSPredicate(format: format)
+            let evaluated = format.contains("stringValue") ? [2.5] : []
+            do {
+                #expect(try context.fetch(request).map { $0["rating"] as? Double } == evaluated, "\(format)")
+            } catch let error as NSError {
+                #expect(error.code == CocoaError.coreData.rawValue, "\(error)")
+            }
+        }
+    }
+
+    @Test func aConditionOnGroupsThatCannotBeEvaluatedIsAnError() throws {
+        let folder = try TemporaryFolder()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        for number in 0..<2 {
+            _ = try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("store\(number).sqlite"))
+        }
+        let context = coordinator.newContext()
+        context.book(String(repeating: "a", count: 40) + "!")
+        try context.save()
+        let request = request(["title"], groupBy: ["title"])
+        for format in ["title > $LEAST", "title MATCHES '(a|aa|a*)*b(a+)+$'"] {
+            request.havingPredicate = NSPredicate(format: format)
+            #expect(errorThrown { _ = try context.fetch(request) }?.code == CocoaError.coreData.rawValue, "\(format)")
+        }
+    }
+
+    // MARK: Values
+
+    @Test(arguments: StoreKind.allCases) func aRelationshipIsAnObjectID(kind: StoreKind) throws {
+        let library = try filled(kind)
+        let authors = try library.context.authors().map(\.objectID)
+        for type in [NSAttributeType.undefinedAttributeType, .objectIDAttributeType] {
+            let request = request(["title", column("writer", "author", type)])
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+            let rows = try library.context.fetch(request)
+            #expect(rows.map { $0["writer"] as? NSManagedObjectID } == [authors[0], authors[0], authors[1], nil])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func theIDOfARelationshipHasTheEntityOfItsRow(kind: StoreKind) throws {
+        let library = try Library(kind)
+        let model = NSManagedObjectModel()
+        let place = NSEntityDescription("Place", [NSAttributeDescription("name", .stringAttributeType)])
+        let town = NSEntityDescription("Town", [NSAttributeDescription("size", .integer32AttributeType)])
+        place.subentities = [town]
+        let person = NSEntityDescription("Person", [NSAttributeDescription("name", .stringAttributeType)])
+        relate(place, "people", toMany: true, person, inverse: "home")
+        model.entities = [place, town, person]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        _ = try coordinator.addPersistentStore(
+            ofType: kind.type, configurationName: nil, at: kind.url(library.folder.file("places.sqlite")))
+        let context = coordinator.newContext()
+        let home = NSEntityDescription.insertNewObject(forEntityName: "Town", into: context)
+        NSEntityDescription.insertNewObject(forEntityName: "Person", into: context).setValue(home, forKey: "home")
+        try context.save()
+        for type in [NSAttributeType.undefinedAttributeType, .objectIDAttributeType] {
+            let rows = try context.fetch(request([column("place", "home", type)], entity: "Person"))
+            #expect((rows.first?["place"] as? NSManagedObjectID)?.entity.name == "Town")
+            #expect(rows.first?["place"] as? NSManagedObjectID == home.objectID)
+        }
+    }
+
+    // MARK: Aggregates
+
+    @Test(arguments: StoreKind.allCases) func theSumOfNothingIsZero(kind: StoreKind) throws {
+        let library = try filled(kind)
+        let request = request([
+            column("sum", "sum:(pages)"), column("path", "@sum.pages", .integer64AttributeType), column("most", "max:(pages)"),
+            column("mean", "average:(rating)"), column("double", "sum:(rating)", .doubleAttributeType),
+            column("decimal", "sum:(pages)", .decimalAttributeType),
+        ])
+        request.predicate = NSPredicate(format: "pages > 1000")
+        let rows = try library.context.fetch(request)
+        #expect(rows.count == 1)
+        #expect(rows.first?["sum"] as? Int == 0)
+        #expect(rows.first?["path"] as? Int == 0)
+        #expect(rows.first?["double"] as? Double == 0)
+        #expect(rows.first?["decimal"] as? NSDecimalNumber == 0)
+        #expect(rows.first?["most"] == nil)
+        #expect(rows.first?["mean"] == nil)
+    }
+
+    @Test(arguments: StoreKind.allCases) func theSumOfAGroupWithoutValuesIsZero(kind: StoreKind) throws {
+        let library = try Library(kind)
+        for title in ["a", "b"] {
+            let book = library.context.book(title, pages: 3)
+            if title == "a" { book.setValue(nil, forKey: "pages") }
+        }
+        try library.context.save()
+        let request = request(["title", column("sum", "sum:(pages)")], groupBy: ["title"])
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        #expect(try library.context.fetch(request).map { $0["sum"] as? Int } == [0, 3])
+        request.havingPredicate = NSPredicate(format: "sum:(pages) == 0")
+        #expect(try library.context.fetch(request).map { $0["title"] as? String } == ["a"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func anAggregateOfAToManyRelationshipBehindAnotherIsThatOfEachRow(kind: StoreKind) throws {
+        let library = try filled(kind)
+        let request = request(["title", column("all", "sum:(author.books.pages)"), column("number", "count:(author.books)")])
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        let rows = try library.context.fetch(request)
+        #expect(rows.map { $0["title"] as? String } == ["A", "B", "C", "D"])
+        #expect(rows.map { $0["all"] as? Int } == [30, 30, 30, 0])
+        #expect(rows.map { $0["number"] as? Int } == [2, 2, 1, 0])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func anAggregateOfAToManyRelationshipBehindAnotherIsTakenOverGroups(kind: StoreKind) throws {
+        let library = try filled(kind)
+        let request = request(["rating", column("all", "sum:(author.books.pages)")], groupBy: ["rating"])
+        request.sortDescriptors = [NSSortDescriptor(key: "rating", ascending: true)]
+        #expect(try library.context.fetch(request).map { $0["all"] as? Int } == [30, 60, 0])
+    }
+
+    @Test(arguments: StoreKind.allCases) func anAggregateOfWhatIsNoValueIsRefusedInAConditionOnGroups(kind: StoreKind) throws {
+        let library = try filled(kind)
+        let request = request(["rating"], groupBy: ["rating"])
+        request.havingPredicate = NSPredicate(format: "sum:(pagse) > 3")
+        let error = errorThrown { _ = try library.context.fetch(request) }
+        #expect(error?.localizedDescription.contains("pagse") == true, "\(String(describing: error))")
+        request.havingPredicate = NSPredicate(format: "sum:(author.books.pages) > 1000")
+        #expect((try? library.context.fetch(request)) ?? [] == [])
+    }
+
+    // MARK: Composite values
+
+    @Test(arguments: [[NSSQLiteStoreType, NSSQLiteStoreType], [NSInMemoryStoreType], [NSSQLiteStoreType]])
+    func equalCompositesAreOneValue(types: [String]) throws {
+        let names = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]
+        let pack = NSCompositeAttributeDescription()
+        pack.name = "pack"
+        pack.isOptional = true
+        pack.elements = names.map { NSAttributeDescription($0, .stringAttributeType) }
+        let model = NSManagedObjectModel([NSEntityDescription("Box", [pack])])
+        let folder = try TemporaryFolder()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        for (number, type) in types.enumerated() {
+            _ = try coordinator.addPersistentStore(
+                ofType: type, configurationName: nil, at: type == NSInMemoryStoreType ? nil : folder.file("store\(number).sqlite"))
+        }
+        let context = coordinator.newContext()
+        for number in 0..<40 {
+            let box = NSEntityDescription.insertNewObject(forEntityName: "Box", into: context)
+            context.assign(box, to: coordinator.persistentStores[number % types.count])
+            if number < 38 { box.setValue(Dictionary(uniqueKeysWithValues: names.map { ($0, "\($0) \(number / 20)") }), forKey: "pack") }
+        }
+        try context.save()
+        let request = request(["pack"], entity: "Box")
+        request.returnsDistinctResults = true
+        #expect(try context.fetch(request).count == 3)
+        request.returnsDistinctResults = false
+        request.propertiesToFetch = ["pack", column("number", "count:(SELF)")]
+        request.propertiesToGroupBy = ["pack"]
+        #expect(try context.fetch(request).compactMap { $0["number"] as? Int }.sorted() == [2, 18, 20])
+    }
+}
