@@ -300,7 +300,7 @@ extension NSManagedObject {
     private final func anyValue<Value>(_ name: StaticString) -> Value {
         guard let resolved = layout.objects.slot(forLiteral: name) else {
             if flags.contains(.probe) {
-                guard let value = extras?.probe?.record(name.description, on: self) as Value? else { return undeclaredStop(name) }
+                guard let value = extras?.probe?.record(name.description, on: self) as Value? else { return probeStop(name) }
                 return value
             }
             guard let value: Value = primitive(name) ?? ProbeValues.value(of: Value.self) else { return undeclaredStop(name) }
