@@ -17,6 +17,11 @@ extension NSManagedObject {
         }
     }
 
+    /// Whether an integer is nil, as all are of an object whose row or context is gone.
+    final func hasNoInteger(_ name: StaticString) -> Bool {
+        layout.objects.slot(forLiteral: name).map { integerValue($0.slot) == nil } ?? false
+    }
+
     final func doubleValue(_ slot: Int) -> Double? {
         fireFaultIfNeeded(slot)
         if let row, slot < layout.storedCount, layout.slots[slot].kind.isFloatingPoint {

@@ -315,6 +315,7 @@ extension NSManagedObject {
         let raw: Int64 = _managedValue(forSlotNamed: name)
         guard let value = Value.RawValue(exactly: raw).flatMap(Value.init(rawValue:)) else {
             if flags.contains(.probe), let value = extras?.probe?.replaceLast() as Value? { return value }
+            if hasNoInteger(name), let value: Value = ProbeValues.firstCase() { return value }
             preconditionFailure("\(layout.name).\(name) holds \(raw), which is no value of \(Value.self).")
         }
         return value

@@ -47,6 +47,9 @@ extension ProbeValues {
         return placeholder as? Value ?? (isFirst ? cases.first : cases.last) ?? zeroed(type)
     }
 
+    /// What an enumeration reads as that has no value; nil for other types.
+    static func firstCase<Value>() -> Value? { EnumerationCases.all(of: Value.self).first }
+
     /// A value of a type without references, such as an enumeration, whose bits are all zero: a valid one where it has any.
     private static func zeroed<Value>(_ type: Value.Type) -> Value? {
         guard _isPOD(type) else { return nil }
