@@ -97,6 +97,8 @@ struct InitializerCode {
     }
 
     /// What a subclass's initializer takes for the properties that it inherits: its macro cannot see them.
+    ///
+    /// The type is as visible as the class, because initializers of subclasses name it; only its members are as hidden as the arguments.
     private var initialValuesStructure: DeclSyntax {
         let access = entity.initializerAccess.prefix
         let inherited = inheritedParameter.isEmpty ? [] : ["\(access)var inherited: \(entity.superclass?.description ?? "").InitialValues"]
@@ -110,14 +112,14 @@ struct InitializerCode {
             + entity.arguments.map { assignment(of: $0, to: "object") }
         return """
             /// The values that a new object of a subclass takes for the properties of `\(raw: entity.name)`.
-            \(raw: access)nonisolated struct InitialValues {
+            \(raw: entity.access.prefix)nonisolated struct InitialValues {
                 \(raw: fields.joined(separator: "\n    "))
 
                 \(raw: access)init(\(raw: parameters.joined(separator: ", "))) {
                     \(raw: stores.joined(separator: "\n        "))
                 }
 
-                \(raw: access)func _assign(to object: \(raw: entity.name)) {
+                \(raw: entity.access.prefix)func _assign(to object: \(raw: entity.name)) {
                     \(raw: assignments.joined(separator: "\n        "))
                 }
             }

@@ -63,6 +63,15 @@ struct EntityCompilationTests {
             @Relationship public var many: Set<Leaf>
         }
 
+        // More visible than what its superclass takes.
+        @Entity public class LowBase: NSManagedObject {
+            var code: Int
+        }
+
+        @Entity public final class LowLeaf: LowBase {
+            public var name: String
+        }
+
         enum Space {
             @Entity final class Nested: NSManagedObject {
                 var `default`: String
@@ -84,6 +93,8 @@ struct EntityCompilationTests {
             _ = Space.Empty(context: context)
             _ = Space.Other(context: context, kind: .plain)
             let leaf = Leaf(context: context, inheriting: .init(inheriting: .init(name: "x")))
+            let hidden = LowLeaf(context: context, inheriting: .init(code: 1), name: "y")
+            _ = hidden
             let snapshot = leaf.snapshot()
             let _: Leaf.Snapshot = snapshot
             let _: Middle.Snapshot = (leaf as Middle).snapshot()
