@@ -18,7 +18,8 @@ struct InitializerCode {
         }
         if !entity.earlyInitialValues.isEmpty { members.append(earlyInitialValuesMethod) }
         if !entity.isFinal { members.append(initialValuesStructure) }
-        return members
+        if entity.isFinal, entity.hasOwnInitializer { return members }
+        return members + entity.arguments.filter(hasInitialValueFunction).compactMap(initialValueFunction)
     }
 
     /// Whether the memberwise initializer takes nothing but the context.
@@ -128,6 +129,24 @@ struct InitializerCode {
 
     // MARK: Arguments
 
+    /// Whether a function gives the initial value: a public initializer's default argument names nothing that is not public, and the
+    /// value may.
+    private func hasInitialValueFunction(_ property: EntityProperty) -> Bool {
+        guard let value = property.initialValue, entity.initializerAccess >= .public else { return false }
+        return property.literalValue == nil && !value.is(NilLiteralExprSyntax.self) && !entity.yieldsToAwaking(property)
+    }
+
+    private func initialValueFunction(of property: EntityProperty) -> DeclSyntax? {
+        property.initialValue.map { value in
+            """
+            /// The value of an argument that the initializer is not given.
+            public static func _initialValue(\(raw: property.identifier) _: Void) -> \(property.type) {
+                \(value)
+            }
+            """
+        }
+    }
+
     private func argumentType(of property: EntityProperty) -> String {
         entity.yieldsToAwaking(property) ? "\(property.type.description)?" : property.type.description
     }
@@ -136,6 +155,7 @@ struct InitializerCode {
     private func parameter(for property: EntityProperty) -> String {
         let declaration = "\(property.identifier): \(argumentType(of: property))"
         if entity.yieldsToAwaking(property) { return "\(declaration) = nil" }
+        if hasInitialValueFunction(property) { return "\(declaration) = \(entity.name)._initialValue(\(property.identifier): ())" }
         if let initialValue = property.initialValue { return "\(declaration) = \(initialValue.description)" }
         if property.isOptional { return "\(declaration) = nil" }
         if property.isToMany { return "\(declaration) = \(property.type.isOrderedSet ? "NSOrderedSet()" : "[]")" }

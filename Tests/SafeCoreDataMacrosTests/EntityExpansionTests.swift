@@ -48,9 +48,19 @@ struct EntityExpansionTests {
         #expect(
             item.expanded.contains(
                 """
-                public init(context: NSManagedObjectContext, itemId: String = UUID().uuidString, name: String, count: Int = 0, \
+                public init(context: NSManagedObjectContext, itemId: String = Item._initialValue(itemId: ()), name: String, count: Int = 0, \
                 note: String? = nil, items: Set<Other> = [], supplier: Supplier? = nil) {
                 """))
+    }
+
+    @Test func anInitialValueOfAPublicArgumentMayNameWhatIsNotPublic() {
+        #expect(item.expanded.contains("public static func _initialValue(itemId _: Void) -> String {"))
+        #expect(!item.expanded.contains("_initialValue(count"))
+        let own = expansion("@Entity final class Item: NSManagedObject { var unit: String = standardUnit }")
+        #expect(own.expanded.contains("unit: String = standardUnit)"))
+        let withoutInitializer = expansion(
+            "@Entity public final class Item: NSManagedObject { public var unit: String = standardUnit; init(in context: Int) {} }")
+        #expect(!withoutInitializer.expanded.contains("_initialValue("))
     }
 
     @Test func theInheritedInitializersSayWhatToCall() {

@@ -72,6 +72,16 @@ struct EntityCompilationTests {
             public var name: String
         }
 
+        // Initial values of which the callers of its initializer see nothing.
+        private let standardUnit = "kg"
+        enum Units { static func note() -> String? { "none" } }
+
+        @Entity public class PublicUnits: NSManagedObject {
+            public var unit: String = standardUnit
+            public var note: String? = Units.note()
+            public var name: String
+        }
+
         enum Space {
             @Entity final class Nested: NSManagedObject {
                 var `default`: String
@@ -94,7 +104,8 @@ struct EntityCompilationTests {
             _ = Space.Other(context: context, kind: .plain)
             let leaf = Leaf(context: context, inheriting: .init(inheriting: .init(name: "x")))
             let hidden = LowLeaf(context: context, inheriting: .init(code: 1), name: "y")
-            _ = hidden
+            _ = PublicUnits(context: context, name: hidden.snapshot().name)
+            _ = PublicUnits(context: context, unit: "g", note: nil, name: "z")
             let snapshot = leaf.snapshot()
             let _: Leaf.Snapshot = snapshot
             let _: Middle.Snapshot = (leaf as Middle).snapshot()
