@@ -39,14 +39,14 @@ struct InitializerCode {
     private var memberwiseInitializer: DeclSyntax {
         let parameters = ["context: NSManagedObjectContext"] + inheritedParameter + entity.arguments.map(parameter)
         // A call with all its arguments is to say what is wrong, too.
-        if entity.isAbstract { return refused("convenience init(\(parameters.joined(separator: ", ")))", entity.initializerAccess) }
+        if entity.isAbstract { return refused("convenience init(\(parameters.joined(separator: ", ")))", entity.initializerPrefix) }
         let inherited = entity.inheritsEntity ? ["inherited._assign(to: self)"] : []
         // `init(context:)` alone stands for the inherited one, which is required.
         let required = isMemberwiseEmpty ? "required " : ""
         let statements = inherited + entity.arguments.map { assignment(of: $0, to: "self") }
         return """
             /// Makes an object with these values and inserts it into the context.
-            \(raw: entity.initializerAccess.prefix)\(raw: required)init(\(raw: parameters.joined(separator: ", "))) {
+            \(raw: entity.initializerPrefix)\(raw: required)init(\(raw: parameters.joined(separator: ", "))) {
                 super.init(entity: Self._entity(in: context), insertInto: nil)
                 _insert(into: context)
                 \(raw: statements.joined(separator: "\n    "))
@@ -59,10 +59,10 @@ struct InitializerCode {
         return ["inheriting inherited: \(superclass.description).InitialValues"]
     }
 
-    private func refused(_ initializer: String, _ access: Access? = nil) -> DeclSyntax {
+    private func refused(_ initializer: String, _ prefix: String? = nil) -> DeclSyntax {
         """
         @available(*, unavailable, message: \(StringLiteralExprSyntax(content: refusal)))
-        \(raw: (access ?? entity.access).prefix)\(raw: initializer) {
+        \(raw: prefix ?? entity.access.prefix)\(raw: initializer) {
             fatalError()
         }
         """
@@ -101,7 +101,7 @@ struct InitializerCode {
     ///
     /// The type is as visible as the class, because initializers of subclasses name it; only its members are as hidden as the arguments.
     private var initialValuesStructure: DeclSyntax {
-        let access = entity.initializerAccess.prefix
+        let access = entity.initializerPrefix
         let inherited = inheritedParameter.isEmpty ? [] : ["\(access)var inherited: \(entity.superclass?.description ?? "").InitialValues"]
         let fields = inherited + entity.arguments.map { "\(access)var \($0.identifier): \(argumentType(of: $0))" }
         let parameters = inheritedParameter + entity.arguments.map(parameter)

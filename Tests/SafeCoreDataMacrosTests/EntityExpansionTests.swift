@@ -63,6 +63,25 @@ struct EntityExpansionTests {
         #expect(!withoutInitializer.expanded.contains("_initialValue("))
     }
 
+    @Test func whatTakesPrivateTypesIsAsHidden() {
+        let item = expansion(
+            """
+            @Entity class Item: NSManagedObject {
+                private enum Step: Int { case a }
+                private var steps: Set<Step>?
+                private var phase: Phase
+                private var code: Int
+            }
+            """)
+        #expect(item.problems == [])
+        #expect(item.expanded.contains("fileprivate init(context: NSManagedObjectContext, phase: Phase, code: Int)"))
+        #expect(item.expanded.contains("fileprivate init(phase: Phase, code: Int)"))
+        #expect(item.expanded.contains("@SnapshotProperty(_EntityProperties.of(Set<Step>?.self)) private var steps"))
+        #expect(item.expanded.contains("@SnapshotProperty(_EntityProperties.of(Phase.self)) fileprivate var phase"))
+        let plain = expansion("@Entity final class Item: NSManagedObject { private var code: Int }")
+        #expect(plain.expanded.contains("    init(context: NSManagedObjectContext, code: Int)"))
+    }
+
     @Test func theInheritedInitializersSayWhatToCall() {
         #expect(item.expanded.contains(#"@available(*, unavailable, message: "call Item(context:name:)")"#))
         #expect(item.expanded.contains("convenience init() {"))

@@ -82,6 +82,27 @@ struct EntityCompilationTests {
             public var name: String
         }
 
+        private enum Phase: Int { case first, second }
+
+        @Entity final class Hiding: NSManagedObject {
+            private enum Step: Int, Codable { case a, b }
+            private var step: Step = .a
+            private var steps: [Step]?
+            private var phase: Phase
+            var name: String
+        }
+
+        @Entity class HidingBase: NSManagedObject {
+            private enum Step: Int, Codable { case a, b }
+            private var step: Step
+            private var phase: Phase?
+            static func make(in context: NSManagedObjectContext) -> HidingBase { HidingBase(context: context, step: .b) }
+        }
+
+        private func makeHiding(in context: NSManagedObjectContext) {
+            _ = Hiding(context: context, phase: .first, name: "A")
+        }
+
         enum Space {
             @Entity final class Nested: NSManagedObject {
                 var `default`: String
