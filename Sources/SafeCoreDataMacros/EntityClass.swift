@@ -55,6 +55,28 @@ struct EntityClass {
     /// The access level of what takes a value for each argument: no property's type may be less visible.
     var initializerAccess: Access { min(access, arguments.map { Access($0.variable.modifiers) }.min() ?? access) }
 
+    /// The modifier of what takes a value for each argument. A hidden property hides it only where its type may be hidden as well.
+    var initializerPrefix: String {
+        let hidden = arguments.filter { Access($0.variable.modifiers) <= .fileprivate && !$0.type.isPlainValue }
+        if hidden.contains(where: hasPrivateType) { return "private " }
+        return hidden.isEmpty ? initializerAccess.prefix : "fileprivate "
+    }
+
+    /// Whether a property's type names one that the class declares as private: nobody else may have a member of it.
+    func hasPrivateType(_ property: EntityProperty) -> Bool {
+        let names = privateTypes
+        return !names.isEmpty && property.type.tokens(viewMode: .sourceAccurate).contains { names.contains($0.text) }
+    }
+
+    private var privateTypes: Set<String> {
+        Set(
+            declaration.memberBlock.members.compactMap { member in
+                guard let modifiers = member.decl.asProtocol((any WithModifiersSyntax).self)?.modifiers, Access(modifiers) == .private
+                else { return nil }
+                return member.decl.asProtocol((any NamedDeclSyntax).self)?.name.text
+            })
+    }
+
     /// The properties that the initializer takes, in the order of their declaration.
     ///
     /// Derived and transient properties are not among them, nor those that need no value and are less visible than the class.

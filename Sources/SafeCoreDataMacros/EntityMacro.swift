@@ -52,7 +52,7 @@ extension EntityMacro: ExtensionMacro {
         in context: some MacroExpansionContext
     ) throws -> [ExtensionDeclSyntax] {
         guard let classDeclaration = declaration.as(ClassDeclSyntax.self), !protocols.isEmpty,
-            EntityProblems.problem(ofClass: classDeclaration) == nil
+            EntityProblems.problem(ofClass: classDeclaration, inheritsEntity: false) == nil
         else { return [] }
         // Said, because a module may put what does not say it on the main actor.
         return [try ExtensionDeclSyntax("extension \(type.trimmed): nonisolated EntityObject {}")]

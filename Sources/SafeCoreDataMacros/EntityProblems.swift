@@ -16,13 +16,13 @@ struct EntityProblems {
                 problem(of: variable)?.report(in: context)
             }
         }
-        guard let problem = Self.problem(ofClass: entity.declaration) else { return true }
+        guard let problem = Self.problem(ofClass: entity.declaration, inheritsEntity: entity.inheritsEntity) else { return true }
         problem.report(in: context)
         return false
     }
 
     /// Why a class cannot be an entity at all.
-    static func problem(ofClass declaration: ClassDeclSyntax) -> MacroProblem? {
+    static func problem(ofClass declaration: ClassDeclSyntax, inheritsEntity: Bool) -> MacroProblem? {
         guard let superclass = declaration.inheritanceClause?.inheritedTypes.first?.type else {
             return MacroProblem(
                 id: "superclass", message: "a class marked @Entity inherits from NSManagedObject or another such class",
@@ -65,7 +65,7 @@ struct EntityProblems {
                     }
                 ))
         }
-        return nil
+        return PropertyNames.problem(ofClass: declaration, inheritsEntity: inheritsEntity)
     }
 
     /// A macro does not know which branch is compiled, and sees no property in any of them.
@@ -217,6 +217,12 @@ struct EntityProblems {
 
     private func problem(of property: EntityProperty, mark: AttributeSyntax?) -> MacroProblem? {
         let type = property.type
+        if let hidden = PropertyNames.hiddenType(in: property, isFinal: entity.isFinal, inheritsEntity: entity.inheritsEntity) {
+            return MacroProblem(
+                id: "name",
+                message: "'\(hidden.text)' means something else in an @Entity class: write it with its module, or give it another name",
+                node: hidden)
+        }
         if case .relationship(let mark) = property.role {
             if let wrapped = property.binding.typeAnnotation?.type.wrappedType, wrapped.elementType != nil || wrapped.isOrderedSet,
                 let written = property.binding.typeAnnotation?.type

@@ -18,7 +18,8 @@ struct InitializerCode {
         }
         if !entity.earlyInitialValues.isEmpty { members.append(earlyInitialValuesMethod) }
         if !entity.isFinal { members.append(initialValuesStructure) }
-        return members
+        if entity.isFinal, entity.hasOwnInitializer { return members }
+        return members + entity.arguments.filter(hasInitialValueFunction).compactMap(initialValueFunction)
     }
 
     /// Whether the memberwise initializer takes nothing but the context.
@@ -38,14 +39,14 @@ struct InitializerCode {
     private var memberwiseInitializer: DeclSyntax {
         let parameters = ["context: NSManagedObjectContext"] + inheritedParameter + entity.arguments.map(parameter)
         // A call with all its arguments is to say what is wrong, too.
-        if entity.isAbstract { return refused("convenience init(\(parameters.joined(separator: ", ")))", entity.initializerAccess) }
+        if entity.isAbstract { return refused("convenience init(\(parameters.joined(separator: ", ")))", entity.initializerPrefix) }
         let inherited = entity.inheritsEntity ? ["inherited._assign(to: self)"] : []
         // `init(context:)` alone stands for the inherited one, which is required.
         let required = isMemberwiseEmpty ? "required " : ""
         let statements = inherited + entity.arguments.map { assignment(of: $0, to: "self") }
         return """
             /// Makes an object with these values and inserts it into the context.
-            \(raw: entity.initializerAccess.prefix)\(raw: required)init(\(raw: parameters.joined(separator: ", "))) {
+            \(raw: entity.initializerPrefix)\(raw: required)init(\(raw: parameters.joined(separator: ", "))) {
                 super.init(entity: Self._entity(in: context), insertInto: nil)
                 _insert(into: context)
                 \(raw: statements.joined(separator: "\n    "))
@@ -58,10 +59,10 @@ struct InitializerCode {
         return ["inheriting inherited: \(superclass.description).InitialValues"]
     }
 
-    private func refused(_ initializer: String, _ access: Access? = nil) -> DeclSyntax {
+    private func refused(_ initializer: String, _ prefix: String? = nil) -> DeclSyntax {
         """
         @available(*, unavailable, message: \(StringLiteralExprSyntax(content: refusal)))
-        \(raw: (access ?? entity.access).prefix)\(raw: initializer) {
+        \(raw: prefix ?? entity.access.prefix)\(raw: initializer) {
             fatalError()
         }
         """
@@ -97,8 +98,10 @@ struct InitializerCode {
     }
 
     /// What a subclass's initializer takes for the properties that it inherits: its macro cannot see them.
+    ///
+    /// The type is as visible as the class, because initializers of subclasses name it; only its members are as hidden as the arguments.
     private var initialValuesStructure: DeclSyntax {
-        let access = entity.initializerAccess.prefix
+        let access = entity.initializerPrefix
         let inherited = inheritedParameter.isEmpty ? [] : ["\(access)var inherited: \(entity.superclass?.description ?? "").InitialValues"]
         let fields = inherited + entity.arguments.map { "\(access)var \($0.identifier): \(argumentType(of: $0))" }
         let parameters = inheritedParameter + entity.arguments.map(parameter)
@@ -110,14 +113,14 @@ struct InitializerCode {
             + entity.arguments.map { assignment(of: $0, to: "object") }
         return """
             /// The values that a new object of a subclass takes for the properties of `\(raw: entity.name)`.
-            \(raw: access)nonisolated struct InitialValues {
+            \(raw: entity.access.prefix)nonisolated struct InitialValues {
                 \(raw: fields.joined(separator: "\n    "))
 
                 \(raw: access)init(\(raw: parameters.joined(separator: ", "))) {
                     \(raw: stores.joined(separator: "\n        "))
                 }
 
-                \(raw: access)func _assign(to object: \(raw: entity.name)) {
+                \(raw: entity.access.prefix)func _assign(to object: \(raw: entity.name)) {
                     \(raw: assignments.joined(separator: "\n        "))
                 }
             }
@@ -125,6 +128,24 @@ struct InitializerCode {
     }
 
     // MARK: Arguments
+
+    /// Whether a function gives the initial value: a public initializer's default argument names nothing that is not public, and the
+    /// value may.
+    private func hasInitialValueFunction(_ property: EntityProperty) -> Bool {
+        guard let value = property.initialValue, entity.initializerAccess >= .public else { return false }
+        return property.literalValue == nil && !value.is(NilLiteralExprSyntax.self) && !entity.yieldsToAwaking(property)
+    }
+
+    private func initialValueFunction(of property: EntityProperty) -> DeclSyntax? {
+        property.initialValue.map { value in
+            """
+            /// The value of an argument that the initializer is not given.
+            public static func _initialValue(\(raw: property.identifier) _: Void) -> \(property.type) {
+                \(value)
+            }
+            """
+        }
+    }
 
     private func argumentType(of property: EntityProperty) -> String {
         entity.yieldsToAwaking(property) ? "\(property.type.description)?" : property.type.description
@@ -134,6 +155,7 @@ struct InitializerCode {
     private func parameter(for property: EntityProperty) -> String {
         let declaration = "\(property.identifier): \(argumentType(of: property))"
         if entity.yieldsToAwaking(property) { return "\(declaration) = nil" }
+        if hasInitialValueFunction(property) { return "\(declaration) = \(entity.name)._initialValue(\(property.identifier): ())" }
         if let initialValue = property.initialValue { return "\(declaration) = \(initialValue.description)" }
         if property.isOptional { return "\(declaration) = nil" }
         if property.isToMany { return "\(declaration) = \(property.type.isOrderedSet ? "NSOrderedSet()" : "[]")" }

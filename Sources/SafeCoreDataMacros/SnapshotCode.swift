@@ -78,6 +78,7 @@ struct SnapshotCode {
 
     private func propertyAccess(_ property: EntityProperty) -> String {
         let access = Access(property.variable.modifiers)
+        if access == .private, entity.hasPrivateType(property) { return "private " }
         return access <= .fileprivate ? "fileprivate " : min(access, entity.access).prefix
     }
 

@@ -53,6 +53,8 @@ final class RoundTrip {
         verify(object, expected, "after setting")
         reportPropertiesLeftOut()
         verifyCoding(object)
+        // What no value could be made up for cannot be saved, and has been reported.
+        if !filler.problems.isEmpty, (try? object.validateForInsert()) == nil { return }
         try context.save()
         verify(object, expected, "after saving")
 

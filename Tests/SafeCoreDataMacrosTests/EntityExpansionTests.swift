@@ -48,9 +48,38 @@ struct EntityExpansionTests {
         #expect(
             item.expanded.contains(
                 """
-                public init(context: NSManagedObjectContext, itemId: String = UUID().uuidString, name: String, count: Int = 0, \
+                public init(context: NSManagedObjectContext, itemId: String = Item._initialValue(itemId: ()), name: String, count: Int = 0, \
                 note: String? = nil, items: Set<Other> = [], supplier: Supplier? = nil) {
                 """))
+    }
+
+    @Test func anInitialValueOfAPublicArgumentMayNameWhatIsNotPublic() {
+        #expect(item.expanded.contains("public static func _initialValue(itemId _: Void) -> String {"))
+        #expect(!item.expanded.contains("_initialValue(count"))
+        let own = expansion("@Entity final class Item: NSManagedObject { var unit: String = standardUnit }")
+        #expect(own.expanded.contains("unit: String = standardUnit)"))
+        let withoutInitializer = expansion(
+            "@Entity public final class Item: NSManagedObject { public var unit: String = standardUnit; init(in context: Int) {} }")
+        #expect(!withoutInitializer.expanded.contains("_initialValue("))
+    }
+
+    @Test func whatTakesPrivateTypesIsAsHidden() {
+        let item = expansion(
+            """
+            @Entity class Item: NSManagedObject {
+                private enum Step: Int { case a }
+                private var steps: Set<Step>?
+                private var phase: Phase
+                private var code: Int
+            }
+            """)
+        #expect(item.problems == [])
+        #expect(item.expanded.contains("fileprivate init(context: NSManagedObjectContext, phase: Phase, code: Int)"))
+        #expect(item.expanded.contains("fileprivate init(phase: Phase, code: Int)"))
+        #expect(item.expanded.contains("@SnapshotProperty(_EntityProperties.of(Set<Step>?.self)) private var steps"))
+        #expect(item.expanded.contains("@SnapshotProperty(_EntityProperties.of(Phase.self)) fileprivate var phase"))
+        let plain = expansion("@Entity final class Item: NSManagedObject { private var code: Int }")
+        #expect(plain.expanded.contains("    init(context: NSManagedObjectContext, code: Int)"))
     }
 
     @Test func theInheritedInitializersSayWhatToCall() {

@@ -129,4 +129,34 @@ struct EntityProblemTests {
         let result = expansion("class Item: NSManagedObject { @Attribute(.unique) var a: Int }")
         #expect(result.problems == ["1:31: @Attribute belongs on a stored property of a class marked @Entity"])
     }
+
+    @Test(arguments: [
+        ("final class Object", "1:21: 'Object' means something else in an @Entity class: give the class another name"),
+        ("final class Snapshot", "1:21: 'Snapshot' means something else in an @Entity class: give the class another name"),
+        ("class InitialValues", "1:15: 'InitialValues' means something else in an @Entity class: give the class another name"),
+    ])
+    func aClassIsNotNamedLikeAGeneratedMember(declaration: String, problem: String) {
+        #expect(expansion("@Entity \(declaration): NSManagedObject { var name: String }").problems == [problem])
+    }
+
+    @Test func aFinalRootClassMayBeNamedInitialValues() {
+        #expect(expansion("@Entity final class InitialValues: NSManagedObject { var name: String }").problems == [])
+    }
+
+    @Test(arguments: [
+        ("var payload: Object", "2:18: 'Object' means"), ("var all: [Snapshot]?", "2:15: 'Snapshot' means"),
+        ("var all: Set<Snapshot.Kind>", "2:18: 'Snapshot' means"),
+    ])
+    func aPropertysTypeIsNotNamedLikeAGeneratedMember(line: String, problem: String) {
+        let result = problems(line)
+        #expect(result.problems.count == 1 && result.problems.first?.hasPrefix(problem) == true, "\(result.problems)")
+        #expect(result.problems.first?.hasSuffix("in an @Entity class: write it with its module, or give it another name") == true)
+    }
+
+    @Test(arguments: [
+        "var payload: App.Object", "var last: Other.Snapshot", "@Transient var cache: Object?", "var values: InitialValues",
+    ])
+    func otherTypesOfTheseNamesAreLeftAlone(line: String) {
+        #expect(problems(line).problems == [])
+    }
 }

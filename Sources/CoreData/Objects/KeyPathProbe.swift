@@ -61,6 +61,14 @@ final class KeyPathProbe {
         return value
     }
 
+    /// The last value was none of the property's type: one of these stands for it; nil when there is none.
+    func replaceLast<Value>(among values: [Value]) -> Value? {
+        guard let value = round == .first ? values.first : values.last else { return nil }
+        last = value
+        lastIsOptional = Value.self is any ExpressibleByNilLiteral.Type
+        return value
+    }
+
     /// A property whose type is not Optional gave its default for nil.
     func recordDefault() { filledIn = true }
 

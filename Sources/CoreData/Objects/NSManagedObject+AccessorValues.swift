@@ -17,6 +17,11 @@ extension NSManagedObject {
         }
     }
 
+    /// Whether an integer is nil, as all are of an object whose row or context is gone.
+    final func hasNoInteger(_ name: StaticString) -> Bool {
+        layout.objects.slot(forLiteral: name).map { integerValue($0.slot) == nil } ?? false
+    }
+
     final func doubleValue(_ slot: Int) -> Double? {
         fireFaultIfNeeded(slot)
         if let row, slot < layout.storedCount, layout.slots[slot].kind.isFloatingPoint {
@@ -111,6 +116,14 @@ extension NSManagedObject {
         return probe.record(name.description, on: self, to: type, isOptional: isOptional)
     }
 
+    /// Notes that a property of a probe is read. Gives a placeholder, or one of the values where the type has none.
+    public final func _recordProbe<Value>(_ name: StaticString, among values: @autoclosure () -> [Value]) -> Value? {
+        extras?.probe?.record(name.description, on: self) ?? _replaceProbeValue(among: values())
+    }
+
+    /// Notes that the property of a probe which was read last gives one of these values, as its placeholder is none of its type.
+    public final func _replaceProbeValue<Value>(among values: [Value]) -> Value? { extras?.probe?.replaceLast(among: values) }
+
     /// What a property that is not Optional gives for nil.
     final func filledIn<Value>(_ value: Value) -> Value {
         if flags.contains(.probe) { extras?.probe?.recordDefault() }
@@ -128,6 +141,13 @@ extension NSManagedObject {
         preconditionFailure(
             "\(Swift.type(of: self)).\(name) is declared as \(Value.self), but the value of \(layout.name).\(key) is a "
                 + "\(Swift.type(of: object)).")
+    }
+
+    /// A probe has no placeholder of a property's type.
+    final func probeStop<Value>(_ name: StaticString) -> Value {
+        preconditionFailure(
+            "A key path cannot name \(Swift.type(of: self)).\(name), as no \(Value.self) could be made up to read: write the name in a "
+                + "predicate's format or a sort descriptor's key, or make the property optional.")
     }
 
     final func undeclaredStop<Value>(_ name: StaticString) -> Value {

@@ -300,7 +300,7 @@ extension NSManagedObject {
     private final func anyValue<Value>(_ name: StaticString) -> Value {
         guard let resolved = layout.objects.slot(forLiteral: name) else {
             if flags.contains(.probe) {
-                guard let value = extras?.probe?.record(name.description, on: self) as Value? else { return undeclaredStop(name) }
+                guard let value = extras?.probe?.record(name.description, on: self) as Value? else { return probeStop(name) }
                 return value
             }
             guard let value: Value = primitive(name) ?? ProbeValues.value(of: Value.self) else { return undeclaredStop(name) }
@@ -315,6 +315,7 @@ extension NSManagedObject {
         let raw: Int64 = _managedValue(forSlotNamed: name)
         guard let value = Value.RawValue(exactly: raw).flatMap(Value.init(rawValue:)) else {
             if flags.contains(.probe), let value = extras?.probe?.replaceLast() as Value? { return value }
+            if hasNoInteger(name), let value: Value = ProbeValues.firstCase() { return value }
             preconditionFailure("\(layout.name).\(name) holds \(raw), which is no value of \(Value.self).")
         }
         return value

@@ -43,8 +43,12 @@ extension ProbeValues {
             case is URL.Type: URL(fileURLWithPath: isFirst ? "/probe/77" : "/probe/19")
             default: value(of: type)
             }
-        return placeholder as? Value ?? zeroed(type)
+        let cases = placeholder == nil ? EnumerationCases.all(of: type) : []
+        return placeholder as? Value ?? (isFirst ? cases.first : cases.last) ?? zeroed(type)
     }
+
+    /// What an enumeration reads as that has no value; nil for other types.
+    static func firstCase<Value>() -> Value? { EnumerationCases.all(of: Value.self).first }
 
     /// A value of a type without references, such as an enumeration, whose bits are all zero: a valid one where it has any.
     private static func zeroed<Value>(_ type: Value.Type) -> Value? {
@@ -64,6 +68,7 @@ extension ProbeValues {
         if let placeholder = placeholder as? NSManagedObject { return leads(value, to: placeholder) }
         if let value = value as? AnyHashable, let placeholder = placeholder as? AnyHashable, value == placeholder { return true }
         if let raw = value as? any RawRepresentable, !(placeholder is any RawRepresentable) { return areSame(raw.rawValue, placeholder) }
+        if let number = value as? NSDecimalNumber, let decimal = placeholder as? Decimal { return number.decimalValue == decimal }
         return !(placeholder is AnyHashable) && type(of: value) == type(of: placeholder)
     }
 
@@ -81,6 +86,7 @@ extension ProbeValues {
 
     /// Whether a value is what nil reads as.
     private static func isDefault(_ value: Any) -> Bool {
+        if let raw = value as? any RawRepresentable { return isDefault(raw.rawValue) }
         func isDefault<Actual>(_ value: Actual) -> Bool {
             // Unwrapped first: an Optional makes another AnyHashable.
             guard let standard = self.value(of: Actual.self) else { return false }

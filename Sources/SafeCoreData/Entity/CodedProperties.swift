@@ -25,7 +25,8 @@ public enum _CodedProperty<Value: Codable>: _AttributeKind {
 /// An optional attribute of a `Codable` type, stored as JSON in a binary attribute; bytes of another type read as nil.
 public enum _OptionalCodedProperty<Wrapped: Codable>: _AttributeKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
-        Data._getOptional(object, name).flatMap { try? CodedValue.decode(Wrapped.self, from: $0) }
+        guard let data = Data._getOptional(object, name) else { return nil }
+        return (try? CodedValue.decode(Wrapped.self, from: data)) ?? _PropertyPlaceholder.optional(object, Wrapped.self)
     }
 
     public static func set(_ value: Wrapped?, _ object: NSManagedObject, _ name: StaticString) {

@@ -5,6 +5,9 @@ public enum _CompositeProperty<Value: CompositeValue>: _AttributeKind {
     /// Elements that make no value of the type stop the program with a message, as there is nothing to return.
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Value {
         let values: [String: Any]? = object._managedValue(forSlotNamed: name)
+        if values?.isEmpty ?? true, object._isKeyPathProbe {
+            return _PropertyPlaceholder.value(object, name, isMissing: true, problem: "")
+        }
         do {
             return try Value(CompositeElements(property: name.description, values ?? [:]))
         } catch {
@@ -26,7 +29,9 @@ public enum _CompositeProperty<Value: CompositeValue>: _AttributeKind {
 public enum _OptionalCompositeProperty<Wrapped: CompositeValue>: _AttributeKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
         let values: [String: Any]? = object._managedValue(forSlotNamed: name)
-        return values.flatMap { try? Wrapped(CompositeElements(property: name.description, $0)) }
+        guard let values else { return nil }
+        if values.isEmpty, object._isKeyPathProbe { return _PropertyPlaceholder.optional(object, Wrapped.self) }
+        return try? Wrapped(CompositeElements(property: name.description, values))
     }
 
     public static func set(_ value: Wrapped?, _ object: NSManagedObject, _ name: StaticString) {

@@ -113,11 +113,18 @@ public struct _EntityDeclaration {
         case .spotlight: attribute.isIndexedBySpotlight = true
         case .cloudEncryption: attribute.allowsCloudEncryption = true
         case .range(let least, let greatest):
+            let bounds = [least, greatest].compactMap { $0 }
             if type == .dateAttributeType {
+                guard bounds.allSatisfy({ $0.date != nil }) else {
+                    return problems.append("\(self.name).\(name) is a date: its range needs dates.")
+                }
                 attribute.limit(by: AttributeLimit.dates(from: least?.date, to: greatest?.date))
             } else {
                 guard type.isNumeric else {
                     return problems.append("\(self.name).\(name) is not a number or a date: it has no range.")
+                }
+                guard bounds.allSatisfy({ $0.number(for: type) != nil }) else {
+                    return problems.append("\(self.name).\(name) is a number: its range needs numbers.")
                 }
                 attribute.limit(
                     by: AttributeLimit.numbers(from: least?.number(for: type), to: greatest?.number(for: type)))

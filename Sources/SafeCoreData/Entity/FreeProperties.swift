@@ -16,7 +16,8 @@ public enum _TransformableProperty<Value>: _AttributeKind {
 /// An optional attribute whose values a value transformer turns into bytes.
 public enum _OptionalTransformableProperty<Wrapped>: _AttributeKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
-        object.value(forKey: name.description) as? Wrapped
+        if object._isKeyPathProbe { return object._recordProbe(name, among: [nil]) ?? nil }
+        return object.value(forKey: name.description) as? Wrapped
     }
 
     public static func set(_ value: Wrapped?, _ object: NSManagedObject, _ name: StaticString) {
@@ -38,7 +39,8 @@ public enum _TransientProperty<Value>: _AttributeKind {
     public static func get(
         _ object: NSManagedObject, _ name: StaticString, initialValue: @autoclosure () -> Value
     ) -> Value {
-        object.value(forKey: name.description) as? Value ?? initialValue()
+        if object._isKeyPathProbe { return object._recordProbe(name, among: [initialValue()]) ?? initialValue() }
+        return object.value(forKey: name.description) as? Value ?? initialValue()
     }
 
     public static func set(_ value: Value, _ object: NSManagedObject, _ name: StaticString) {

@@ -45,8 +45,8 @@
 @attached(memberAttribute)
 @attached(
     member, conformances: EntityObject,
-    names: named(init), named(_setInitialValues), named(_setHiddenInitialValues), named(describeEntity), named(InitialValues),
-    named(Snapshot), named(snapshot), named(snapshotGraph), named(_snapshotType), named(_Subclasses))
+    names: named(init), named(_initialValue), named(_setInitialValues), named(_setHiddenInitialValues), named(describeEntity),
+    named(InitialValues), named(Snapshot), named(snapshot), named(snapshotGraph), named(_snapshotType), named(_Subclasses))
 @attached(extension, conformances: EntityObject)
 public macro Entity(
     _ name: String? = nil, isAbstract: Bool = false, uniquenessConstraints: [[String]] = [], indexes: [[String]] = [],

@@ -25,7 +25,8 @@ public enum _RawProperty<Value: RawRepresentable>: _AttributeKind where Value.Ra
 public enum _OptionalRawProperty<Wrapped: RawRepresentable>: _AttributeKind where Wrapped.RawValue: NativeAttributeValue {
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
-        Wrapped.RawValue._getOptional(object, name).flatMap { Wrapped(rawValue: $0) }
+        guard let raw = Wrapped.RawValue._getOptional(object, name) else { return nil }
+        return Wrapped(rawValue: raw) ?? _PropertyPlaceholder.optional(object, Wrapped.self)
     }
 
     @inlinable @inline(__always)
@@ -38,34 +39,4 @@ public enum _OptionalRawProperty<Wrapped: RawRepresentable>: _AttributeKind wher
     }
 
     public static func modelValue(_ value: Wrapped?) -> Any? { value?.rawValue }
-}
-
-/// What a required property reads as when the storage has no value for it.
-public enum _PropertyPlaceholder {
-    /// An empty or the first value of the type where there is none in the storage, as numbers read 0 and texts are empty;
-    /// otherwise stops the program.
-    ///
-    /// An object has no values once its row or its context is gone.
-    @inline(never)
-    public static func value<Value>(
-        _ object: NSManagedObject, _ name: StaticString, isMissing: Bool, problem: @autoclosure () -> String
-    ) -> Value {
-        if isMissing || object._isKeyPathProbe, let value = first(of: Value.self) ?? decoded(Value.self) { return value }
-        preconditionFailure(
-            "\(type(of: object)).\(name) is a \(Value.self), but the store holds no value of this type: \(problem()). "
-                + "Declare it optional, or correct the store.")
-    }
-
-    private static func first<Value>(of type: Value.Type) -> Value? {
-        func first<Cases: CaseIterable>(_ cases: Cases.Type) -> Any? { cases.allCases.first }
-        return (type as? any CaseIterable.Type).flatMap { first($0) } as? Value
-    }
-
-    private static func decoded<Value>(_ type: Value.Type) -> Value? {
-        guard let type = type as? any Decodable.Type else { return nil }
-        for text in ["[]", "{}", "0", "\"\""] {
-            if let value = try? JSONDecoder().decode(type, from: Data(text.utf8)) as? Value { return value }
-        }
-        return nil
-    }
 }

@@ -40,7 +40,10 @@ private struct LossFinder: _SnapshotVisitor {
         _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
     ) {
         guard !Kind._isToMany, Kind._destination == nil else { return }
-        let value = Kind._value(Kind._stored(object, name))
+        let stored = Kind._stored(object, name)
+        // What has no value loses none, and there may be none that it reads as.
+        if object.value(forKey: name.description) == nil || (stored as? Data)?.isEmpty ?? false { return }
+        let value = Kind._value(stored)
         guard let comparable = value as? any Equatable else { return }
         let decoded = Kind._value(Kind._stored(value))
         if !comparable.isEqual(to: decoded) { losses.append((name.description, "\(value)", "\(decoded)")) }

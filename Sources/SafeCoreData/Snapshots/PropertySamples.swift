@@ -12,6 +12,14 @@ enum PropertySamples {
         return cases.isEmpty ? guesses(Value.RawValue.self).filter { Value(rawValue: $0) != nil } : cases
     }
 
+    /// Some values of a type with raw values, as an array of it; empty when none was found.
+    static func values<Value: RawRepresentable>(of type: Value.Type) -> Any {
+        func values<Raw: NativeAttributeValue>(_ raw: Raw.Type) -> [Value] {
+            guesses(raw).compactMap { ($0 as? Value.RawValue).flatMap { Value(rawValue: $0) } }
+        }
+        return (Value.RawValue.self as? any NativeAttributeValue.Type).map { values($0) } ?? []
+    }
+
     private static func guesses<Raw: NativeAttributeValue>(_ type: Raw.Type) -> [Raw] {
         let guesses: [any NativeAttributeValue] =
             switch type._attributeType {

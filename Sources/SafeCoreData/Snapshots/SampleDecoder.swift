@@ -3,6 +3,8 @@
 /// Collections have one element, texts and numbers depend on the variant. A type that insists on more than that throws.
 struct SampleDecoder: Decoder {
     let variant: Int
+    /// Whether texts, collections and optionals are empty and numbers 0.
+    private(set) var isEmpty = false
     var codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
     /// The keys that the value which is being made asks for.
@@ -18,6 +20,13 @@ struct SampleDecoder: Decoder {
         self.losses = losses
     }
 
+    /// Makes up what is as empty as the type can be.
+    static var empty: SampleDecoder {
+        var decoder = SampleDecoder(variant: 0)
+        decoder.isEmpty = true
+        return decoder
+    }
+
     fileprivate func deeper(_ key: (any CodingKey)?) throws -> SampleDecoder {
         guard codingPath.count < Self.depthLimit else {
             throw DecodingError.dataCorrupted(.init(codingPath: codingPath, debugDescription: "The type holds itself."))
@@ -30,14 +39,14 @@ struct SampleDecoder: Decoder {
     func value<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let made: Any? =
             switch type {
-            case is String.Type: "text \(variant)"
-            case is Bool.Type: variant % 2 == 0
-            case is Double.Type: Double(variant) + 0.5
-            case is Float.Type: Float(variant) + 0.5
+            case is String.Type: isEmpty ? "" : "text \(variant)"
+            case is Bool.Type: !isEmpty && variant % 2 == 0
+            case is Double.Type: isEmpty ? 0 : Double(variant) + 0.5
+            case is Float.Type: isEmpty ? 0 : Float(variant) + 0.5
             case is Date.Type: Date(timeIntervalSinceReferenceDate: Double(variant) * 86400)
             case is UUID.Type: UUID()
             case is URL.Type: URL(string: "https://example.com/\(variant)")
-            case is Data.Type: Data([UInt8(truncatingIfNeeded: variant)])
+            case is Data.Type: isEmpty ? Data() : Data([UInt8(truncatingIfNeeded: variant)])
             case is Decimal.Type: Decimal(variant)
             case let integer as any FixedWidthInteger.Type: integer.init(exactly: variant)
             case let cases as any CaseIterable.Type: Self.first(of: cases, variant)
@@ -79,7 +88,7 @@ private struct SampleKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProto
     }
 
     func contains(_ key: Key) -> Bool { true }
-    func decodeNil(forKey key: Key) throws -> Bool { false }
+    func decodeNil(forKey key: Key) throws -> Bool { decoder.isEmpty }
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         keys.insert(key)
         return try decoder.deeper(key).value(type)
@@ -99,8 +108,8 @@ private struct SampleKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProto
 private struct SampleUnkeyedContainer: UnkeyedDecodingContainer {
     let decoder: SampleDecoder
     var codingPath: [any CodingKey] { decoder.codingPath }
-    let count: Int? = 1
-    var isAtEnd: Bool { currentIndex > 0 }
+    var count: Int? { decoder.isEmpty ? 0 : 1 }
+    var isAtEnd: Bool { decoder.isEmpty || currentIndex > 0 }
     private(set) var currentIndex = 0
 
     init(decoder: SampleDecoder) { self.decoder = decoder }
@@ -110,7 +119,7 @@ private struct SampleUnkeyedContainer: UnkeyedDecodingContainer {
         return try decoder.deeper(nil)
     }
 
-    mutating func decodeNil() throws -> Bool { false }
+    mutating func decodeNil() throws -> Bool { decoder.isEmpty }
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try next().value(type) }
     mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
         try next().container(keyedBy: type)
@@ -123,6 +132,6 @@ private struct SampleSingleContainer: SingleValueDecodingContainer {
     let decoder: SampleDecoder
     var codingPath: [any CodingKey] { decoder.codingPath }
 
-    func decodeNil() -> Bool { false }
+    func decodeNil() -> Bool { decoder.isEmpty }
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.deeper(nil).value(type) }
 }

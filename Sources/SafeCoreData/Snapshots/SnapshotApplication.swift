@@ -147,18 +147,28 @@ private struct SnapshotLinks: _SnapshotVisitor {
     }
 }
 
-/// Sets the values of one snapshot that differ from the object's.
+/// Sets the values of one snapshot that differ from the object's; all attributes of an object that is not saved yet, as nil reads
+/// like a value where the property is required.
 private struct SnapshotAssignment: _SnapshotVisitor {
     let object: NSManagedObject
     let objects: [ObjectReference: NSManagedObject]
     /// References that lead nowhere and are left out.
     let unknown: Set<ObjectReference>
+    let isInserted: Bool
+
+    init(object: NSManagedObject, objects: [ObjectReference: NSManagedObject], unknown: Set<ObjectReference>) {
+        self.object = object
+        self.objects = objects
+        self.unknown = unknown
+        isInserted = object.isInserted
+    }
 
     mutating func visit<Kind: _SnapshotKind>(
         _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
     ) throws {
         guard let all = property.stored, !isDerived,
-            let stored = unknown.isEmpty ? all : Kind._stored(all, without: unknown), Kind._stored(object, name) != stored
+            let stored = unknown.isEmpty ? all : Kind._stored(all, without: unknown),
+            isInserted && Kind._destination == nil || Kind._stored(object, name) != stored
         else { return }
         try Kind._assign(stored, object, name, objects)
     }

@@ -84,7 +84,12 @@ extension _RawProperty: _SnapshotKind {
         _ stored: Value.RawValue, _ object: NSManagedObject, _ name: StaticString,
         _ objects: [ObjectReference: NSManagedObject]
     ) {
-        Value.RawValue._set(stored, object, name)
+        // What has no value gives none, where what nil reads as is no raw value either.
+        if stored == Value.RawValue._empty, Value(rawValue: stored) == nil {
+            Value.RawValue._setOptional(nil, object, name)
+        } else {
+            Value.RawValue._set(stored, object, name)
+        }
     }
 }
 

@@ -10,6 +10,8 @@ extension _JSONSnapshotKind {
         do {
             return try CodedValue.decode(SnapshotValue.self, from: stored)
         } catch {
+            // An object without a value reads in the same way.
+            if stored.isEmpty, let value = _PropertyPlaceholder.missing(SnapshotValue.self) { return value }
             preconditionFailure(
                 "What is stored is no \(SnapshotValue.self): \(error). Declare the property optional, or correct the store.")
         }

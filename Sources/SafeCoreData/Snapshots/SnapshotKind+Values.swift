@@ -40,7 +40,8 @@ extension _CodedProperty: _JSONSnapshotKind {
     public static func _assign(
         _ stored: Data, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
     ) {
-        Data._set(stored, object, name)
+        // What has no value gives none: whoever saves it is told that it is required.
+        Data._setOptional(stored.isEmpty ? nil : stored, object, name)
     }
 }
 

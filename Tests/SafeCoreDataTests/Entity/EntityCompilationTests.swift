@@ -63,6 +63,46 @@ struct EntityCompilationTests {
             @Relationship public var many: Set<Leaf>
         }
 
+        // More visible than what its superclass takes.
+        @Entity public class LowBase: NSManagedObject {
+            var code: Int
+        }
+
+        @Entity public final class LowLeaf: LowBase {
+            public var name: String
+        }
+
+        // Initial values of which the callers of its initializer see nothing.
+        private let standardUnit = "kg"
+        enum Units { static func note() -> String? { "none" } }
+
+        @Entity public class PublicUnits: NSManagedObject {
+            public var unit: String = standardUnit
+            public var note: String? = Units.note()
+            public var name: String
+        }
+
+        private enum Phase: Int { case first, second }
+
+        @Entity final class Hiding: NSManagedObject {
+            private enum Step: Int, Codable { case a, b }
+            private var step: Step = .a
+            private var steps: [Step]?
+            private var phase: Phase
+            var name: String
+        }
+
+        @Entity class HidingBase: NSManagedObject {
+            private enum Step: Int, Codable { case a, b }
+            private var step: Step
+            private var phase: Phase?
+            static func make(in context: NSManagedObjectContext) -> HidingBase { HidingBase(context: context, step: .b) }
+        }
+
+        private func makeHiding(in context: NSManagedObjectContext) {
+            _ = Hiding(context: context, phase: .first, name: "A")
+        }
+
         enum Space {
             @Entity final class Nested: NSManagedObject {
                 var `default`: String
@@ -84,6 +124,9 @@ struct EntityCompilationTests {
             _ = Space.Empty(context: context)
             _ = Space.Other(context: context, kind: .plain)
             let leaf = Leaf(context: context, inheriting: .init(inheriting: .init(name: "x")))
+            let hidden = LowLeaf(context: context, inheriting: .init(code: 1), name: "y")
+            _ = PublicUnits(context: context, name: hidden.snapshot().name)
+            _ = PublicUnits(context: context, unit: "g", note: nil, name: "z")
             let snapshot = leaf.snapshot()
             let _: Leaf.Snapshot = snapshot
             let _: Middle.Snapshot = (leaf as Middle).snapshot()

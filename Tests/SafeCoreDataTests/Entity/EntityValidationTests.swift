@@ -119,6 +119,9 @@ struct EntityValidationTests {
         let text = error?.localizedDescription ?? ""
         #expect(text.contains("Mislimited.name is not a number or a date: it has no range."))
         #expect(text.contains("Mislimited.size is not a text: it has no length."))
+        #expect(text.contains("Mislimited.due is a date: its range needs dates."))
+        #expect(text.contains("Mislimited.until is a date: its range needs dates."))
+        #expect(text.contains("Mislimited.count is a number: its range needs numbers."))
     }
 }
 
@@ -130,4 +133,8 @@ private let length = AttributeOption.length(1...)
 final class Mislimited: NSManagedObject {
     @Attribute(limit) var name: String
     @Attribute(length) var size: Int
+    // The compiler accepts these: a bound's type is not compared with the attribute's.
+    @Attribute(.range(0...)) var due: Date
+    @Attribute(.range(...5)) var until: Date?
+    @Attribute(.range(Date.distantPast...Date.distantFuture)) var count: Int
 }

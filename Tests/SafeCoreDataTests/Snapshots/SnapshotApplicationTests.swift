@@ -19,7 +19,58 @@ final class Tug: Steamer {
     var pull: Double
 }
 
+/// Each of its required values may be what nil reads as.
+@Entity
+final class Chore: NSManagedObject {
+    var title: String
+    var isDone: Bool
+    var count: Int
+    var factor: Double
+    var price: Decimal
+    var made: Date
+    var bytes: Data
+    var code: UUID
+    var weight: ChoreWeight
+    var state: TicketState
+    var extent: IncidentExtent
+}
+
+enum ChoreWeight: Int { case none, some }
+
 struct SnapshotApplicationTests {
+    private static let emptyChore = """
+        {"title":"","isDone":false,"count":0,"factor":0,"price":0,"made":0,"bytes":"",\
+        "code":"00000000-0000-0000-0000-000000000000","weight":0,"state":"open","extent":{"width":0,"place":"indoors"}}
+        """
+
+    @Test func aNewObjectGetsValuesThatNilReadsAs() throws {
+        let chores = try EntityStack(Chore.self)
+        try chores.context.apply(JSONDecoder().decode(Chore.Snapshot.self, from: Data(Self.emptyChore.utf8)))
+        try chores.context.save()
+        let row = ["", "0", "0", "0.0", "0", "0", "", "0", "open", #"{"place":"indoors","width":0}"#]
+        let columns = """
+            SELECT ZTITLE, ZISDONE, ZCOUNT, ZFACTOR, ZPRICE, ZMADE, CAST(ZBYTES AS TEXT), ZWEIGHT, ZSTATE, CAST(ZEXTENT AS TEXT) FROM ZCHORE
+            """
+        #expect(chores.file.rows(columns) == [row])
+
+        let chore = try #require(try chores.freshContext().all(Chore.self).first)
+        let copy = try EntityStack(Chore.self)
+        try copy.context.apply(chore.snapshotGraph(depth: 1))
+        try copy.context.save()
+        #expect(copy.file.rows(columns) == [row])
+    }
+
+    /// An object that was never valid does not become so, nor its copy.
+    @Test func whatHasNoValueOfItsTypeGivesNone() throws {
+        let chores = try EntityStack(Chore.self)
+        let chore = Chore(entity: Chore.entity(in: chores.context), insertInto: chores.context)
+        let copy = try EntityStack(Chore.self)
+        try copy.context.apply(chore.snapshot())
+        let error = #expect(throws: NSError.self) { try copy.context.save() }
+        let keys = error?.singleErrors.compactMap { $0.userInfo[NSValidationKeyErrorKey] as? String } ?? []
+        #expect(Set(keys).isSuperset(of: ["extent", "state"]), "\(keys)")
+    }
+
     @Test func aGraphOfASubclassHasAllItsProperties() throws {
         let fleet = try EntityStack(Vessel.self, Steamer.self, Tug.self)
         let tug = Tug(context: fleet.context, inheriting: .init(inheriting: .init(name: "A"), power: 7), pull: 1.5)

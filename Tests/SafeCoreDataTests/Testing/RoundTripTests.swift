@@ -183,7 +183,48 @@ final class Easel: NSManagedObject {
     var legs: Reading
 }
 
+/// Takes no text that could be made up.
+struct MailAddress: Codable, Hashable {
+    let text: String
+    init(from decoder: any Decoder) throws {
+        text = try decoder.singleValueContainer().decode(String.self)
+        guard text.contains("@") else {
+            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "It has no @."))
+        }
+    }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}
+
+struct PostCode: RawRepresentable {
+    let rawValue: String
+    init?(rawValue: String) {
+        guard rawValue.count == 5 else { return nil }
+        self.rawValue = rawValue
+    }
+}
+
+@Entity
+final class Subscriber: NSManagedObject {
+    var name: String
+    var address: MailAddress
+    var otherAddress: MailAddress?
+    var postCode: PostCode
+    var brush: Brush
+}
+
 struct RoundTripTests {
+    @Test func aPropertyForWhichNoValueCanBeMadeUpIsReported() throws {
+        let differences = try roundTripDifferences(of: Subscriber.self)
+        for name in ["address", "otherAddress", "postCode"] {
+            #expect(differences.filter { $0.hasPrefix("\(name): no value that it accepts could be made") }.count == 1, "\(differences)")
+        }
+        #expect(differences.contains { $0.hasPrefix("brush: the type's CodingKeys leave out Brush.hair") }, "\(differences)")
+        #expect(throws: RoundTripFailure.self) { try assertRoundTrips(Subscriber.self) }
+    }
+
     @Test func aRequiredRelationshipToAnAbstractClassGetsAnObjectOfASubclass() throws {
         try assertRoundTrips(Painting.self)
         try assertRoundTrips(CarvedFrame.self)
