@@ -8,11 +8,11 @@ extension SQLiteStore {
             try backend.pool.write { connection in
                 try requireWritable(connection)
                 try connection.transaction(.immediate) { try writeChangedMetadata(connection) }
+                metadataWasWritten()
             }
         } catch let error as SQLiteError {
             throw error.cocoaError
         }
-        metadataWasWritten()
     }
 
     func save(_ batch: SaveBatch) throws -> SaveOutcome { try save(batch) {} }
@@ -23,10 +23,10 @@ extension SQLiteStore {
             try requireWritable(connection)
             let session = SaveSession(batch: batch, store: self, backend: backend, connection: connection)
             let outcome = try session.run(beforeCommit: others)
+            metadataWasWritten()
             backend.pool.supersededFiles?.collect(connection)
             return outcome
         }
-        metadataWasWritten()
         RemoteChanges.shared.storeDidWrite(self)
         return outcome
     }
@@ -49,8 +49,8 @@ extension SQLiteStore {
                     throw error
                 }
             }
+            metadataWasWritten()
         }
-        metadataWasWritten()
         RemoteChanges.shared.storeDidWrite(self)
     }
 }

@@ -29,7 +29,6 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     private struct Opening {
         var pool: SQLiteConnectionPool?
         var backend: SQLiteBackend?
-        var isMetadataChanged = false
         /// Whether a journal lay beside the file: a program ended without closing the store, or has it open now.
         var foundJournal = false
         /// Whether the store is read-only because its history would get a gap.
@@ -58,6 +57,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
 
     /// Guards the open database.
     private let opening = Mutex(Opening())
+    private let metadataChanges = MetadataChanges()
 
     required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
@@ -79,7 +79,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     func takeLoaded(_ loaded: [String: Any]) {
         metadata = loaded
         identifier = loaded[NSStoreUUIDKey] as? String
-        metadataWasWritten()
+        metadataChanges.begin(with: loaded)
         opening.withLock { $0.missingMetadata = MissingMetadata(loaded) }
     }
 
@@ -221,6 +221,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
             if missingMetadata.identifier, !self.isReadOnly {
                 // Object IDs name the store by it: it must be the same the next time.
                 try connection.transaction(.immediate) { try self.writeChangedMetadata(connection) }
+                self.metadataWasWritten()
             }
             var columns = schema.columns
             if recordsHistory {
@@ -304,7 +305,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         get { super.metadata }
         set {
             super.metadata = newValue
-            opening.withLock { $0.isMetadataChanged = true }
+            metadataChanges.set(newValue ?? [:])
         }
     }
 
@@ -334,23 +335,21 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
 
     /// Writes changed metadata as a part of the current transaction.
     func writeChangedMetadata(_ connection: SQLiteConnection) throws {
-        guard opening.withLock({ $0.isMetadataChanged }), let metadata else { return }
-        let current = try StoreMetadata.read(connection) ?? [:]
-        // Coordinators set the metadata again that they have read.
-        if NSDictionary(dictionary: current).isEqual(to: metadata) { return }
+        guard hasChangedMetadata else { return }
+        let current = try StoreMetadata.read(connection)
+        guard let metadata = metadataChanges.write(over: current) else { return }
         try StoreMetadata.write(metadata, to: connection)
         // Whoever reads the hashes takes the model beside them for theirs.
-        guard let hashes = StoreMetadataHashes.hashes(in: metadata), hashes != StoreMetadataHashes.hashes(in: current),
+        guard let hashes = StoreMetadataHashes.hashes(in: metadata), hashes != current.flatMap(StoreMetadataHashes.hashes),
             let model = modelLayout?.model
         else { return }
         try StoreMetadata.replaceModel(model, in: connection)
     }
 
-    var hasChangedMetadata: Bool { opening.withLock { $0.isMetadataChanged } }
+    var hasChangedMetadata: Bool { !metadataChanges.isEmpty }
 
-    func metadataWasWritten() {
-        opening.withLock { $0.isMetadataChanged = false }
-    }
+    /// Called when a transaction was committed, by who holds the writing connection.
+    func metadataWasWritten() { metadataChanges.wereCommitted() }
 
     // MARK: - Options
 

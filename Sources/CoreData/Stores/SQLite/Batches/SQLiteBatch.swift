@@ -44,12 +44,12 @@ final class SQLiteBatch {
                     throw error
                 }
             }
+            store.metadataWasWritten()
             // As after a save: should the commit fail, the written files stay until a store is opened.
             if let files = batch.files { backend.pool.supersededFiles?.add(files.superseded) }
             backend.pool.supersededFiles?.collect(connection)
             return outcome
         }
-        store.metadataWasWritten()
         RemoteChanges.shared.storeDidWrite(store)
         return outcome
     }
