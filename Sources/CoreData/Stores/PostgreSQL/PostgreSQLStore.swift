@@ -342,8 +342,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     /// Runs statements in the transaction that is open, or begins it with them.
     typealias StatementReader = ([WireStatement], _ rows: (Int, WireRow) throws -> Void) throws -> Void
 
-    func saveMetadata() throws {
-        guard hasChangedMetadata else { return }
+    func saveMetadata(beforeCommit others: () throws -> Void) throws {
         try requireWritable()
         if hasGivenTables { throw GivenTables.metadataRefusal(at: url) }
         let transaction = UUID()
@@ -351,6 +350,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
             try connection.transaction {
                 let statements = try metadataStatements(in: transaction) { _ = try connection.executeAll($0, rows: $1) }
                 _ = try connection.executeAll(statements)
+                try others()
             }
         }
         metadataWasWritten(in: transaction)

@@ -1,17 +1,14 @@
 import Foundation
 
 extension SQLiteStore {
-    func saveMetadata() throws {
-        guard hasChangedMetadata else { return }
-        let backend = try backend()
-        do {
-            try backend.pool.write { connection in
-                try requireWritable(connection)
-                try connection.transaction(.immediate) { try writeChangedMetadata(connection) }
-                metadataWasWritten()
+    func saveMetadata(beforeCommit others: () throws -> Void) throws {
+        try backend().pool.write { connection in
+            try requireWritable(connection)
+            try connection.transaction(.immediate) {
+                try writeChangedMetadata(connection)
+                try others()
             }
-        } catch let error as SQLiteError {
-            throw error.cocoaError
+            metadataWasWritten()
         }
     }
 
