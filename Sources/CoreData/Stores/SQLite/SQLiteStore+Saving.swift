@@ -2,9 +2,11 @@ import Foundation
 
 extension SQLiteStore {
     func saveMetadata(beforeCommit others: () throws -> Void) throws {
-        try backend().pool.write { connection in
+        let backend = try backend()
+        try backend.pool.write { connection in
             try requireWritable(connection)
             try connection.transaction(.immediate) {
+                try backend.pool.schemaWatch.check(connection)
                 try writeChangedMetadata(connection)
                 try others()
             }
@@ -34,6 +36,7 @@ extension SQLiteStore {
             try requireWritable(connection)
             var files: [ExternalFileChanges] = []
             try connection.transaction(.immediate) {
+                try backend.pool.schemaWatch.check(connection)
                 do {
                     try body { batch in
                         let session = SaveSession(batch: batch, store: self, backend: backend, connection: connection)

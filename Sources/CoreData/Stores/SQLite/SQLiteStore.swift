@@ -131,6 +131,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
 
     /// Reads the metadata, or makes the store in an empty file.
     private func metadata(of connection: SQLiteConnection, _ pool: SQLiteConnectionPool) throws -> [String: Any] {
+        // Before what is read, so that what others change from here on is noticed.
+        try pool.schemaWatch.accept(connection)
         if let metadata = try StoreMetadata.read(connection) { return metadata }
         let tables = try connection.integer("SELECT count(*) FROM sqlite_master") ?? 0
         guard tables == 0 else {
@@ -153,6 +155,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         let mapping = try makeMapping(entities: entities, numbers: [:])
         return try connection.transaction(.immediate) {
             // Another process may have been faster.
+            defer { try? pool.schemaWatch.accept(connection) }
             if let metadata = try StoreMetadata.read(connection) { return metadata }
             for statement in try SQLSchema(mapping: mapping).statements() { try connection.execute(statement) }
             for layout in mapping.layouts.layouts {
@@ -199,6 +202,11 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
             let schema = try SQLiteSchemaReader.read(connection)
             let mapping = try self.makeMapping(entities: entities, numbers: schema.entityNumbers)
             mapping.adjust(to: schema.columns)
+            pool.schemaWatch.begin(
+                hashes: Self.flag(self.options, NSIgnorePersistentStoreVersioningOption)
+                    ? nil : Dictionary(entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { first, _ in first }),
+                mapping: mapping)
+            try pool.schemaWatch.check(connection)
             var missing = mapping.missing(from: schema.columns)
             if schema.columns["Z_PRIMARYKEY"] == nil { missing.insert("Z_PRIMARYKEY", at: 0) }
             if missing.isEmpty, missingMetadata.hashes {
@@ -234,6 +242,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
                         try SQLiteHistory.addTombstoneColumns(
                             tombstones, to: connection,
                             present: try SQLiteSchemaReader.read(connection).columns["ACHANGE"] ?? [])
+                        try pool.schemaWatch.accept(connection)
                     }
                     columns = try SQLiteSchemaReader.read(connection).columns
                 }

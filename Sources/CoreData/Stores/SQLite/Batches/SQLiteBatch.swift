@@ -35,6 +35,7 @@ final class SQLiteBatch {
             // Nobody asks which derived values triggers have changed.
             defer { connection.affectedRows.removeAll() }
             let outcome = try connection.transaction(.immediate) {
+                try backend.pool.schemaWatch.check(connection)
                 do {
                     let outcome = try body(batch)
                     try batch.finish(author)
