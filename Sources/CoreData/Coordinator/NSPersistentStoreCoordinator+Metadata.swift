@@ -42,11 +42,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// The entries that a store cannot be without.
-    static let ownMetadataKeys: Set<String> = [
-        NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
-        NSPersistentStoreModelVersionChecksumKey, "NSStoreModelVersionHashesVersion", "NSStoreModelVersionHashesDigest",
-        "NSPersistenceFrameworkVersion", "_NSAutoVacuumLevel",
-    ]
+    static let ownMetadataKeys = MetadataChanges.ownKeys
 
     // MARK: - Stores that are not open
 

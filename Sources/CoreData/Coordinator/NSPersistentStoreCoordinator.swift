@@ -271,7 +271,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Replaces the metadata of an open store. They are written with the next save of the store.
     ///
-    /// The store's type, UUID and version hashes are kept when the new metadata does not name them.
+    /// The store's type, UUID and version hashes are kept when the new metadata does not name them. What others have written to a SQLite or
+    /// PostgreSQL store meanwhile stays, but for the entries that differ from those that were read.
     open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
         replaceMetadata(of: store, metadata)
     }

@@ -9,8 +9,14 @@ protocol RowSource: AnyObject, Sendable {
     /// Has the row read anew by who asks for it next: it was changed by others, or is gone.
     func forgetCachedRow(_ key: Int64, of entity: EntityLayout)
 
-    /// Writes metadata that were set since the last save, in a save that changes no row of this store.
-    func saveMetadata() throws
+    /// Whether metadata were set since the last save.
+    var hasChangedMetadata: Bool { get }
+
+    /// Writes metadata that were set since the last save, in a save that changes no row of this store: in one transaction, which waits for
+    /// other sources before it is committed.
+    ///
+    /// - Parameter others: called once, when nothing but the commit is left to do; what it throws undoes everything.
+    func saveMetadata(beforeCommit others: () throws -> Void) throws
 
     /// Runs a fetch. The source publishes the rows of the result, so that they are found as cached ones.
     func fetch(_ plan: StoreFetch) throws -> StoreFetchResult
@@ -74,7 +80,9 @@ extension RowSource {
 
     var batchRows: (any BatchRows)? { nil }
 
-    func saveMetadata() throws {}
+    var hasChangedMetadata: Bool { false }
+
+    func saveMetadata(beforeCommit others: () throws -> Void) throws { try others() }
 
     func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
         let all = SaveBatch()

@@ -108,6 +108,8 @@ struct SaveAttempt {
         let store: NSPersistentStore
         let rows: any RowSource
         let batch: ObjectBatch
+        /// Whether only metadata of the store were changed.
+        var isMetadataAlone = false
     }
 
     /// What kept a store from being saved, other than conflicts.
@@ -130,15 +132,12 @@ struct SaveAttempt {
             throw incomplete(
                 written, failed: failure.target.store, failure.target.batch, reason: failure.error.localizedDescription)
         }
-        for added in coordinator.addedStores where !order.contains(added.store.number) && !added.store.isReadOnly {
-            try context.rows(ofStore: added.store.number)?.saveMetadata()
-        }
         return written
     }
 
     /// The stores in the order in which they are to be committed.
     private func targets() throws -> [Target] {
-        let targets = try order.compactMap { number -> Target? in
+        var targets = try order.compactMap { number -> Target? in
             guard let batch = batches[number] else { return nil }
             guard let store = context.registry.store(number: number), let rows = context.rows(ofStore: number) else {
                 throw CoreDataErrors.storeIsGone(ofChanged: Array(batch.inserted + batch.updated + batch.deleted))
@@ -161,6 +160,7 @@ struct SaveAttempt {
             }
             return Target(store: store, rows: rows, batch: batch)
         }
+        targets += metadataTargets()
         if targets.count < 2 || context.parentContext != nil { return targets }
         // Each store is locked while the others are written: everybody locks them in one order. Those of the program's own come last, for
         // the program must not be called while others are locked.
@@ -170,11 +170,22 @@ struct SaveAttempt {
         }
     }
 
+    /// The stores of which nothing but metadata were changed.
+    private func metadataTargets() -> [Target] {
+        if context.parentContext != nil { return [] }
+        return coordinator.addedStores.compactMap { added in
+            if added.store.isReadOnly || order.contains(added.store.number) { return nil }
+            guard let rows = context.rows(ofStore: added.store.number), rows.hasChangedMetadata else { return nil }
+            return Target(store: added.store, rows: rows, batch: ObjectBatch(), isMetadataAlone: true)
+        }
+    }
+
     /// Saves stores so that none is committed before all are written: each waits with its commit for those before it, so that a conflict in
     /// one leaves all as they are.
     private static func save(_ targets: ArraySlice<Target>, _ written: inout WrittenChanges) throws {
         guard let target = targets.last else { return }
         do {
+            if target.isMetadataAlone { return try target.rows.saveMetadata { try save(targets.dropLast(), &written) } }
             let outcome =
                 targets.count == 1
                 ? try target.rows.save(target.batch.batch)

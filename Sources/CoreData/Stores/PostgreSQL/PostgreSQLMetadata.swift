@@ -8,12 +8,10 @@ enum PostgreSQLMetadata {
         guard try exists(PostgreSQLHousekeeping.storeTable, connection, schema: schema) else { return nil }
         var metadata: [String: Any]?
         var format = 0
-        try connection.execute(WireStatement("SELECT format, uuid, metadata FROM \(table)")) { row in
+        try connection.execute(WireStatement("SELECT uuid, metadata, format FROM \(table)")) { row in
             let row = PostgreSQLRow(row: row)
-            format = Int(row.int64(0))
-            var list = try row.data(2).map { try PropertyListReader.dictionary(from: $0) } ?? [:]
-            list[NSStoreUUIDKey] = row.string(1)
-            metadata = list
+            format = Int(row.int64(2))
+            metadata = try self.metadata(of: row)
         }
         guard format <= PostgreSQLHousekeeping.format else {
             throw CoreDataErrors.make(
@@ -23,6 +21,16 @@ enum PostgreSQLMetadata {
         }
         return metadata
     }
+
+    /// The metadata in a row that begins with the UUID and the property list.
+    static func metadata(of row: PostgreSQLRow) throws -> [String: Any] {
+        var metadata = try row.data(1).map { try PropertyListReader.dictionary(from: $0) } ?? [:]
+        metadata[NSStoreUUIDKey] = row.string(0)
+        return metadata
+    }
+
+    /// The statement that reads the metadata, which nobody else changes until the transaction ends.
+    static let locked = WireStatement("SELECT uuid, metadata FROM \(PostgreSQLHousekeeping.storeTable) FOR NO KEY UPDATE")
 
     static func exists(_ table: String, _ connection: PostgreSQLConnection, schema: String) throws -> Bool {
         var arguments = WireArguments()

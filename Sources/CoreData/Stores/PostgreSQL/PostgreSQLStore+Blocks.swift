@@ -5,6 +5,7 @@ extension PostgreSQLStore {
     func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
         try requireWritable()
         let backend = try backend()
+        let transaction = UUID()
         do {
             try backend.pool.withWire { connection in
                 try connection.transaction {
@@ -13,12 +14,13 @@ extension PostgreSQLStore {
                     try body { batch in
                         try PostgreSQLSave(batch: batch, store: self, backend: backend, connection: connection).writeBlock()
                     }
-                    try connection.executeAll(lastStatements(of: UUID(), ChangeAuthor()))
+                    let last = try lastStatements(of: transaction, ChangeAuthor()) { _ = try connection.executeAll($0, rows: $1) }
+                    try connection.executeAll(last)
                 }
             }
         } catch let error as WireError {
             throw failure(error)
         }
-        metadataWasWritten()
+        metadataWasWritten(in: transaction)
     }
 }

@@ -46,12 +46,12 @@ extension PostgreSQLStore {
                     session = made
                     return try run(made)
                 }
-                metadataWasWritten()
+                if let session { metadataWasWritten(in: session.identifier) }
                 return outcome
             } catch let error as WireError {
                 if error.isConnectionLost, let session, session.isCommitSent {
                     if try wasCommitted(session, backend) {
-                        metadataWasWritten()
+                        metadataWasWritten(in: session.identifier)
                         return whenCommitted(session)
                     }
                 } else if !error.isTransient && !(error.isConnectionLost && !error.isSilence && attempt == 1) {

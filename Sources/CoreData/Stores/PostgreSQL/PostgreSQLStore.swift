@@ -24,14 +24,12 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     private struct Opening {
         var pool: PostgreSQLPool?
         var backend: PostgreSQLBackend?
-        var isMetadataChanged = false
-        /// Whether the hashes among them are of another model than the one in the store.
-        var isModelChanged = false
         var listener: PostgreSQLListener?
     }
 
     /// Guards the open store.
     private let opening = Mutex(Opening())
+    private let metadataChanges = MetadataChanges()
     /// Whether others have made the tables: nothing is made in the schema then.
     let hasGivenTables: Bool
     /// The URL with the password, which nobody is shown.
@@ -107,7 +105,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     func takeLoaded(_ loaded: [String: Any]) {
         metadata = loaded
         identifier = loaded[NSStoreUUIDKey] as? String
-        metadataWasWritten()
+        metadataChanges.begin(with: loaded)
     }
 
     override func migrate(_ migration: StoreMigration) throws {
@@ -193,11 +191,9 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
             let catalog = try PostgreSQLCatalog.read(connection, schema: pool.configuration.address.schema)
             return hasGivenTables ? try givenBackend(pool, catalog, entities, connection) : try ownBackend(pool, catalog, entities)
         }
-        opening.withLock { opening in
-            if opening.backend == nil { opening.backend = backend }
-            // What the coordinator has set is that of the model, which is not kept.
-            if hasGivenTables { opening.isMetadataChanged = false }
-        }
+        opening.withLock { opening in if opening.backend == nil { opening.backend = backend } }
+        // What the coordinator has set is that of the model, which is not kept.
+        if hasGivenTables { metadataChanges.begin(with: metadata ?? [:]) }
     }
 
     private func ownBackend(
@@ -316,41 +312,48 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     override var metadata: [String: Any]! {
         get { super.metadata }
         set {
-            let isOtherModel = StoreMetadataHashes.hashes(in: newValue ?? [:]) != StoreMetadataHashes.hashes(in: super.metadata ?? [:])
             super.metadata = newValue
-            opening.withLock { opening in
-                opening.isMetadataChanged = true
-                if isOtherModel { opening.isModelChanged = true }
-            }
+            metadataChanges.set(newValue ?? [:])
         }
     }
 
-    /// The metadata as they are to be written; nil where they were not changed.
-    var changedMetadata: [String: Any]? { opening.withLock { $0.isMetadataChanged } ? metadata : nil }
+    var hasChangedMetadata: Bool { !metadataChanges.isEmpty }
 
-    func metadataWasWritten() {
-        opening.withLock { opening in
-            opening.isMetadataChanged = false
-            opening.isModelChanged = false
-        }
-    }
+    /// Called when a transaction was committed.
+    func metadataWasWritten(in transaction: UUID) { metadataChanges.wereCommitted(in: transaction) }
 
     /// What writes changed metadata, and the model where they are of another version: whoever reads the hashes takes the model beside them
     /// for theirs.
-    func metadataStatements() throws -> [WireStatement] {
-        guard let metadata = changedMetadata else { return [] }
+    ///
+    /// - Parameter read: runs statements, of which the last gives the metadata that the store has now, and keeps others from changing them.
+    func metadataStatements(in transaction: UUID, after first: [WireStatement] = [], _ read: StatementReader) throws -> [WireStatement] {
+        var current: [String: Any]?
+        try read(first + [PostgreSQLMetadata.locked]) { index, row in
+            if index == first.count { current = try PostgreSQLMetadata.metadata(of: PostgreSQLRow(row: row)) }
+        }
+        guard let metadata = metadataChanges.write(over: current, in: transaction) else { return [] }
         let update = try PostgreSQLMetadata.update(metadata)
-        guard opening.withLock({ $0.isModelChanged }), let model = modelLayout?.model else { return [update] }
+        guard let hashes = StoreMetadataHashes.hashes(in: metadata), hashes != current.flatMap(StoreMetadataHashes.hashes),
+            let model = modelLayout?.model
+        else { return [update] }
         return [update, try PostgreSQLMetadata.replacement(ofModel: model)]
     }
 
-    func saveMetadata() throws {
-        guard changedMetadata != nil else { return }
+    /// Runs statements in the transaction that is open, or begins it with them.
+    typealias StatementReader = ([WireStatement], _ rows: (Int, WireRow) throws -> Void) throws -> Void
+
+    func saveMetadata(beforeCommit others: () throws -> Void) throws {
         try requireWritable()
         if hasGivenTables { throw GivenTables.metadataRefusal(at: url) }
-        let statements = try metadataStatements()
-        try backend().pool.withConnection { _ = try $0.executeAll(statements) }
-        metadataWasWritten()
+        let transaction = UUID()
+        try backend().pool.withConnection { connection in
+            try connection.transaction {
+                let statements = try metadataStatements(in: transaction) { _ = try connection.executeAll($0, rows: $1) }
+                _ = try connection.executeAll(statements)
+                try others()
+            }
+        }
+        metadataWasWritten(in: transaction)
     }
 
     // MARK: - Options

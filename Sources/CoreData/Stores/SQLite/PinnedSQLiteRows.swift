@@ -55,5 +55,7 @@ final class PinnedSQLiteRows: RowSource {
         try store.save(batch, beforeCommit: others)
     }
 
-    func saveMetadata() throws { try store.saveMetadata() }
+    var hasChangedMetadata: Bool { store.hasChangedMetadata }
+
+    func saveMetadata(beforeCommit others: () throws -> Void) throws { try store.saveMetadata(beforeCommit: others) }
 }

@@ -28,6 +28,8 @@ final class SQLiteConnection: @unchecked Sendable {
     /// An error that a function of ours wants to be reported instead of SQLite's.
     var pendingFailure: SQLiteError?
 
+    /// Whether SQLite had to prepare a statement anew: somebody may have changed the schema.
+    @exclusivity(unchecked) var hasPreparedAnew = false
     /// Where functions find the values of attributes with external storage.
     var externalFiles: ExternalFilesReference?
     /// What the regular expressions of the statement that runs may take.
@@ -163,6 +165,7 @@ final class SQLiteConnection: @unchecked Sendable {
         patternBudget.renew()
         statement.isInUse = true
         defer {
+            if statement.wasPreparedAnew { hasPreparedAnew = true }
             statement.reset()
             statement.isInUse = false
         }

@@ -33,6 +33,8 @@ final class SQLiteConnectionPool: Sendable {
     let supersededFiles: SupersededFiles?
     /// Looks for external files that nobody needs, in a store with many rows.
     let backgroundSweep = BackgroundSweep()
+    /// Whether others have changed the schema.
+    let schemaWatch: SchemaWatch
     /// What a writer found when it opened the database; nil for readers and for databases in memory.
     private let openedFiles: OpenedFiles?
     /// Guards the writer: who holds it writes.
@@ -49,6 +51,7 @@ final class SQLiteConnectionPool: Sendable {
     /// Opens the writer. A file that does not exist is created unless the configuration is read-only.
     init(_ configuration: Configuration, create: Bool) throws {
         self.configuration = configuration
+        schemaWatch = SchemaWatch()
         let connection: SQLiteConnection
         if configuration.isInMemory {
             let isShared = configuration.path != SQLiteStore.nullDevice
@@ -125,7 +128,9 @@ final class SQLiteConnectionPool: Sendable {
             try connection.execute("BEGIN")
             // The state is that of the first read.
             _ = try connection.integer("SELECT count(*) FROM sqlite_master")
+            try pool.schemaWatch.check(connection)
         } catch let error as SQLiteError { throw error.cocoaError }
+        schemaWatch = pool.schemaWatch
         supersededFiles = pool.supersededFiles
         openedFiles = nil
         sharesConnection = true
@@ -205,7 +210,7 @@ final class SQLiteConnectionPool: Sendable {
 
     /// Runs `body` with a connection that sees the last committed state.
     func read<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
-        if sharesConnection { return try write(body) }
+        if sharesConnection { return try write { try readWatched($0, body) } }
         if let freeReaders {
             guard freeReaders.wait(timeout: .now() + configuration.timeout) == .success else {
                 throw SQLiteError(
@@ -218,7 +223,19 @@ final class SQLiteConnectionPool: Sendable {
         defer { freeReaders?.signal() }
         let connection = try takeReader()
         defer { giveBack(connection) }
-        do { return try body(connection) } catch let error as SQLiteError { throw error.cocoaError }
+        do { return try readWatched(connection, body) } catch let error as SQLiteError { throw error.cocoaError }
+    }
+
+    /// Runs `body`, and looks whether the schema is another one where SQLite met it so.
+    private func readWatched<Result>(_ connection: SQLiteConnection, _ body: (SQLiteConnection) throws -> Result) throws -> Result {
+        let result: Result
+        do { result = try body(connection) } catch let error as SQLiteError where error.code == SQLITE_ERROR {
+            // What the statement names may be gone.
+            try schemaWatch.check(connection)
+            throw error
+        }
+        if connection.hasPreparedAnew { try schemaWatch.check(connection) }
+        return result
     }
 
     private func takeReader() throws -> SQLiteConnection {
@@ -229,7 +246,9 @@ final class SQLiteConnectionPool: Sendable {
         do {
             let connection = try SQLiteConnection(
                 path: configuration.path, mode: readerMode, timeout: configuration.timeout)
+            // Has the connection read the schema, so that it notices when that is changed from here on.
             try Self.apply(configuration, to: connection)
+            try schemaWatch.check(connection)
             return connection
         } catch let error as SQLiteError { throw error.cocoaError }
     }

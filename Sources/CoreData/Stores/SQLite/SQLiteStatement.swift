@@ -132,6 +132,10 @@ final class SQLiteStatement: SQLRow {
         sqlite3_reset(handle)
     }
 
+    /// Whether SQLite has prepared the statement anew since this was asked last. Costs no more than reading a number.
+    @inline(__always)
+    var wasPreparedAnew: Bool { sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 1) != 0 }
+
     func clearBindings() {
         sqlite3_clear_bindings(handle)
     }

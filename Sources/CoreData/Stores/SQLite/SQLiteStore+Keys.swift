@@ -10,6 +10,7 @@ extension SQLiteStore {
         return try backend.pool.write { connection in
             try requireWritable(connection)
             return try connection.transaction(.immediate) {
+                try backend.pool.schemaWatch.check(connection)
                 let last = try Self.takeKeys(count, of: root, connection, backend)
                 return last - Int64(count) + 1
             }

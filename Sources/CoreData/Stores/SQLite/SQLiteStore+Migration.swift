@@ -15,16 +15,17 @@ extension SQLiteStore {
         migration.progress.report(0)
         let migrated = try pool.write { connection in
             defer { connection.dropStatements() }
-            return try self.migrate(migration, connection, url, pool.supersededFiles)
+            try self.migrate(migration, connection, url, pool.supersededFiles)
+            try pool.schemaWatch.accept(connection)
+            return try StoreMetadata.read(connection) ?? [:]
         }
         takeLoaded(migrated)
         migration.progress.report(1)
     }
 
-    /// - Returns: the metadata after the migration.
     private func migrate(
         _ migration: StoreMigration, _ connection: SQLiteConnection, _ url: URL, _ supersededFiles: SupersededFiles?
-    ) throws -> [String: Any] {
+    ) throws {
         var done: SQLiteMigration?
         do {
             try connection.transaction(.immediate) {
@@ -55,7 +56,6 @@ extension SQLiteStore {
             supersededFiles.add(done.takeUnusedFiles())
             supersededFiles.collect(connection)
         }
-        return try StoreMetadata.read(connection) ?? [:]
     }
 
     private func plan(_ migration: StoreMigration, _ connection: SQLiteConnection) throws -> SQLMigrationPlan {

@@ -1,18 +1,17 @@
 import Foundation
 
 extension SQLiteStore {
-    func saveMetadata() throws {
-        guard hasChangedMetadata else { return }
+    func saveMetadata(beforeCommit others: () throws -> Void) throws {
         let backend = try backend()
-        do {
-            try backend.pool.write { connection in
-                try requireWritable(connection)
-                try connection.transaction(.immediate) { try writeChangedMetadata(connection) }
+        try backend.pool.write { connection in
+            try requireWritable(connection)
+            try connection.transaction(.immediate) {
+                try backend.pool.schemaWatch.check(connection)
+                try writeChangedMetadata(connection)
+                try others()
             }
-        } catch let error as SQLiteError {
-            throw error.cocoaError
+            metadataWasWritten()
         }
-        metadataWasWritten()
     }
 
     func save(_ batch: SaveBatch) throws -> SaveOutcome { try save(batch) {} }
@@ -23,10 +22,10 @@ extension SQLiteStore {
             try requireWritable(connection)
             let session = SaveSession(batch: batch, store: self, backend: backend, connection: connection)
             let outcome = try session.run(beforeCommit: others)
+            metadataWasWritten()
             backend.pool.supersededFiles?.collect(connection)
             return outcome
         }
-        metadataWasWritten()
         RemoteChanges.shared.storeDidWrite(self)
         return outcome
     }
@@ -37,6 +36,7 @@ extension SQLiteStore {
             try requireWritable(connection)
             var files: [ExternalFileChanges] = []
             try connection.transaction(.immediate) {
+                try backend.pool.schemaWatch.check(connection)
                 do {
                     try body { batch in
                         let session = SaveSession(batch: batch, store: self, backend: backend, connection: connection)
@@ -49,8 +49,8 @@ extension SQLiteStore {
                     throw error
                 }
             }
+            metadataWasWritten()
         }
-        metadataWasWritten()
         RemoteChanges.shared.storeDidWrite(self)
     }
 }

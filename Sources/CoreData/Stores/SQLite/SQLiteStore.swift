@@ -29,7 +29,6 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     private struct Opening {
         var pool: SQLiteConnectionPool?
         var backend: SQLiteBackend?
-        var isMetadataChanged = false
         /// Whether a journal lay beside the file: a program ended without closing the store, or has it open now.
         var foundJournal = false
         /// Whether the store is read-only because its history would get a gap.
@@ -58,6 +57,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
 
     /// Guards the open database.
     private let opening = Mutex(Opening())
+    private let metadataChanges = MetadataChanges()
 
     required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
@@ -79,7 +79,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     func takeLoaded(_ loaded: [String: Any]) {
         metadata = loaded
         identifier = loaded[NSStoreUUIDKey] as? String
-        metadataWasWritten()
+        metadataChanges.begin(with: loaded)
         opening.withLock { $0.missingMetadata = MissingMetadata(loaded) }
     }
 
@@ -131,6 +131,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
 
     /// Reads the metadata, or makes the store in an empty file.
     private func metadata(of connection: SQLiteConnection, _ pool: SQLiteConnectionPool) throws -> [String: Any] {
+        // Before what is read, so that what others change from here on is noticed.
+        try pool.schemaWatch.accept(connection)
         if let metadata = try StoreMetadata.read(connection) { return metadata }
         let tables = try connection.integer("SELECT count(*) FROM sqlite_master") ?? 0
         guard tables == 0 else {
@@ -153,6 +155,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         let mapping = try makeMapping(entities: entities, numbers: [:])
         return try connection.transaction(.immediate) {
             // Another process may have been faster.
+            defer { try? pool.schemaWatch.accept(connection) }
             if let metadata = try StoreMetadata.read(connection) { return metadata }
             for statement in try SQLSchema(mapping: mapping).statements() { try connection.execute(statement) }
             for layout in mapping.layouts.layouts {
@@ -199,6 +202,11 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
             let schema = try SQLiteSchemaReader.read(connection)
             let mapping = try self.makeMapping(entities: entities, numbers: schema.entityNumbers)
             mapping.adjust(to: schema.columns)
+            pool.schemaWatch.begin(
+                hashes: Self.flag(self.options, NSIgnorePersistentStoreVersioningOption)
+                    ? nil : Dictionary(entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { first, _ in first }),
+                mapping: mapping)
+            try pool.schemaWatch.check(connection)
             var missing = mapping.missing(from: schema.columns)
             if schema.columns["Z_PRIMARYKEY"] == nil { missing.insert("Z_PRIMARYKEY", at: 0) }
             if missing.isEmpty, missingMetadata.hashes {
@@ -221,6 +229,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
             if missingMetadata.identifier, !self.isReadOnly {
                 // Object IDs name the store by it: it must be the same the next time.
                 try connection.transaction(.immediate) { try self.writeChangedMetadata(connection) }
+                self.metadataWasWritten()
             }
             var columns = schema.columns
             if recordsHistory {
@@ -233,6 +242,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
                         try SQLiteHistory.addTombstoneColumns(
                             tombstones, to: connection,
                             present: try SQLiteSchemaReader.read(connection).columns["ACHANGE"] ?? [])
+                        try pool.schemaWatch.accept(connection)
                     }
                     columns = try SQLiteSchemaReader.read(connection).columns
                 }
@@ -304,7 +314,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         get { super.metadata }
         set {
             super.metadata = newValue
-            opening.withLock { $0.isMetadataChanged = true }
+            metadataChanges.set(newValue ?? [:])
         }
     }
 
@@ -334,23 +344,21 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
 
     /// Writes changed metadata as a part of the current transaction.
     func writeChangedMetadata(_ connection: SQLiteConnection) throws {
-        guard opening.withLock({ $0.isMetadataChanged }), let metadata else { return }
-        let current = try StoreMetadata.read(connection) ?? [:]
-        // Coordinators set the metadata again that they have read.
-        if NSDictionary(dictionary: current).isEqual(to: metadata) { return }
+        guard hasChangedMetadata else { return }
+        let current = try StoreMetadata.read(connection)
+        guard let metadata = metadataChanges.write(over: current) else { return }
         try StoreMetadata.write(metadata, to: connection)
         // Whoever reads the hashes takes the model beside them for theirs.
-        guard let hashes = StoreMetadataHashes.hashes(in: metadata), hashes != StoreMetadataHashes.hashes(in: current),
+        guard let hashes = StoreMetadataHashes.hashes(in: metadata), hashes != current.flatMap(StoreMetadataHashes.hashes),
             let model = modelLayout?.model
         else { return }
         try StoreMetadata.replaceModel(model, in: connection)
     }
 
-    var hasChangedMetadata: Bool { opening.withLock { $0.isMetadataChanged } }
+    var hasChangedMetadata: Bool { !metadataChanges.isEmpty }
 
-    func metadataWasWritten() {
-        opening.withLock { $0.isMetadataChanged = false }
-    }
+    /// Called when a transaction was committed, by who holds the writing connection.
+    func metadataWasWritten() { metadataChanges.wereCommitted() }
 
     // MARK: - Options
 

@@ -48,8 +48,12 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
 
     private func finish(_ author: ChangeAuthor) throws {
         // What has changed nothing is no transaction of the store.
-        guard outcome.hasChanges || store.changedMetadata != nil else { return connection.isInTransaction ? connection.rollBack() : () }
-        var all = waiting + (try store.lastStatements(of: identifier, author))
+        guard outcome.hasChanges || store.hasChangedMetadata else { return connection.isInTransaction ? connection.rollBack() : () }
+        let last = try store.lastStatements(of: identifier, author) { statements, rows in
+            let offset = waiting.count
+            _ = try send(waiting + statements) { index, row in if index >= offset { try rows(index - offset, row) } }
+        }
+        var all = waiting + last
         waiting = []
         if backend.given != nil {
             let last = all.count

@@ -78,7 +78,8 @@ final class PostgreSQLSave: PostgreSQLAttempt {
             try write(locks: locks)
             end = try store.lastStatements(
                 of: identifier, ChangeAuthor(contextName: batch.contextName, transactionAuthor: batch.transactionAuthor),
-                checksConstraints: hasSavepoint || others != nil)
+                checksConstraints: hasSavepoint || others != nil
+            ) { try send($0, rows: $1) }
             if backend.given != nil {
                 // Nothing else tells afterwards whether the transaction was committed.
                 try send(end + [PostgreSQLTransactions.current]) { index, row in

@@ -63,16 +63,20 @@ extension PostgreSQLStore {
     /// What stands behind everything else in a transaction: constraints, metadata, and the transaction itself, whose number is locked as
     /// late as can be.
     ///
-    /// - Parameter checksConstraints: whether what is deferred has to be looked at before the transaction gets its number; the commit does so in
-    ///   any case.
-    func lastStatements(of transaction: UUID, _ author: ChangeAuthor, checksConstraints: Bool = true) throws -> [WireStatement] {
+    /// - Parameters:
+    ///   - checksConstraints: whether what is deferred has to be looked at before the transaction gets its number; the commit does so in
+    ///     any case.
+    ///   - read: used where metadata were changed.
+    func lastStatements(
+        of transaction: UUID, _ author: ChangeAuthor, checksConstraints: Bool = true, _ read: StatementReader
+    ) throws -> [WireStatement] {
         var last = checksConstraints ? [WireStatement("SET CONSTRAINTS ALL IMMEDIATE")] : []
         if hasGivenTables {
             // No table says what was committed.
-            if changedMetadata != nil { throw GivenTables.metadataRefusal(at: url) }
+            if hasChangedMetadata { throw GivenTables.metadataRefusal(at: url) }
             return last
         }
-        last += try metadataStatements()
+        if hasChangedMetadata { last = try metadataStatements(in: transaction, after: last, read) }
         last.append(
             PostgreSQLTransactions.recording(
                 transaction, author: author.transactionAuthor, contextName: author.contextName, sender: try backend().pool.sender))

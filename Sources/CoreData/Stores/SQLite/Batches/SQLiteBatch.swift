@@ -35,6 +35,7 @@ final class SQLiteBatch {
             // Nobody asks which derived values triggers have changed.
             defer { connection.affectedRows.removeAll() }
             let outcome = try connection.transaction(.immediate) {
+                try backend.pool.schemaWatch.check(connection)
                 do {
                     let outcome = try body(batch)
                     try batch.finish(author)
@@ -44,12 +45,12 @@ final class SQLiteBatch {
                     throw error
                 }
             }
+            store.metadataWasWritten()
             // As after a save: should the commit fail, the written files stay until a store is opened.
             if let files = batch.files { backend.pool.supersededFiles?.add(files.superseded) }
             backend.pool.supersededFiles?.collect(connection)
             return outcome
         }
-        store.metadataWasWritten()
         RemoteChanges.shared.storeDidWrite(store)
         return outcome
     }

@@ -1,0 +1,99 @@
+import Foundation
+import Synchronization
+
+/// What is to be written of the metadata of a store that others write too: what a program has set or removed since they were read, and
+/// what the coordinator has added to them.
+final class MetadataChanges: Sendable {
+    private struct State: @unchecked Sendable {
+        // Sendable: only reached through the mutex. Metadata values are property list values.
+        /// As they were read from the store, or last written to it.
+        var stored: [String: Any] = [:]
+        /// As they are set.
+        var held: [String: Any] = [:]
+        var areDifferent = false
+        /// What a transaction has written that is not known to be committed.
+        var written: [String: Any]?
+        var writer: UUID?
+    }
+
+    private let state = Mutex(State())
+
+    /// The entries that a store cannot be without.
+    static let ownKeys: Set<String> = [
+        NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
+        NSPersistentStoreModelVersionChecksumKey, "NSStoreModelVersionHashesVersion", "NSStoreModelVersionHashesDigest",
+        "NSPersistenceFrameworkVersion", "_NSAutoVacuumLevel",
+    ]
+
+    /// Whether there is nothing to write.
+    var isEmpty: Bool { state.withLock { !$0.areDifferent } }
+
+    /// Begins anew with metadata that were just read from the store.
+    func begin(with metadata: [String: Any]) {
+        let metadata = Unchecked(metadata)
+        state.withLock { $0 = State(stored: metadata.value, held: metadata.value) }
+    }
+
+    func set(_ metadata: [String: Any]) {
+        let metadata = Unchecked(metadata)
+        state.withLock { state in
+            state.held = metadata.value
+            state.areDifferent = !Self.areSame(state.held, state.stored)
+        }
+    }
+
+    /// What a transaction has to write.
+    ///
+    /// - Parameters:
+    ///   - current: what the store has now; nil where that was lost.
+    ///   - transaction: names it to `wereCommitted(in:)`, where several are made at once.
+    /// - Returns: nil where the store has all changes already.
+    func write(over current: [String: Any]?, in transaction: UUID? = nil) -> [String: Any]? {
+        let current = Unchecked(current)
+        return state.withLock { state -> Unchecked<[String: Any]?> in
+            state.written = state.held
+            state.writer = transaction
+            // Without a UUID the rest is lost too.
+            guard let present = current.value, present[NSStoreUUIDKey] != nil else { return Unchecked(state.held) }
+            var merged = present
+            for key in Set(state.held.keys).union(state.stored.keys) where !Self.areSame(state.held[key], state.stored[key]) {
+                // What others have made of the store meanwhile is described by their entries.
+                if Self.ownKeys.contains(key), !Self.areSame(present[key], state.stored[key]) { continue }
+                merged[key] = state.held[key]
+            }
+            return Unchecked(Self.areSame(merged, present) ? nil : merged)
+        }.value
+    }
+
+    /// Called when a transaction was committed. One that has written nothing changes nothing.
+    func wereCommitted(in transaction: UUID? = nil) {
+        state.withLock { state in
+            guard let written = state.written, state.writer == transaction else { return }
+            state.stored = written
+            state.written = nil
+            // They may have been set again meanwhile.
+            state.areDifferent = !Self.areSame(state.held, state.stored)
+        }
+    }
+
+    /// Whether two property lists are equal, whatever types their collections are declared with.
+    private static func areSame(_ first: Any?, _ second: Any?) -> Bool {
+        guard let first, let second else { return first == nil && second == nil }
+        if let first = first as? [String: Any], let second = second as? [String: Any] {
+            return first.count == second.count && first.allSatisfy { key, value in areSame(value, second[key]) }
+        }
+        if let first = first as? [Any], let second = second as? [Any] {
+            return first.count == second.count && zip(first, second).allSatisfy { areSame($0, $1) }
+        }
+        if let first = number(first), let second = number(second) { return first == second }
+        if let first = first as? AnyHashable, let second = second as? AnyHashable { return first == second }
+        return false
+    }
+
+    /// A number, which property lists give as an object and programs mostly as a value.
+    private static func number(_ value: Any) -> NSNumber? {
+        if let number = value as? NSNumber { return number }
+        if let integer = value as? Int { return NSNumber(value: integer) }
+        return (value as? Bool).map(NSNumber.init(value:)) ?? (value as? Double).map(NSNumber.init(value:))
+    }
+}
