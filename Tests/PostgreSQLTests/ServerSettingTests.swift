@@ -89,6 +89,18 @@ struct ServerSettingTests {
             }
         }
     }
+
+    // MARK: Times
+
+    /// "For ever" is as long as the server can wait.
+    @Test(arguments: [Double.infinity, .greatestFiniteMagnitude, 3e6, 2_147_484])
+    func anyTimeoutIsTaken(seconds: Double) throws {
+        let warehouse = try Warehouse(options: [NSPersistentStoreTimeoutOption: seconds])
+        try warehouse.context.performAndWait {
+            _ = warehouse.context.insert("Item", ["name": "saved"])
+            try warehouse.context.save()
+        }
+    }
 }
 
 /// What waits on the tests' server.

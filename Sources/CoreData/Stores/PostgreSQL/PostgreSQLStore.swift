@@ -360,7 +360,9 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     ) throws -> PostgreSQLPool.Configuration {
         var configuration = PostgreSQLPool.Configuration(address: address, isReadOnly: isReadOnly, timeout: 30)
         configuration.hasGivenTables = flag(options, givenTablesOption)
-        if let seconds = timeout(options) { configuration.timeout = max(0.001, seconds) }
+        if let seconds = timeout(options) {
+            configuration.timeout = min(max(PostgreSQLSettings.shortestTimeout, seconds), PostgreSQLSettings.longestTimeout)
+        }
         if let size = try mostConnections(options) { configuration.maximumConnections = size }
         if let provider = options?[PasswordClosure.option] {
             guard let provider = provider as? any PasswordProvider else {

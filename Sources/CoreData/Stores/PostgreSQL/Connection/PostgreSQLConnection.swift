@@ -162,6 +162,10 @@ struct PostgreSQLSettings: Sendable {
         "(SELECT count(*) FROM pg_catalog.pg_settings WHERE name = 'jit' AND setting = 'on' AND source = 'default'), "
         + "current_setting('standard_conforming_strings') = 'off', CAST(current_setting('extra_float_digits') AS integer) < 1"
 
+    /// Seconds, between which the server can wait.
+    static let shortestTimeout = 0.001
+    static let longestTimeout = 2_000_000.0
+
     private static let idleTimeout = "60s"
     /// Seconds that an answer may be under way.
     private static let longestWay = 5.0
