@@ -26,6 +26,16 @@ enum PostgreSQLTransactions {
         return WireStatement(record, arguments, isKept: true)
     }
 
+    /// The author of a row that keeps a save from being committed whose connection was lost.
+    static let givenUp = "OpenCoreData: given up"
+
+    /// Asks for the context's name that was recorded with a save.
+    static func contextName(of save: UUID) -> WireStatement {
+        var arguments = WireArguments()
+        arguments.append(WireType.uuid) { bytes in withUnsafeBytes(of: save.uuid) { bytes.append($0.bindMemory(to: UInt8.self)) } }
+        return WireStatement("SELECT context_name FROM \(PostgreSQLHousekeeping.transactionTable) WHERE save = $1", arguments)
+    }
+
     /// The number by which the server knows the transaction that is open.
     static let current = WireStatement("SELECT pg_current_xact_id()::text::int8", isKept: true)
 
