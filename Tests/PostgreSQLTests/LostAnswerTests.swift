@@ -79,4 +79,48 @@ struct LostAnswerTests {
             #expect(error.localizedRecoverySuggestion?.contains(save) == true, "\(error)")
         }
     }
+
+    // MARK: Copies
+
+    /// Copies a store in memory through the proxy into a store that is there already.
+    private func copy(_ conduct: (inout PostgreSQLProxy.Conduct) -> Void) throws -> (copy: Result<Void, any Error>, count: String?) {
+        let warehouse = try Warehouse(through: proxy)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
+        let source = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            for number in 0..<70 { _ = context.insert("Item", ["name": "\(number)"]) }
+            try context.save()
+        }
+        conduct(&proxy.conduct)
+        let result = Result<Void, any Error> {
+            let copy = try coordinator.migratePersistentStore(source, to: warehouse.url, withType: NSPostgreSQLStoreType)
+            #expect(coordinator.persistentStores == [copy])
+            let found = try context.performAndWait { try context.all("Item").count }
+            #expect(found == 70)
+        }
+        return (result, try warehouse.texts("SELECT count(*) FROM item")[0])
+    }
+
+    /// The first commit takes the keys.
+    @Test func aCopyWhoseAnswerIsLostIsDone() throws {
+        let (result, count) = try copy { conduct in
+            conduct.losesCommit = true
+            conduct.commitsThatArrive = 1
+        }
+        #expect(proxy.cuts == 1)
+        #expect(throws: Never.self) { try result.get() }
+        #expect(count == "70")
+    }
+
+    @Test func aCopyThatIsCutBeforeIsNotDone() throws {
+        let (result, count) = try copy { conduct in
+            conduct.dropsCommit = true
+            conduct.commitsThatArrive = 1
+        }
+        #expect(proxy.cuts == 1)
+        #expect(throws: NSError.self) { try result.get() }
+        #expect(count == "0")
+    }
 }
