@@ -158,7 +158,10 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         guard version < PostgreSQLFunctions.version else { return }
         var reason = "the store is opened for reading"
         if !isReadOnly {
-            do { return try update.run() } catch let error as WireError where !error.isConnectionLost { reason = error.message }
+            do { return try update.run() } catch let error as WireError {
+                if error.isConnectionLost { throw error }
+                reason = error.message
+            } catch { reason = error.localizedDescription }
         }
         let owner = try update.owner().map { " as the role '\($0)'" } ?? ""
         Warnings.sayOnce(about: "functions of \(StoreName.path(url))") {
