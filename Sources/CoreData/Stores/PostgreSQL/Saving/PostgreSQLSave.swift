@@ -311,13 +311,22 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 groups.append(UpdatedRows(writer: writer, mask: mask, rows: [row]))
             }
         }
-        let first = waiting.count
-        for group in groups {
-            waiting.append(try group.writer.updateStatement(group.rows, changed: group.mask, checksVersions: checksVersions))
+        // The places of the updates among the statements that wait, and how many rows they are to meet.
+        var updates: [(place: Int, rows: Int)] = []
+        func sendUpdates() throws {
+            let counts = try send()
+            if checksVersions, updates.contains(where: { counts[$0.place] != $0.rows }) { throw OtherVersions() }
+            updates = []
         }
-        guard checksVersions else { return }
-        let counts = try send()
-        for (place, group) in groups.enumerated() where counts[first + place] != group.rows.count { throw OtherVersions() }
+        for group in groups {
+            for (place, part) in group.writer.parts(group.rows, changed: group.mask).enumerated() {
+                // What is as much as a statement takes need not wait for more.
+                if place > 0 { try sendUpdates() }
+                updates.append((waiting.count, part.count))
+                waiting.append(try group.writer.updateStatement(part, changed: group.mask, checksVersions: checksVersions))
+            }
+        }
+        if checksVersions { try sendUpdates() }
     }
 
     func insertRows() throws {
