@@ -19,6 +19,7 @@ private final class PostgreSQLBlocks: PostgreSQLAttempt {
     private let connection: PostgreSQLConnection
     let identifier = UUID()
     private(set) var transaction: Int64?
+    private(set) var number: Int64?
     private(set) var isCommitSent = false
 
     init(store: PostgreSQLStore, backend: PostgreSQLBackend, connection: PostgreSQLConnection) {
@@ -39,6 +40,7 @@ private final class PostgreSQLBlocks: PostgreSQLAttempt {
             // Where others own the tables the number alone tells what became of the transaction.
             try connection.executeAll(last + (backend.given == nil ? [] : [PostgreSQLTransactions.current])) { index, row in
                 if index == last.count { transaction = PostgreSQLRow(row: row).int64(0) }
+                if index == last.count - 1, backend.given == nil { number = PostgreSQLTransactions.number(row) }
             }
             isCommitSent = true
             try connection.commit()

@@ -44,7 +44,9 @@ extension PostgreSQLStore {
                 let outcome = try backend.pool.withWire { connection in
                     let made = make(connection)
                     session = made
-                    return try run(made)
+                    let outcome = try run(made)
+                    PostgreSQLTransactions.removeOld(after: made.number, connection)
+                    return outcome
                 }
                 metadataWasWritten()
                 return outcome

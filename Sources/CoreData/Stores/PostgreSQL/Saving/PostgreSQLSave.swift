@@ -26,6 +26,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     var waiting: [WireStatement] = []
     /// Whether the commit was sent: what became of it is not known if the connection is lost now.
     private(set) var isCommitSent = false
+    private(set) var number: Int64?
     /// Whether there is a way back to before the first write.
     private var hasSavepoint = false
     /// The rows as triggers have left them.
@@ -86,7 +87,9 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 }
                 try others?()
             } else if let others {
-                try send(end)
+                try send(end) { index, row in
+                    if index == end.count - 1 { number = PostgreSQLTransactions.number(row) }
+                }
                 waiting = []
                 try others()
             }
@@ -160,7 +163,11 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         waiting = []
         isCommitSent = true
         try connection.commit(with: all) { index, row in
-            if index < all.count { try self.receive(-1, row, all[index].sql) { _, _ in } }
+            if index == all.count - 1, !end.isEmpty {
+                number = PostgreSQLTransactions.number(row)
+            } else if index < all.count {
+                try self.receive(-1, row, all[index].sql) { _, _ in }
+            }
         }
     }
 
