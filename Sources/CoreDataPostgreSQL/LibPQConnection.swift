@@ -15,6 +15,8 @@ final class LibPQConnection: DatabaseWire {
     var kept = KeptStatements()
     var row = RowBuffer()
     var arguments = ArgumentBuffer()
+    /// How many bytes the values of a statement may have together. Tests lower it.
+    var mostBytes = 1 << 30 - 1 << 20
     /// Whether a transaction was open when the statement that runs was sent.
     private(set) var wasWithinTransaction = false
 
@@ -147,6 +149,15 @@ final class LibPQConnection: DatabaseWire {
                 "a statement cannot have more than \(Self.mostArguments) arguments, and this has \(statement.arguments.count)",
                 index: index)
         }
+        if statement.arguments.bytes.count > mostBytes {
+            // The server would end the connection.
+            var error = WireError.refused(
+                statement.sql,
+                "the values of a statement have \(statement.arguments.bytes.count) bytes, and the server takes less than one GiB at once",
+                index: index)
+            error.sqlState = WireError.programLimit
+            throw error
+        }
     }
 
     private static let mostArguments = 65_535
@@ -154,6 +165,8 @@ final class LibPQConnection: DatabaseWire {
 
 extension WireError {
     static let unknownStatement = "26000"
+    /// What servers say of what is larger than they take.
+    static let programLimit = "54000"
     /// What goes with 0A000, a code that many others have.
     static let changedResult = "cached plan must not change result type"
 

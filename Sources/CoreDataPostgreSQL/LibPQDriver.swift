@@ -26,8 +26,8 @@ final class LibPQDriver: NSObject, DatabaseDriver {
         var error = WireError(lastOf: connection)
         error.isConnectionLost = true
         // What the server said comes without its code, unless the library is told otherwise before it connects, which it can be for a
-        // second attempt only.
-        guard error.message.contains("FATAL") else { return error }
+        // second attempt only. The severity before the message is in the server's language; what follows it is not.
+        guard error.message.contains(behindSeverity) else { return error }
         PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
         PQreset(connection)
         PQsetErrorVerbosity(connection, PQERRORS_DEFAULT)
@@ -36,15 +36,17 @@ final class LibPQDriver: NSObject, DatabaseDriver {
         return error
     }
 
-    /// The code in a message such as `FATAL:  28P01: password authentication failed`.
+    private static let behindSeverity = ":  "
+
+    /// The code in a message such as `FATAL:  28P01: password authentication failed`; the last one, where there are several.
     static func sqlState(in message: String) -> String? {
-        var fields = message.split(separator: ":", omittingEmptySubsequences: true)
+        var fields = message.components(separatedBy: behindSeverity).dropFirst()
         while let field = fields.popLast() {
-            let text = field.drop { $0 == " " }
-            if text.utf8.count == 5, field.hasPrefix("  ") || field.hasPrefix(" "),
-                text.utf8.allSatisfy({ (48...57).contains($0) || (65...90).contains($0) }), fields.last?.hasSuffix("FATAL") == true
+            let code = field.prefix(5)
+            if code.utf8.count == 5, field.dropFirst(5).hasPrefix(": "),
+                code.utf8.allSatisfy({ (48...57).contains($0) || (65...90).contains($0) })
             {
-                return String(text)
+                return String(code)
             }
         }
         return nil

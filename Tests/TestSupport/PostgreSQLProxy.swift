@@ -14,6 +14,12 @@ public final class PostgreSQLProxy: Sendable {
         public var bytesUntilCut: Int?
         /// Whether the connection is cut in the place of the next answer that a transaction was committed.
         public var losesCommit = false
+        /// Whether the connection is cut in the place of the next request to commit, which never arrives.
+        public var dropsCommit = false
+        /// How many of what one of the two concerns arrive before.
+        public var commitsThatArrive = 0
+        /// A text in a request: the connection is cut in the place of the next answer to one that has it.
+        public var losesAnswerTo: String?
         /// Whether nothing that the server says arrives.
         public var isMute = false
 
@@ -139,6 +145,12 @@ private final class ProxyState: Sendable {
         /// How many connections there were, and up to which of them they are mute.
         var connections = 0
         var mutedConnections = 0
+
+        mutating func letsCommitArrive() -> Bool {
+            guard conduct.commitsThatArrive > 0 else { return false }
+            conduct.commitsThatArrive -= 1
+            return true
+        }
     }
 
     let values = Mutex(Values())
@@ -159,6 +171,7 @@ private final class ProxiedConnection {
     private var server: Side
     private var clientSpoke = false
     private var hasLostCommit = false
+    private var losesAnswer = false
     private let number: Int
 
     init(client: Int32, server: Int32, _ state: ProxyState) {
@@ -205,10 +218,11 @@ private final class ProxiedConnection {
         if count > 0 {
             let isMuted = state.values.withLock { $0.conduct.isMute || number <= $0.mutedConnections }
             if isMuted, !isClient { return }
-            if !isClient, losesCommit(bytes[..<count]) {
+            if isClient ? dropsCommit(bytes[..<count]) : losesCommit(bytes[..<count]) || losesAnswer {
                 hasLostCommit = true
                 return
             }
+            if isClient { noteRequest(bytes[..<count]) }
             other.waiting += bytes[..<count]
             if isClient, !clientSpoke { state.values.withLock { $0.roundTrips += 1 } }
             clientSpoke = isClient
@@ -217,12 +231,30 @@ private final class ProxiedConnection {
         }
     }
 
-    /// What the server says of a statement that commits.
+    /// What a statement that commits is, and what the server says of it.
     private static let commit = Array("COMMIT\0".utf8)
+
+    private func noteRequest(_ request: ArraySlice<UInt8>) {
+        state.values.withLock { values in
+            guard let text = values.conduct.losesAnswerTo, request.firstRange(of: Array(text.utf8)) != nil else { return }
+            values.conduct.losesAnswerTo = nil
+            values.cuts += 1
+            losesAnswer = true
+        }
+    }
+
+    private func dropsCommit(_ request: ArraySlice<UInt8>) -> Bool {
+        state.values.withLock { values in
+            guard values.conduct.dropsCommit, request.firstRange(of: Self.commit) != nil, !values.letsCommitArrive() else { return false }
+            values.conduct.dropsCommit = false
+            values.cuts += 1
+            return true
+        }
+    }
 
     private func losesCommit(_ answer: ArraySlice<UInt8>) -> Bool {
         state.values.withLock { values in
-            guard values.conduct.losesCommit, answer.firstRange(of: Self.commit) != nil else { return false }
+            guard values.conduct.losesCommit, answer.firstRange(of: Self.commit) != nil, !values.letsCommitArrive() else { return false }
             // The next one is not lost.
             values.conduct.losesCommit = false
             values.cuts += 1

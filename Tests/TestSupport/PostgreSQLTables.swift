@@ -89,7 +89,7 @@ public final class PostgreSQLTables {
             UNION ALL SELECT 'index', tablename, replace(indexdef, schemaname, '') FROM pg_indexes WHERE schemaname = '\(schema)' \
             UNION ALL SELECT 'trigger', r.relname, replace(pg_get_triggerdef(t.oid), '\(schema)', '') FROM pg_trigger t \
             JOIN pg_class r ON r.oid = t.tgrelid WHERE r.relnamespace \(own) AND NOT t.tgisinternal \
-            UNION ALL SELECT 'function', p.proname, p.prosrc FROM pg_proc p WHERE p.pronamespace \(own) ORDER BY 1, 2, 3
+            UNION ALL SELECT 'function', p.proname, replace(p.prosrc, '\(schema)', '') FROM pg_proc p WHERE p.pronamespace \(own) ORDER BY 1, 2, 3
             """)
     }
 }

@@ -1,17 +1,20 @@
 import Foundation
 
-/// Puts the functions of this version of the package in the place of older ones in the schema of a store.
+/// Puts the functions and triggers of this version of the package in the place of older ones in the schema of a store.
 ///
 /// Functions of a later version stay: they serve older programs too.
 struct PostgreSQLFunctionUpdate {
     let connection: PostgreSQLConnection
     let schema: String
 
-    /// The version of the functions in the schema; 0 where they do not say it.
+    /// The version of the functions in the schema; 0 where they do not say it, or the schema was renamed behind their back.
     func version() throws -> Int {
         var version = 0
+        let path = "ARRAY['search_path=' || quote_ident($1::text) || ', pg_temp']"
         try connection.execute(
-            statement("SELECT p.prosrc FROM \(Self.functions) AND p.proname = '\(PostgreSQLFunctions.versionName)'")
+            statement(
+                "SELECT CASE WHEN p.proconfig IS NULL OR p.proconfig @> \(path) THEN p.prosrc END FROM \(Self.functions) "
+                    + "AND p.proname = '\(PostgreSQLFunctions.versionName)'")
         ) { row in
             // Its text is read, so that who may not call it knows too.
             let last = PostgreSQLRow(row: row).string(0)?.split(separator: " ").last
@@ -40,6 +43,11 @@ struct PostgreSQLFunctionUpdate {
             try connection.wire.run("SET LOCAL client_min_messages TO warning; " + statements.joined(separator: ";\n"))
             let changed = try definitions().filter { former[$0] != nil && former[$0] != $1 }.map(\.key)
             for index in try indexes(of: changed) { try connection.wire.run("REINDEX INDEX \(index)") }
+            // Those of the model that the store has, which need not be the program's.
+            guard let mapping = try PostgreSQLContent.mapping(connection, schema) else { return }
+            for statement in try PostgreSQLSchema(mapping: mapping, schema: schema).triggers(replacing: true) {
+                try connection.wire.run(statement)
+            }
         }
     }
 

@@ -110,6 +110,8 @@ enum PostgreSQLSchemaLock {
     static func take(_ connection: PostgreSQLConnection, schema: String) throws {
         var arguments = WireArguments()
         arguments.append(text: "OpenCoreData " + schema)
-        try connection.execute(WireStatement("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text", arguments))
+        let lock = WireStatement("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text", arguments)
+        // What others have made before it was free is known to the server's process when it locks a table, and not by this lock.
+        try connection.executeAll([lock, WireStatement("SELECT count(*) FROM pg_catalog.pg_namespace")])
     }
 }

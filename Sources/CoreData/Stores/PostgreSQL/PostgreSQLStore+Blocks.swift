@@ -5,22 +5,48 @@ extension PostgreSQLStore {
     func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
         try requireWritable()
         let backend = try backend()
-        let transaction = UUID()
+        // Who gives the rows gives them once.
+        try write(
+            mayRepeat: { false }, { PostgreSQLBlocks(store: self, backend: backend, connection: $0) }, run: { try $0.run(body) },
+            whenCommitted: { _ in })
+    }
+}
+
+/// A save whose rows come in blocks, in one transaction.
+private final class PostgreSQLBlocks: PostgreSQLAttempt {
+    private let store: PostgreSQLStore
+    private let backend: PostgreSQLBackend
+    private let connection: PostgreSQLConnection
+    let identifier = UUID()
+    private(set) var transaction: Int64?
+    private(set) var number: Int64?
+    private(set) var isCommitSent = false
+
+    init(store: PostgreSQLStore, backend: PostgreSQLBackend, connection: PostgreSQLConnection) {
+        self.store = store
+        self.backend = backend
+        self.connection = connection
+    }
+
+    func run(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
+        try connection.begin(with: [])
         do {
-            try backend.pool.withWire { connection in
-                try connection.transaction {
-                    try connection.liftTimeLimit()
-                    try connection.wire.run("SET CONSTRAINTS ALL DEFERRED")
-                    try body { batch in
-                        try PostgreSQLSave(batch: batch, store: self, backend: backend, connection: connection).writeBlock()
-                    }
-                    let last = try lastStatements(of: transaction, ChangeAuthor()) { _ = try connection.executeAll($0, rows: $1) }
-                    try connection.executeAll(last)
-                }
+            try connection.liftTimeLimit()
+            try connection.wire.run("SET CONSTRAINTS ALL DEFERRED")
+            try body { batch in
+                try PostgreSQLSave(batch: batch, store: store, backend: backend, connection: connection).writeBlock()
             }
-        } catch let error as WireError {
-            throw failure(error)
+            let last = try store.lastStatements(of: identifier, ChangeAuthor()) { _ = try connection.executeAll($0, rows: $1) }
+            // Where others own the tables the number alone tells what became of the transaction.
+            try connection.executeAll(last + (backend.given == nil ? [] : [PostgreSQLTransactions.current])) { index, row in
+                if index == last.count { transaction = PostgreSQLRow(row: row).int64(0) }
+                if index == last.count - 1, backend.given == nil { number = PostgreSQLTransactions.number(row) }
+            }
+            isCommitSent = true
+            try connection.commit()
+        } catch {
+            if connection.isInTransaction { connection.rollBack() }
+            throw error
         }
-        metadataWasWritten(in: transaction)
     }
 }

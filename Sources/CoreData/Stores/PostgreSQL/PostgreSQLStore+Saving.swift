@@ -44,7 +44,9 @@ extension PostgreSQLStore {
                 let outcome = try backend.pool.withWire { connection in
                     let made = make(connection)
                     session = made
-                    return try run(made)
+                    let outcome = try run(made)
+                    PostgreSQLTransactions.removeOld(after: made.number, connection)
+                    return outcome
                 }
                 if let session { metadataWasWritten(in: session.identifier) }
                 return outcome
@@ -69,45 +71,62 @@ extension PostgreSQLStore {
     ///
     /// Its UUID is taken for another transaction: where that succeeds the save was not committed, and never can be. Where others own the tables the
     /// server is asked by the transaction's number.
+    ///
+    /// - Throws: an error that says that the outcome is not known, whatever keeps the server from being asked.
     private func wasCommitted(_ session: some PostgreSQLAttempt, _ backend: PostgreSQLBackend) throws -> Bool {
-        let identifier = session.identifier
+        let mark = UUID().uuidString
         let deadline = Date(timeIntervalSinceNow: backend.pool.configuration.timeout)
         var pause = 0.05
         while true {
             do {
                 if hasGivenTables {
                     if let isCommitted = try isCommitted(session.transaction, backend) { return isCommitted }
-                    guard Date() < deadline else { throw unknownOutcome("its transaction has not ended") }
+                    guard Date() < deadline else { throw UnknownOutcome(reason: "its transaction has not ended") }
                     Thread.sleep(forTimeInterval: pause)
                     continue
                 }
-                let claim = PostgreSQLTransactions.recording(
-                    identifier, author: "OpenCoreData: given up", contextName: nil, sender: backend.pool.sender)
-                try backend.pool.withWire { connection in
-                    _ = try connection.executeAll([claim])
-                }
-                return false
+                return try !giveUp(session.identifier, mark, backend)
             } catch let error as WireError {
-                if error.isUniqueViolation { return true }
                 guard error.isConnectionLost || error.isTransient || error.sqlState == nil, Date() < deadline else {
-                    if hasGivenTables { throw unknownOutcome(error.message) }
-                    throw CoreDataErrors.make(
-                        .persistentStoreOperation,
-                        "The connection to the store \(StoreName.path(url)) was lost while a save was committed, and the server cannot be asked "
-                            + "whether it was: \(error.message)",
-                        recovery: "When the server is back, look in \(PostgreSQLHousekeeping.transactionTable) for the save "
-                            + "\(identifier.uuidString.lowercased()): it was committed if it is there.",
-                        userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+                    throw unknownOutcome(error.message, of: session.identifier)
                 }
                 Thread.sleep(forTimeInterval: pause)
                 pause = min(pause * 2, 2)
+            } catch let outcome as UnknownOutcome {
+                throw unknownOutcome(outcome.reason, of: session.identifier)
+            } catch {
+                throw unknownOutcome(error.localizedDescription, of: session.identifier)
             }
         }
     }
 
+    /// Takes the UUID of a save for a transaction of its own.
+    ///
+    /// - Parameter mark: tells the row of this look-up from that of the save: the answer to an earlier attempt may have been lost, too.
+    /// - Returns: whether it was free, or was taken so before.
+    private func giveUp(_ save: UUID, _ mark: String, _ backend: PostgreSQLBackend) throws -> Bool {
+        let claim = PostgreSQLTransactions.recording(
+            save, author: PostgreSQLTransactions.givenUp, contextName: mark, sender: backend.pool.sender)
+        return try backend.pool.withWire { connection in
+            do {
+                try connection.executeAll([claim])
+                return true
+            } catch let error as WireError where error.isUniqueViolation {
+                var found: String?
+                try connection.execute(PostgreSQLTransactions.contextName(of: save)) { found = PostgreSQLRow(row: $0).string(0) }
+                return found == mark
+            }
+        }
+    }
+
+    /// Nobody can tell what became of a transaction.
+    private struct UnknownOutcome: Error {
+        let reason: String
+    }
+
     /// Whether the server has committed a transaction; nil while it has not ended.
     private func isCommitted(_ transaction: Int64?, _ backend: PostgreSQLBackend) throws -> Bool? {
-        guard let transaction else { throw unknownOutcome("the number of its transaction is not known") }
+        guard let transaction else { throw UnknownOutcome(reason: "the number of its transaction is not known") }
         var arguments = WireArguments()
         arguments.append(text: String(transaction))
         var status: String?
@@ -120,14 +139,24 @@ extension PostgreSQLStore {
         case "committed"?: return true
         case "aborted"?: return false
         case "in progress"?: return nil
-        default: throw unknownOutcome("the server does not remember its transaction \(transaction)")
+        default: throw UnknownOutcome(reason: "the server does not remember its transaction \(transaction)")
         }
     }
 
-    private func unknownOutcome(_ reason: String) -> NSError {
-        GivenTables.refusal(
-            "The connection was lost while a save was committed, and whether it was is not known, because \(reason)", at: url,
-            recovery: "Reset the context and read the objects again to see what was saved.")
+    private func unknownOutcome(_ reason: String, of save: UUID) -> NSError {
+        if hasGivenTables {
+            return GivenTables.refusal(
+                "The connection was lost while a save was committed, and whether it was is not known, because \(reason)", at: url,
+                recovery: "Reset the context and read the objects again to see what was saved.")
+        }
+        return CoreDataErrors.make(
+            .persistentStoreOperation,
+            "The connection to the store \(StoreName.path(url)) was lost while a save was committed, and the server cannot be asked "
+                + "whether it was: \(reason)",
+            recovery: "When the server is back, look in \(PostgreSQLHousekeeping.transactionTable) for the save "
+                + "\(save.uuidString.lowercased()): it was committed if it is there, unless its author is "
+                + "'\(PostgreSQLTransactions.givenUp)'.",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
     /// The error of a save that the server refused.

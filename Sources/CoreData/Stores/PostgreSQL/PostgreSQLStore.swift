@@ -156,7 +156,10 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         guard version < PostgreSQLFunctions.version else { return }
         var reason = "the store is opened for reading"
         if !isReadOnly {
-            do { return try update.run() } catch let error as WireError where !error.isConnectionLost { reason = error.message }
+            do { return try update.run() } catch let error as WireError {
+                if error.isConnectionLost { throw error }
+                reason = error.message
+            } catch { reason = error.localizedDescription }
         }
         let owner = try update.owner().map { " as the role '\($0)'" } ?? ""
         Warnings.sayOnce(about: "functions of \(StoreName.path(url))") {
@@ -363,7 +366,9 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     ) throws -> PostgreSQLPool.Configuration {
         var configuration = PostgreSQLPool.Configuration(address: address, isReadOnly: isReadOnly, timeout: 30)
         configuration.hasGivenTables = flag(options, givenTablesOption)
-        if let seconds = timeout(options) { configuration.timeout = max(0.001, seconds) }
+        if let seconds = timeout(options) {
+            configuration.timeout = min(max(PostgreSQLSettings.shortestTimeout, seconds), PostgreSQLSettings.longestTimeout)
+        }
         if let size = try mostConnections(options) { configuration.maximumConnections = size }
         if let provider = options?[PasswordClosure.option] {
             guard let provider = provider as? any PasswordProvider else {

@@ -8,6 +8,8 @@ struct SQLDerivation {
     let expression: NSExpression
     /// What its triggers are named after.
     let name: String
+    /// What writes its expressions; that of the mapping unless something else is said.
+    var writer: (any SQLDialect)?
 
     /// What the expression says.
     enum Kind {
@@ -21,7 +23,7 @@ struct SQLDerivation {
         case value(through: SQLColumn?, column: SQLColumn, of: SQLEntity, change: SQLTextChange?)
     }
 
-    private var dialect: any SQLDialect { mapping.dialect }
+    private var dialect: any SQLDialect { writer ?? mapping.dialect }
 
     /// The attribute's column, quoted; nil when it has none.
     var column: String? { entity.columns[slot.index].map { dialect.identifier($0.name) } }
@@ -127,26 +129,28 @@ struct SQLDerivation {
         switch kind {
         case .now: return dialect.now
         case .count(let column, let destination):
-            let foreign = dialect.identifier(column.name)
-            return "(SELECT \(orZero("COUNT(\(foreign))")) FROM \(dialect.identifier(destination.table.name)) WHERE \(foreign) = \(key))"
+            let foreign = dialect.derivationColumn(column.name)
+            let source = dialect.derivationSource(destination.table.name)
+            return "(SELECT \(orZero("COUNT(\(foreign))")) FROM \(source) WHERE \(foreign) = \(key))"
         case .joinCount(let join, let isFirst):
-            let owner = dialect.identifier(join.ownerColumn(isFirst: isFirst))
-            return "(SELECT COUNT(*) FROM \(dialect.identifier(join.name)) WHERE \(owner) = \(key))"
+            let owner = dialect.derivationColumn(join.ownerColumn(isFirst: isFirst))
+            return "(SELECT COUNT(*) FROM \(dialect.derivationSource(join.name)) WHERE \(owner) = \(key))"
         case .sum(let summed, let column, let destination):
             return sum(of: summed, by: column, in: destination, of: key)
         case .value(nil, let source, _, let change): return applied(change, "\(row).\(dialect.identifier(source.name))")
         case .value(let relationship?, let source, let destination, let change):
-            return "(SELECT \(applied(change, dialect.identifier(source.name))) FROM \(dialect.identifier(destination.table.name)) "
-                + "WHERE \(dialect.identifier(mapping.naming.key)) = \(row).\(dialect.identifier(relationship.name)))"
+            return "(SELECT \(applied(change, dialect.derivationColumn(source.name))) "
+                + "FROM \(dialect.derivationSource(destination.table.name)) "
+                + "WHERE \(dialect.derivationColumn(mapping.naming.key)) = \(row).\(dialect.identifier(relationship.name)))"
         }
     }
 
     /// The sum of a column over the rows that hold a key.
     func sum(of summed: SQLColumn, by column: SQLColumn, in destination: SQLEntity, of key: String) -> String {
-        let value = SQLTerm(text: SQLText(dialect.identifier(summed.name)), kind: summed.kind)
+        let value = SQLTerm(text: SQLText(dialect.derivationColumn(summed.name)), kind: summed.kind)
         let sum = dialect.storedAggregate(.sum, value).statement(dialect).sql
-        return "(SELECT \(orZero(sum)) FROM \(dialect.identifier(destination.table.name)) "
-            + "WHERE \(dialect.identifier(column.name)) = \(key))"
+        return "(SELECT \(orZero(sum)) FROM \(dialect.derivationSource(destination.table.name)) "
+            + "WHERE \(dialect.derivationColumn(column.name)) = \(key))"
     }
 
     private func orZero(_ value: String) -> String { dialect.value(SQLText(value), orElse: SQLText("0")).statement(dialect).sql }

@@ -155,6 +155,9 @@ protocol SQLDialect: Sendable {
     var housekeeping: [String] { get }
     /// What keeps a derived attribute up to date.
     func triggers(_ derivation: SQLDerivation) throws -> [String]
+    /// A table that the value of a derived attribute is read from, and a column of it.
+    func derivationSource(_ table: String) -> String
+    func derivationColumn(_ column: String) -> String
     /// The time of a statement, as columns hold it.
     var now: String { get }
 
@@ -187,6 +190,8 @@ protocol SQLDialect: Sendable {
 extension SQLDialect {
     var ordersColumnsByLanguage: Bool { false }
     func ordered(_ term: SQLTerm) -> SQLText { term.text }
+    func derivationSource(_ table: String) -> String { identifier(table) }
+    func derivationColumn(_ column: String) -> String { identifier(column) }
 }
 
 /// Why a database cannot say something.

@@ -8,6 +8,7 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
     let statements: SaveStatements
     let identifier = UUID()
     private(set) var transaction: Int64?
+    private(set) var number: Int64?
     private(set) var isCommitSent = false
     private var outcome = BatchOutcome()
     /// Statements that wait for the next round trip.
@@ -63,7 +64,9 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
             all = []
         }
         isCommitSent = true
-        try connection.commit(with: all)
+        try connection.commit(with: all) { index, row in
+            if index == all.count - 1 { number = PostgreSQLTransactions.number(row) }
+        }
     }
 
     // MARK: Round trips

@@ -168,10 +168,9 @@ final class PostgreSQLInsertion {
             }
         }
         for group in groups {
-            for start in stride(from: 0, to: group.rows.count, by: Self.chunk) {
-                let rows = ContiguousArray(group.rows[start..<min(start + Self.chunk, group.rows.count)])
-                batch.waiting.append(try changes.updateStatement(rows, changed: group.mask))
-            }
+            let parts = changes.parts(group.rows, changed: group.mask, mostRows: Self.chunk)
+            for part in parts.dropLast() { try batch.execute(changes.updateStatement(part, changed: group.mask)) }
+            if let last = parts.last { batch.waiting.append(try changes.updateStatement(last, changed: group.mask)) }
         }
     }
 

@@ -3,7 +3,7 @@ import Foundation
 /// A connection to the schema of one store. One thread at a time uses it.
 final class PostgreSQLConnection {
     let wire: any DatabaseWire
-    private var settings: PostgreSQLSettings
+    private let settings: PostgreSQLSettings
     /// Whether a pooler may give each transaction another server process, which knows nothing of what was set before.
     let isPooled: Bool
     private(set) var isInTransaction = false {
@@ -12,20 +12,27 @@ final class PostgreSQLConnection {
 
     init(_ wire: any DatabaseWire, _ settings: PostgreSQLSettings) throws {
         self.wire = wire
-        self.settings = settings
+        var settings = settings
         wire.longestSilence = settings.longestSilence
         var processID: Int64 = 0
-        var compiles = false
-        try wire.execute(WireStatement("SELECT pg_backend_pid(), \(PostgreSQLSettings.compiles)")) { row in
+        func take(_ row: WireRow) {
             let row = PostgreSQLRow(row: row)
-            (processID, compiles) = (row.int64(0), row.int64(1) > 0)
+            processID = row.int64(0)
+            settings.compiles = row.int64(1) > 0
+            settings.escapesTexts = row.int64(2) > 0
+            settings.roundsNumbers = row.int64(3) > 0
         }
-        self.settings.compiles = compiles
+        let query = WireStatement("SELECT pg_backend_pid(), \(PostgreSQLSettings.found)")
+        do { try wire.execute(query, rows: take) } catch let error as WireError where error.sqlState == "0A000" {
+            // A standby reads nothing at an isolation that it does not have.
+            try wire.executeAll([WireStatement(Self.begin), query, WireStatement("ROLLBACK")]) { take($1) }
+        }
+        self.settings = settings
         isPooled = processID != Int64(wire.facts.backendProcessID)
         if isPooled {
             wire.keepsStatements = false
         } else {
-            try wire.run(self.settings.statements(isLocal: false))
+            try wire.run(settings.statements(isLocal: false))
         }
     }
 
@@ -58,9 +65,12 @@ final class PostgreSQLConnection {
         }
     }
 
+    /// Begins a transaction whose statements see what others have committed before them, whatever the role or the database is set to.
+    private static let begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
+
     /// What begins a transaction.
     private func beginning() -> [WireStatement] {
-        [WireStatement("BEGIN")] + (isPooled ? settings.list(isLocal: true).map { WireStatement($0) } : [])
+        [WireStatement(Self.begin)] + (isPooled ? settings.list(isLocal: true).map { WireStatement($0) } : [])
     }
 
     /// The first number of a result; nil for none.
@@ -142,7 +152,19 @@ struct PostgreSQLSettings: Sendable {
     /// are new, or of functions, is often wrong: compiling a statement then takes longer than running it many times.
     var compiles = false
 
-    static let compiles = "(SELECT count(*) FROM pg_catalog.pg_settings WHERE name = 'jit' AND setting = 'on' AND source = 'default')"
+    /// Whether backslashes in literals mean something else than themselves, as the role or the database is set to.
+    var escapesTexts = false
+    /// Whether floating-point numbers are written with fewer digits than they have.
+    var roundsNumbers = false
+
+    /// Asks for the last three, in their order.
+    static let found =
+        "(SELECT count(*) FROM pg_catalog.pg_settings WHERE name = 'jit' AND setting = 'on' AND source = 'default'), "
+        + "current_setting('standard_conforming_strings') = 'off', CAST(current_setting('extra_float_digits') AS integer) < 1"
+
+    /// Seconds, between which the server can wait.
+    static let shortestTimeout = 0.001
+    static let longestTimeout = 2_000_000.0
 
     private static let idleTimeout = "60s"
     /// Seconds that an answer may be under way.
@@ -158,7 +180,10 @@ struct PostgreSQLSettings: Sendable {
     func list(isLocal: Bool) -> [String] {
         let set = isLocal ? "SET LOCAL" : "SET"
         let zone = isGiven ? ["\(set) TimeZone TO 'UTC'"] : []
-        return zone + [
+        let isolation = isLocal ? [] : ["SET default_transaction_isolation TO 'read committed'"]
+        let values =
+            (escapesTexts ? ["\(set) standard_conforming_strings TO on"] : []) + (roundsNumbers ? ["\(set) extra_float_digits TO 1"] : [])
+        return isolation + values + zone + [
             "\(set) search_path TO \(PostgreSQLDialect().identifier(schema))\(isGiven ? ", public" : ""), pg_temp",
             "\(set) statement_timeout TO \(Int((statementTimeout * 1000).rounded(.up)))",
             "\(set) lock_timeout TO \(lockTimeoutInMilliseconds)",

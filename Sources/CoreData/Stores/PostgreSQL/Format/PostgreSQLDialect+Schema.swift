@@ -133,18 +133,33 @@ extension PostgreSQLDialect {
         ["own", "insert", "update", "delete"].map { derivation.name + "_" + $0 }
     }
 
+    func triggers(_ derivation: SQLDerivation) throws -> [String] { try triggers(derivation, in: nil) }
+
     /// An attribute is set before its row is written. Rows whose attribute depends on others are written again, unchanged, after a statement
     /// that touched those.
-    func triggers(_ derivation: SQLDerivation) throws -> [String] {
+    ///
+    /// Whoever writes may look for tables elsewhere, so they are named with their schema; and columns may be called as variables are.
+    ///
+    /// - Parameters:
+    ///   - schema: where the tables are; nil where statements find them.
+    ///   - replacing: whether there may be triggers of these names, in whose place they are put.
+    func triggers(_ derivation: SQLDerivation, in schema: String?, replacing: Bool = false) throws -> [String] {
+        var writer = self
+        writer.triggerSchema = schema
+        var derivation = derivation
+        derivation.writer = writer
         guard let column = derivation.column else { return [] }
         let kind = try derivation.kind()
+        let create = replacing ? "CREATE OR REPLACE" : "CREATE"
         func trigger(_ role: String, _ event: String, _ table: String, _ body: String) -> [String] {
             let function = identifier(derivation.name + "_" + role)
             return [
-                "CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE ocd_ignored text; ocd_keys int8[]; BEGIN \(body) END $$",
-                "CREATE TRIGGER \(function) \(event.replacingOccurrences(of: "%", with: identifier(table))) EXECUTE FUNCTION \(function)()",
+                "\(create) FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql AS $$ #variable_conflict use_column "
+                    + "DECLARE ocd$ignored text; ocd$keys int8[]; BEGIN \(body) END $$",
+                "\(create) TRIGGER \(function) \(event.replacingOccurrences(of: "%", with: identifier(table))) EXECUTE FUNCTION \(function)()",
             ]
         }
+        let owners = writer.qualified(derivation.table) + " AS d"
         let id = identifier(derivation.mapping.naming.key)
         var isOwn = derivation.members(row: "NEW").map { [$0] } ?? []
         // The time of the last save is not that of a change that others bring about.
@@ -158,32 +173,36 @@ extension PostgreSQLDialect {
             (isOwn.isEmpty ? assignment : "IF \(isOwn.joined(separator: " AND ")) THEN \(assignment) END IF;") + " RETURN NEW;")
         // Only rows that changed what others are derived from touch those, and none does nothing: attributes may be derived from each other's
         // rows in a circle.
-        func touched(_ table: String, _ key: String, by foreign: String, of columns: [String]) -> [String] {
+        //
+        // Owners that count are locked first: who has waited for another transaction counts what that has committed only in a statement
+        // that begins afterwards.
+        func touched(_ table: String, _ key: String, by foreign: String, of columns: [String], locks: Bool = true) -> [String] {
             let list = ([foreign] + columns.filter { $0 != foreign }).map(identifier).joined(separator: ", ")
             func body(_ rows: String) -> String {
                 let setting = "'\(Self.touchedRows(derivation.entity.table.name))'"
                 let conditions =
-                    ["d.\(identifier(key)) = ANY(ocd_keys)", "d.\(column) IS DISTINCT FROM \(derivation.value(of: kind, row: "d"))"]
+                    ["d.\(identifier(key)) = ANY(ocd$keys)", "d.\(column) IS DISTINCT FROM \(derivation.value(of: kind, row: "d"))"]
                     + [derivation.members(row: "d")].compactMap { $0 }
-                return "ocd_keys := ARRAY(SELECT DISTINCT \(identifier(foreign)) FROM \(rows) WHERE \(identifier(foreign)) IS NOT NULL); "
-                    + "IF cardinality(ocd_keys) = 0 THEN RETURN NULL; END IF; "
-                    + "WITH touched AS (UPDATE \(derivation.table) AS d SET \(column) = d.\(column) "
+                let lock = "PERFORM 1 FROM \(owners) WHERE \(conditions[0]) ORDER BY d.\(id) FOR NO KEY UPDATE; "
+                return "ocd$keys := ARRAY(SELECT DISTINCT \(identifier(foreign)) FROM \(rows) WHERE \(identifier(foreign)) IS NOT NULL); "
+                    + "IF cardinality(ocd$keys) = 0 THEN RETURN NULL; END IF; " + (locks ? lock : "")
+                    + "WITH touched AS (UPDATE \(owners) SET \(column) = d.\(column) "
                     + "WHERE \(conditions.joined(separator: " AND ")) RETURNING d.\(id)) "
                     + "SELECT set_config(\(setting), concat_ws(',', NULLIF(current_setting(\(setting), true), ''), "
-                    + "string_agg(\(id)::text, ',')), true) FROM touched INTO ocd_ignored; RETURN NULL;"
+                    + "string_agg(\(id)::text, ',')), true) FROM touched INTO ocd$ignored; RETURN NULL;"
             }
-            let (former, now) = ("SELECT \(list) FROM former", "SELECT \(list) FROM now")
-            return trigger("insert", "AFTER INSERT ON % REFERENCING NEW TABLE AS now FOR EACH STATEMENT", table, body("now"))
+            let (former, now) = ("SELECT \(list) FROM ocd_former", "SELECT \(list) FROM ocd_now")
+            return trigger("insert", "AFTER INSERT ON % REFERENCING NEW TABLE AS ocd_now FOR EACH STATEMENT", table, body("ocd_now"))
                 + trigger(
-                    "update", "AFTER UPDATE ON % REFERENCING OLD TABLE AS former NEW TABLE AS now FOR EACH STATEMENT", table,
+                    "update", "AFTER UPDATE ON % REFERENCING OLD TABLE AS ocd_former NEW TABLE AS ocd_now FOR EACH STATEMENT", table,
                     body("((\(now) EXCEPT \(former)) UNION ALL (\(former) EXCEPT \(now))) AS changed"))
-                + trigger("delete", "AFTER DELETE ON % REFERENCING OLD TABLE AS former FOR EACH STATEMENT", table, body("former"))
+                + trigger("delete", "AFTER DELETE ON % REFERENCING OLD TABLE AS ocd_former FOR EACH STATEMENT", table, body("ocd_former"))
         }
         let key = derivation.mapping.naming.key
         switch kind {
         case .now, .value(nil, _, _, _): return own
         case .value(let relationship?, let column, let source, _):
-            return own + touched(source.table.name, relationship.name, by: key, of: [column.name])
+            return own + touched(source.table.name, relationship.name, by: key, of: [column.name], locks: false)
         case .count(let column, let destination): return own + touched(destination.table.name, key, by: column.name, of: [key])
         case .sum(let summed, let column, let destination):
             return own + touched(destination.table.name, key, by: column.name, of: [key, summed.name])
@@ -191,6 +210,14 @@ extension PostgreSQLDialect {
             return own + touched(join.name, key, by: join.ownerColumn(isFirst: isFirst), of: [join.destinationColumn(isFirst: isFirst)])
         }
     }
+
+    /// A table that derived values are read from, under a name that no other one has.
+    func derivationSource(_ table: String) -> String { qualified(identifier(table)) + " AS \(Self.derivationSource)" }
+    func derivationColumn(_ column: String) -> String { "\(Self.derivationSource).\(identifier(column))" }
+    private static let derivationSource = "ocd_source"
+
+    /// What stands in the schema of the store, as triggers name it.
+    func qualified(_ name: String) -> String { (triggerSchema.map { identifier($0) + "." } ?? "") + name }
 
     var now: String { "now()" }
 }

@@ -34,9 +34,9 @@ extension PostgreSQLDialect {
 
     func text(_ text: SQLText, _ change: SQLTextChange) -> SQLText {
         switch change {
-        case .uppercase: computed("ocd_upper(" + text + ")")
-        case .lowercase: computed("ocd_lower(" + text + ")")
-        case .canonical: computed("ocd_canonical(" + text + ")")
+        case .uppercase: computed(SQLText(qualified("ocd_upper(")) + text + ")")
+        case .lowercase: computed(SQLText(qualified("ocd_lower(")) + text + ")")
+        case .canonical: computed(SQLText(qualified("ocd_canonical(")) + text + ")")
         }
     }
 

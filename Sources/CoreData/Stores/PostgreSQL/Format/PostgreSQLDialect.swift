@@ -12,6 +12,9 @@ struct PostgreSQLDialect: SQLDialect {
     var ordersColumnsByLanguage = false
     /// The operator class by which an index has the parts of texts, as it is called in any schema; nil where the database has none.
     var trigrams: String?
+    /// The schema that tables and functions of triggers stand in, whose callers may look for theirs elsewhere; nil where it is the one that
+    /// statements work in.
+    var triggerSchema: String?
 
     var storeName: String { "PostgreSQL" }
     var limits: SQLLimits { SQLLimits(joins: 200, nesting: 200, operands: 500, groupSize: .max, listedElements: 3) }

@@ -38,13 +38,11 @@ extension PostgreSQLFunctions {
                 """
                 BEGIN
                     IF octet_length(t) = length(t) THEN RETURN t; END IF;
-                    SELECT string_agg(CASE WHEN c ~ '[\(letters)]' AND c !~ '[\(symbols)]' THEN normalize(c, NFD) ELSE c END, '' ORDER BY i)
-                        INTO t FROM (SELECT c COLLATE "C" AS c, i FROM unnest(string_to_array(t, NULL)) WITH ORDINALITY AS u (c, i)) AS parts;
-                    \(withoutMarks)
+                    \(decomposedWithoutMarks)
                     RETURN t;
                 END
                 """),
-            // The same without case, as `canonical:` gives it.
+            // The same without case, as `canonical:` gives it. Triggers call it whose callers need not find the other one.
             function(
                 "ocd_canonical(t text)", "text",
                 """
@@ -52,7 +50,7 @@ extension PostgreSQLFunctions {
                     pair text[];
                 BEGIN
                     IF octet_length(t) = length(t) THEN RETURN lower(t COLLATE "C"); END IF;
-                    t := ocd_unmarked(t);
+                    \(decomposedWithoutMarks)
                     \(withoutCase)
                     RETURN t;
                 END
@@ -85,6 +83,15 @@ extension PostgreSQLFunctions {
         let letter = #"(^[\u0001-\u050F]|[\u0001-\u02FF\u0370-\u0482\u048A-\u050F])"#
         return #"t := regexp_replace(t COLLATE "C", '\#(letter)[\#(common + marks)]+', '\1', 'g'); "#
             + #"t := left(t, 1) || regexp_replace(substr(t, 2) COLLATE "C", '[\#(common)]+', '', 'g');"#
+    }
+
+    /// Decomposes the letters that lose their marks, and takes these off.
+    private static var decomposedWithoutMarks: String {
+        """
+        SELECT string_agg(CASE WHEN c ~ '[\(letters)]' AND c !~ '[\(symbols)]' THEN normalize(c, NFD) ELSE c END, '' ORDER BY i)
+            INTO t FROM (SELECT c COLLATE "C" AS c, i FROM unnest(string_to_array(t, NULL)) WITH ORDINALITY AS u (c, i)) AS parts;
+        \(withoutMarks)
+        """
     }
 
     // MARK: Case

@@ -10,17 +10,18 @@ enum PostgreSQLFunctions {
         texts + numbers + (hasICU ? foldings + collations : []) + [versionStatement]
     }
 
-    /// The version of the functions, to be raised with each change of their texts.
+    /// The version of the functions and of the triggers of derived attributes, to be raised with each change of their texts.
     ///
     /// Programs of several versions use a store at once, and the newest functions serve all: what a function takes, and the type that it
     /// gives, never changes. One that needs others is a new one with a name of its own.
-    static let version = 1
+    static let version = 2
 
-    /// The function that gives the version of those in its schema.
+    /// The function that gives the version of those in its schema, and shows what that was called when they were made: triggers name it.
     static let versionName = "ocd_functions"
 
     private static let versionStatement =
-        "CREATE OR REPLACE FUNCTION \(versionName)() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT \(version)'"
+        "CREATE OR REPLACE FUNCTION \(versionName)() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path FROM CURRENT "
+        + "AS 'SELECT \(version)'"
 
     /// A function that gives nil for nil, and the same for the same arguments.
     static func function(_ signature: String, _ result: String, _ body: String) -> String {

@@ -30,7 +30,15 @@ struct PostgreSQLSchema {
     /// What is made when the rows are there: indexes, foreign keys, functions and triggers.
     func afterRows() throws -> [String] {
         let schema = SQLSchema(mapping: mapping)
-        return schema.indexStatements() + foreignKeys().map(\.statement) + (try schema.triggerStatements())
+        return schema.indexStatements() + foreignKeys().map(\.statement) + (try triggers())
+    }
+
+    /// What makes the triggers of derived attributes.
+    ///
+    /// - Parameter replacing: whether older ones are there.
+    func triggers(replacing: Bool = false) throws -> [String] {
+        let dialect = mapping.dialect as? PostgreSQLDialect ?? PostgreSQLDialect()
+        return try SQLSchema(mapping: mapping).derivations().flatMap { try dialect.triggers($0, in: schema, replacing: replacing) }
     }
 
     /// Writes the entities' numbers.

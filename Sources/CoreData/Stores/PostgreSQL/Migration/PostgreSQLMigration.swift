@@ -48,7 +48,7 @@ struct PostgreSQLMigration {
         progress.report(0.9)
         try deriveAttributes()
         try require(checks.requiredRelationships())
-        for statement in try SQLSchema(mapping: plan.target).triggerStatements() { try run(statement) }
+        for statement in try PostgreSQLSchema(mapping: plan.target, schema: schema).triggers() { try run(statement) }
         try run("DELETE FROM \(PostgreSQLHousekeeping.entityTable)")
         try PostgreSQLSchema(mapping: plan.target, schema: schema).writeEntities(keysOfRoots(lastKeys), in: connection)
         try writeDescription()

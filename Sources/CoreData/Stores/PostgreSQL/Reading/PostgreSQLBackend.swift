@@ -22,6 +22,8 @@ final class PostgreSQLBackend: Sendable {
     private let constrained: [Bool]
     /// Keys that were taken for new rows and not handed out yet.
     let keys: PostgreSQLKeys
+    /// How many bytes of values a statement that writes rows takes: the server refuses a message of one GiB. Tests lower it.
+    let bytesOfStatement = Atomic<Int>(64 << 20)
 
     init(pool: PostgreSQLPool, mapping: SQLMapping, schema: PostgreSQLCatalog, given: GivenTables? = nil) {
         self.pool = pool

@@ -27,6 +27,8 @@ final class PostgreSQLRowWriter {
     private let overridesKeys: Bool
     /// Whether many new rows may be copied into the table.
     private let takesCopies: Bool
+    /// How many bytes of values a statement takes.
+    private let bytesOfStatement: Int
     /// In the order of the slots; without the attributes that triggers keep.
     let targets: [Target]
     private var builder: RowPageBuilder
@@ -44,6 +46,7 @@ final class PostgreSQLRowWriter {
         versionType = backend.schema.type(table.versionColumn, of: table.name) ?? WireType.int4
         overridesKeys = backend.given != nil
         takesCopies = !backend.schema.uncopied.contains(table.name)
+        bytesOfStatement = backend.bytesOfStatement.load(ordering: .relaxed)
         builder = RowPageBuilder(layout: entity.layout, expectedRows: expectedRows)
         var list: [Target] = []
         for slot in entity.layout.slots.prefix(entity.layout.storedCount) where !slot.isDerived {
@@ -193,14 +196,44 @@ final class PostgreSQLRowWriter {
     /// How many rows a statement inserts where they cannot be copied.
     private static let rowsOfStatement = 1000
 
-    /// All new rows, or some of them, in parts that a statement inserts each; nil where they are so many that they are copied.
+    /// All new rows, or some of them, in parts that a statement inserts each; nil where they are so many, or have so much, that they are copied.
     func parts(_ rows: ContiguousArray<RowPointer>? = nil) -> [ContiguousArray<RowPointer>]? {
         let rows = rows ?? inserted
-        if rows.count < PostgreSQLSave.fewestCopiedRows { return [rows] }
-        if takesCopies { return nil }
-        return stride(from: 0, to: rows.count, by: Self.rowsOfStatement).map { start in
-            ContiguousArray(rows[start..<min(start + Self.rowsOfStatement, rows.count)])
+        let isFew = rows.count < PostgreSQLSave.fewestCopiedRows
+        if !isFew, takesCopies { return nil }
+        let parts = split(rows, targets, mostRows: Self.rowsOfStatement)
+        return takesCopies && parts.count > 1 ? nil : parts
+    }
+
+    /// Rows in parts that a statement updates each.
+    func parts(
+        _ rows: ContiguousArray<RowPointer>, changed: SlotMask, mostRows: Int = .max
+    ) -> [ContiguousArray<RowPointer>] {
+        split(rows, targets.filter { changed.contains($0.slot) }, mostRows: mostRows)
+    }
+
+    /// Parts of rows whose values a statement takes. A row that is larger is one of its own.
+    private func split(_ rows: ContiguousArray<RowPointer>, _ written: [Target], mostRows: Int) -> [ContiguousArray<RowPointer>] {
+        let variable = written.filter { $0.property.kind.isVariableLength }.map(\.slot)
+        // With the key, the version and the numbers of entities.
+        let fixed = 32 + 16 * written.count
+        if variable.isEmpty, rows.count <= mostRows, rows.count < bytesOfStatement / fixed { return [rows] }
+        var parts: [ContiguousArray<RowPointer>] = []
+        var (start, size) = (0, 0)
+        for (index, row) in rows.enumerated() {
+            var bytes = fixed
+            row.rowPage._withUnsafeGuaranteedRef { page in
+                for slot in variable where !page.isNull(row, slot) { bytes += page.bytes(row, slot).count }
+            }
+            if index > start, index - start == mostRows || size + bytes > bytesOfStatement {
+                parts.append(ContiguousArray(rows[start..<index]))
+                (start, size) = (index, 0)
+            }
+            size += bytes
         }
+        if start == 0 { return [rows] }
+        parts.append(ContiguousArray(rows[start...]))
+        return parts
     }
 
     /// `COPY`, for many rows.

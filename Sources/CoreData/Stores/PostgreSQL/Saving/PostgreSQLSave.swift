@@ -26,6 +26,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     var waiting: [WireStatement] = []
     /// Whether the commit was sent: what became of it is not known if the connection is lost now.
     private(set) var isCommitSent = false
+    private(set) var number: Int64?
     /// Whether there is a way back to before the first write.
     private var hasSavepoint = false
     /// The rows as triggers have left them.
@@ -87,7 +88,9 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 }
                 try others?()
             } else if let others {
-                try send(end)
+                try send(end) { index, row in
+                    if index == end.count - 1 { number = PostgreSQLTransactions.number(row) }
+                }
                 waiting = []
                 try others()
             }
@@ -161,7 +164,11 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         waiting = []
         isCommitSent = true
         try connection.commit(with: all) { index, row in
-            if index < all.count { try self.receive(-1, row, all[index].sql) { _, _ in } }
+            if index == all.count - 1, !end.isEmpty {
+                number = PostgreSQLTransactions.number(row)
+            } else if index < all.count {
+                try self.receive(-1, row, all[index].sql) { _, _ in }
+            }
         }
     }
 
@@ -312,13 +319,22 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 groups.append(UpdatedRows(writer: writer, mask: mask, rows: [row]))
             }
         }
-        let first = waiting.count
-        for group in groups {
-            waiting.append(try group.writer.updateStatement(group.rows, changed: group.mask, checksVersions: checksVersions))
+        // The places of the updates among the statements that wait, and how many rows they are to meet.
+        var updates: [(place: Int, rows: Int)] = []
+        func sendUpdates() throws {
+            let counts = try send()
+            if checksVersions, updates.contains(where: { counts[$0.place] != $0.rows }) { throw OtherVersions() }
+            updates = []
         }
-        guard checksVersions else { return }
-        let counts = try send()
-        for (place, group) in groups.enumerated() where counts[first + place] != group.rows.count { throw OtherVersions() }
+        for group in groups {
+            for (place, part) in group.writer.parts(group.rows, changed: group.mask).enumerated() {
+                // What is as much as a statement takes need not wait for more.
+                if place > 0 { try sendUpdates() }
+                updates.append((waiting.count, part.count))
+                waiting.append(try group.writer.updateStatement(part, changed: group.mask, checksVersions: checksVersions))
+            }
+        }
+        if checksVersions { try sendUpdates() }
     }
 
     func insertRows() throws {

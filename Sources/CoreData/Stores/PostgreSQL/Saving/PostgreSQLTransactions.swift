@@ -12,8 +12,11 @@ enum PostgreSQLTransactions {
         WITH n AS (UPDATE \(PostgreSQLHousekeeping.storeTable) SET last_transaction = last_transaction + 1 RETURNING last_transaction), \
         t AS (INSERT INTO \(PostgreSQLHousekeeping.transactionTable) (number, save, at, author, context_name) \
         SELECT n.last_transaction, $1, clock_timestamp(), $2, $3 FROM n RETURNING number) \
-        SELECT pg_notify(\(channel), t.number::text || ' ' || $4) FROM t
+        SELECT t.number, pg_notify(\(channel), t.number::text || ' ' || $4) FROM t
         """
+
+    /// The number of the transaction that `record` has recorded.
+    static func number(_ row: WireRow) -> Int64 { PostgreSQLRow(row: row).int64(0) }
 
     /// The statement that records a transaction.
     static func recording(_ save: UUID, author: String?, contextName: String?, sender: String) -> WireStatement {
@@ -26,8 +29,40 @@ enum PostgreSQLTransactions {
         return WireStatement(record, arguments, isKept: true)
     }
 
+    /// The author of a row that keeps a save from being committed whose connection was lost.
+    static let givenUp = "OpenCoreData: given up"
+
+    /// Asks for the context's name that was recorded with a save.
+    static func contextName(of save: UUID) -> WireStatement {
+        var arguments = WireArguments()
+        arguments.append(WireType.uuid) { bytes in withUnsafeBytes(of: save.uuid) { bytes.append($0.bindMemory(to: UInt8.self)) } }
+        return WireStatement("SELECT context_name FROM \(PostgreSQLHousekeeping.transactionTable) WHERE save = $1", arguments)
+    }
+
     /// The number by which the server knows the transaction that is open.
     static let current = WireStatement("SELECT pg_current_xact_id()::text::int8", isKept: true)
+
+    // MARK: Old ones
+
+    /// Of so many transactions one removes old ones behind it, of which there may be a few more.
+    private static let transactionsBetweenRemovals: Int64 = 1000
+    private static let mostRemoved = 5000
+    /// Longer than anybody looks for a save of theirs: no store waits longer than `PostgreSQLSettings.longestTimeout`.
+    private static let daysKept = 30
+
+    /// Removes some of the oldest transactions, which nobody asks for any more.
+    private static let removal = """
+        DELETE FROM \(PostgreSQLHousekeeping.transactionTable) WHERE number = ANY(ARRAY(SELECT o.number FROM \
+        (SELECT number, at FROM \(PostgreSQLHousekeeping.transactionTable) ORDER BY number LIMIT \(mostRemoved)) AS o \
+        WHERE o.at < clock_timestamp() - interval '\(daysKept) days'))
+        """
+
+    /// Removes old transactions now and then, behind one that was committed: a few milliseconds for one in a thousand.
+    static func removeOld(after number: Int64?, _ connection: PostgreSQLConnection) {
+        guard let number, number % transactionsBetweenRemovals == 0 else { return }
+        // Who may not remove them leaves that to others.
+        _ = try? connection.executeAll([WireStatement("SET LOCAL synchronous_commit TO off"), WireStatement(removal)])
+    }
 
     /// The number of the last transaction; 0 before the first.
     static func last(_ connection: PostgreSQLConnection) throws -> Int64 {
@@ -55,6 +90,8 @@ protocol PostgreSQLAttempt {
     var identifier: UUID { get }
     /// The number by which the server knows the transaction, where it was asked.
     var transaction: Int64? { get }
+    /// The number of the transaction among those of the store, once it was recorded.
+    var number: Int64? { get }
     /// Whether the commit was sent: what became of it is not known if the connection is lost now.
     var isCommitSent: Bool { get }
 }

@@ -4,7 +4,7 @@ package struct WireArguments {
     package private(set) var types: [UInt32] = []
     /// Where each value begins in `bytes`.
     package private(set) var offsets: [Int] = []
-    /// How many bytes each value has; -1 for NULL.
+    /// How many bytes each value has; -1 for NULL. A driver refuses values that have so many together that one would not fit.
     package private(set) var lengths: [Int32] = []
     package private(set) var bytes: [UInt8] = []
 
