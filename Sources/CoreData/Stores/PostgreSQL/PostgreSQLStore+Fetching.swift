@@ -104,7 +104,7 @@ extension PostgreSQLStore {
             } else {
                 try connection.executeAll(statements) { collector.append($1) }
             }
-            var rows = collector.finish(in: cache, readAt: generation)
+            var rows = try collector.finish(in: cache, readAt: generation)
             rows.areDistinct = true
             return rows
         }
@@ -142,7 +142,7 @@ extension PostgreSQLStore {
             var collector = PostgreSQLRowCollector(plan.select, expectedRows: keys.count)
             try connection.executeAll(statements) { collector.append($1, owner: plan.owner) }
             var related = RelatedRows()
-            related.rows = collector.finish(in: cache, readAt: generation)
+            related.rows = try collector.finish(in: cache, readAt: generation)
             related.rows.areDistinct = plan.isInverse
             related.ownerKeys = collector.ownerKeys
             return related

@@ -31,7 +31,7 @@ struct RowCollector {
             while try statement.step() {
                 if append(statement), column >= 0 { ownerKeys.append(statement.int64(column)) }
             }
-            for builder in builders { try builder?.throwReadFailure() }
+            for builder in builders { try builder?.requireWholeRows() }
             return
         }
         var builder = only ?? makeBuilder(decoder.layout)
@@ -49,7 +49,7 @@ struct RowCollector {
             let column = sqlite3_column_count(statement.handle) - 1
             try Self.readAll(statement, decoder, into: &builder) { _ in keys.append(statement.int64(column)) }
         }
-        try builder.throwReadFailure()
+        try builder.requireWholeRows()
     }
 
     /// Reads all rows, which are of one entity, and shows each to `note`.
@@ -104,11 +104,6 @@ struct RowCollector {
 }
 
 extension RowPageBuilder {
-    /// Throws what `RowDecoder` could not.
-    fileprivate func throwReadFailure() throws {
-        if let failure = page.readFailure ?? finished.lazy.compactMap(\.readFailure).first { throw failure }
-    }
-
     fileprivate mutating func append(_ statement: OpaquePointer, _ decoder: RowDecoder) -> RowPointer {
         let row = appendRow(key: sqlite3_column_int64(statement, 1), version: sqlite3_column_int64(statement, 2))
         decoder.decode(statement, into: row, of: page)

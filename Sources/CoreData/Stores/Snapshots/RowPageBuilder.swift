@@ -55,6 +55,11 @@ struct RowPageBuilder {
     @inline(__always)
     func set(_ row: RowPointer, _ slot: Int, _ value: StoredValue) { page.set(row, slot, value) }
 
+    /// - Throws: the reason why a value of a row is missing.
+    func requireWholeRows() throws {
+        if let failure = page.failure ?? finished.lazy.compactMap(\.failure).first { throw failure }
+    }
+
     /// All pages that hold rows; the builder must not be used afterwards.
     mutating func finish() -> [RowPage] {
         if page.rowCount > 0 { finished.append(page) }

@@ -168,7 +168,10 @@ final class SQLiteInsertion {
     }
 
     private func step(_ statement: SQLiteStatement, _ values: RowValues) throws -> Bool {
-        do { return try statement.step() } catch let error as SQLiteError where error.isUniquenessViolation {
+        do {
+            try statement.requireBound()
+            return try statement.step()
+        } catch let error as SQLiteError where error.isUniquenessViolation {
             let failure = try batch.uniquenessFailure(layout, besides: nil) { slot in
                 values.has(slot) ? values[slot] : slot < defaults.count ? defaults[slot] : .null
             } isOfBatch: {
