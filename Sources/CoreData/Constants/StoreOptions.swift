@@ -12,7 +12,7 @@
 public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
 
 /// How many seconds to wait for a store that others have locked: a number, 0 or more; 60 for SQLite stores unless set, 30 for
-/// PostgreSQL stores. After that requests throw.
+/// PostgreSQL stores. After that requests throw. More than 24 days, such as `.infinity`, are 24 days. Closing a store waits for nobody.
 ///
 /// ```swift
 /// try coordinator.addPersistentStore(type: .sqlite, at: url, options: [NSPersistentStoreTimeoutOption: 5])
