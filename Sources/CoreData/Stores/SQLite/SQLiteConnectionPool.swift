@@ -262,12 +262,14 @@ final class SQLiteConnectionPool: Sendable {
     }
 
     /// Moves what the WAL holds into the database file, and removes the external files that nobody needs then; the last step
-    /// before a store is closed.
+    /// before a store is closed. Waits for nobody: what others still read is moved when they close the store.
     func checkpoint() {
         backgroundSweep.cancel()
         idleReaders.withLock { $0.removeAll() }
         guard !configuration.isReadOnly else { return }
         writer.withLock { connection in
+            connection.setTimeout(0)
+            defer { connection.setTimeout(configuration.timeout) }
             if connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) { supersededFiles?.removeAll() }
         }
     }

@@ -113,6 +113,8 @@ extension SQLiteStore {
         } catch let error as SQLiteError where error.code == SQLITE_BUSY || error.code == SQLITE_LOCKED {
             try dropTables(connection)
         }
+        // Who reads what was there is not waited for either.
+        connection.setTimeout(0)
         return connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
     }
 
