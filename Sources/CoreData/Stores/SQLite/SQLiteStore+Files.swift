@@ -186,7 +186,6 @@ extension SQLiteStore {
                 throw SQLiteError(
                     extendedCode: result, message: String(cString: sqlite3_errstr(result)), path: url.path)
             }
-            try setJournalMode(wanted)
         }
         if names.isEmpty {
             try copyRows()
@@ -211,6 +210,9 @@ extension SQLiteStore {
                     path: files.folder.path, otherwise: .fileWriteUnknown)
             }
         }
+        // The rows are there. Where others read them already, whoever opens the store next sets the mode.
+        do { try setJournalMode(wanted) } catch let error as SQLiteError where error.code == SQLITE_BUSY {}
+        to.setTimeout(0)
         if to.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) { files.remove(former.subtracting(names)) }
     }
 
