@@ -8,6 +8,8 @@ struct RowPageBuilder {
     let layout: EntityLayout
     private(set) var page: RowPage
     private(set) var finished: [RowPage] = []
+    /// How many bytes the texts and blobs of the finished pages take.
+    private var finishedBytes = 0
     private var nextCapacity: Int
 
     private static let maximumPageBytes = 64 * 1024
@@ -45,11 +47,15 @@ struct RowPageBuilder {
 
     private mutating func turnPage() {
         finished.append(page)
+        finishedBytes += page.heapCount
         nextCapacity = min(max(nextCapacity * 4, 16), Self.limit(layout))
         page = RowPage(
             layout: layout, capacity: nextCapacity,
             heapBytes: Self.heapBytes(nextCapacity, page.heapCount / max(1, page.rowCount) * 9 / 8))
     }
+
+    /// How many bytes the texts and blobs of all rows take.
+    var heapBytes: Int { finishedBytes + page.heapCount }
 
     /// Sets a stored slot of a row of the page that is being built.
     @inline(__always)
