@@ -59,7 +59,8 @@ public let NSPersistentStoreRemoteChangeNotificationPostOptionKey = "NSPersisten
 // MARK: For SQLite stores
 
 /// Pragmas (`[String: String]`) for the connections of the store: plain names and values. A
-/// dictionary of anything else has the store refused (134080).
+/// dictionary of anything else has the store refused (134080). `page_size`, `encoding` and `auto_vacuum` count for the file that is made;
+/// one that is there keeps its own.
 ///
 /// ```swift
 /// let options = [NSSQLitePragmasOption: ["synchronous": "FULL"]]
