@@ -16,7 +16,7 @@ extension SQLiteStore {
         try pool.write { connection in
             guard let old = try StoreMetadata.read(connection) else { throw notAStore(connection) }
             var new = metadata ?? [:]
-            for key in [NSStoreUUIDKey, NSStoreTypeKey] where new[key] == nil { new[key] = old[key] }
+            for key in ownMetadataKeys where new[key] == nil { new[key] = old[key] }
             try connection.transaction(.immediate) { try StoreMetadata.write(new, to: connection) }
         }
         pool.checkpoint()
