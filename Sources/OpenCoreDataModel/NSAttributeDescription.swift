@@ -79,6 +79,9 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
 
     /// Whether large binary values may be stored in files beside the store. Part of the version hash.
     ///
+    /// Cost: a fetch of objects reads the files that their rows name, unless it fetches in batches or IDs alone. Give large values an entity
+    /// of their own, which is reached through a relationship.
+    ///
     /// ```swift
     /// photo.attributeType = .binaryDataAttributeType
     /// photo.allowsExternalBinaryDataStorage = true

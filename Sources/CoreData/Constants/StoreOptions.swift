@@ -12,7 +12,7 @@
 public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
 
 /// How many seconds to wait for a store that others have locked: a number, 0 or more; 60 for SQLite stores unless set, 30 for
-/// PostgreSQL stores. After that requests throw.
+/// PostgreSQL stores. After that requests throw. More than 24 days, such as `.infinity`, are 24 days. Closing a store waits for nobody.
 ///
 /// ```swift
 /// try coordinator.addPersistentStore(type: .sqlite, at: url, options: [NSPersistentStoreTimeoutOption: 5])
@@ -59,7 +59,8 @@ public let NSPersistentStoreRemoteChangeNotificationPostOptionKey = "NSPersisten
 // MARK: For SQLite stores
 
 /// Pragmas (`[String: String]`) for the connections of the store: plain names and values. A
-/// dictionary of anything else has the store refused (134080).
+/// dictionary of anything else has the store refused (134080). `page_size`, `encoding` and `auto_vacuum` count for the file that is made;
+/// one that is there keeps its own.
 ///
 /// ```swift
 /// let options = [NSSQLitePragmasOption: ["synchronous": "FULL"]]

@@ -42,7 +42,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// The entries that a store cannot be without.
-    static let ownMetadataKeys = MetadataChanges.ownKeys
+    static var ownMetadataKeys: Set<String> { NSPersistentStore.ownMetadataKeys }
 
     // MARK: - Stores that are not open
 
@@ -88,7 +88,8 @@ extension NSPersistentStoreCoordinator {
             recovery: "Each detailed error says why the stores of one type do not take it.", userInfo: userInfo)
     }
 
-    /// Replaces the metadata of the store at a URL at once. The store must not be open.
+    /// Replaces the metadata of the store at a URL at once. The store must not be open. What it cannot be without, such as its UUID and the
+    /// hashes of its model, stays as it is where it is not given.
     ///
     /// ```swift
     /// var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)

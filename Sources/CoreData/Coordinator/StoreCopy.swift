@@ -12,6 +12,8 @@ struct StoreCopy {
     private let destination: any SnapshotStore
     /// How many rows are read and written at once.
     private static let blockSize = 10_000
+    /// About how many bytes of texts and blobs, also of files beside the store, are read and written at once.
+    private static let blockBytes = 8 << 20
     /// What the source store holds.
     private let entities: [EntityLayout]
 
@@ -102,11 +104,14 @@ struct StoreCopy {
     private func copyRows(of table: Table, _ newKeys: NewKeys, _ save: (SaveBatch) throws -> Void) throws {
         if let snapshots = table.snapshots { return try save(batch(snapshots, table.layout, newKeys)) }
         for start in stride(from: 0, to: table.keys.count, by: Self.blockSize) {
-            let keys = Array(table.keys[start..<min(start + Self.blockSize, table.keys.count)])
-            let read = try source.readRows(keys, of: table.layout)
-            defer { withExtendedLifetime(read) {} }
-            let rows = read.rows.sorted { $0.rowKey < $1.rowKey }
-            try save(batch(rows.map { Snapshot(retaining: $0) }, table.layout, newKeys))
+            var keys = Array(table.keys[start..<min(start + Self.blockSize, table.keys.count)])
+            while !keys.isEmpty {
+                let (read, rest) = try source.readRows(keys, of: table.layout, upTo: Self.blockBytes)
+                defer { withExtendedLifetime(read) {} }
+                let rows = read.rows.sorted { $0.rowKey < $1.rowKey }
+                try save(batch(rows.map { Snapshot(retaining: $0) }, table.layout, newKeys))
+                keys = rest
+            }
         }
     }
 
@@ -152,23 +157,8 @@ struct StoreCopy {
     private func related(
         to keys: [Int64], _ slot: PropertySlot, _ layout: EntityLayout, _ newKeys: NewKeys
     ) throws -> [[RowReference]] {
-        func moved(_ row: RowPointer) -> RowReference? {
-            self.moved(RowReference(key: row.rowKey, layoutIndex: row.rowLayoutIndex), from: layout, newKeys)
-        }
-        guard source.readsRowsInBatches else {
-            return try keys.map { key in
-                let related = try source.relatedRows(to: key, through: slot, of: layout)
-                defer { withExtendedLifetime(related) {} }
-                return related.rows.compactMap(moved)
-            }
-        }
-        let related = try source.relatedRows(toAll: keys, through: slot, of: layout)
-        defer { withExtendedLifetime(related) {} }
-        var byOwner: [Int64: [RowReference]] = [:]
-        for (row, owner) in zip(related.rows.rows, related.ownerKeys) {
-            if let reference = moved(row) { byOwner[owner, default: []].append(reference) }
-        }
-        return keys.map { byOwner[$0] ?? [] }
+        let related = try source.relatedReferences(toAll: keys, through: slot, of: layout)
+        return keys.map { key in (related[key] ?? []).compactMap { moved($0, from: layout, newKeys) } }
     }
 
     /// Whether the rows' to-one values do not say everything about a relationship.

@@ -106,6 +106,7 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
                 builder.set(row, slot.index, try value(of: slot, in: node, context))
             }
         }
+        try builder.requireWholeRows()
         let snapshot = Snapshot(retaining: row)
         cache.insert(builder.finish(), readAt: generation)
         return snapshot

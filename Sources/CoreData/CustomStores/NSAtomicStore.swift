@@ -216,12 +216,14 @@ extension NSAtomicStore: MemoryRowsWriter {
 
     func write(_ batch: SaveBatch) throws {
         let before = nodes.withLock { $0 }
+        let changed = NodeRows.nodes(changedBy: batch, of: self).map(FormerNode.init)
         do {
             addNodes(of: batch)
             removeNodes(of: batch)
             try save()
         } catch {
             nodes.withLock { $0 = before }
+            for node in changed { node.restore() }
             throw error
         }
     }

@@ -44,6 +44,21 @@ enum NodeRows {
         return try PropertyConversion.storeValue(converted, slot: slot)
     }
 
+    /// The nodes that are there already and may get other values from a save.
+    static func nodes(changedBy batch: SaveBatch, of store: NSAtomicStore) -> [NSAtomicStoreCacheNode] {
+        var references = Set(batch.updates.map { RowReference(key: $0.key, layoutIndex: $0.layout.index) })
+        for change in batch.inserts + batch.updates {
+            for slot in change.layout.slots where slot.kind == .toOne {
+                if case .reference(let reference)? = change.values?[slot.index] { references.insert(reference) }
+            }
+        }
+        for change in batch.relationshipChanges {
+            references.insert(RowReference(key: change.ownerKey, layoutIndex: change.layout.index))
+            references.formUnion(change.added + change.removed)
+        }
+        return references.compactMap { node($0, store) }
+    }
+
     // MARK: - Changes that come without objects
 
     static func addNodes(for changes: [RowChange], to store: NSAtomicStore) {
@@ -140,5 +155,25 @@ enum NodeValue {
             }
         guard let objectID, let key = objectID.key else { return nil }
         return RowReference(key: key, layoutIndex: objectID.layout.index)
+    }
+}
+
+/// What a node held before a save, for one that does not take place.
+struct FormerNode {
+    private let node: NSAtomicStoreCacheNode
+    private let cache: NSMutableDictionary?
+    /// Those of a subclass, which may keep them elsewhere.
+    private let values: [(name: String, value: Any?)]
+
+    init(_ node: NSAtomicStoreCacheNode) {
+        self.node = node
+        cache = node.propertyCache?.mutableCopy() as? NSMutableDictionary
+        let isPlain = type(of: node) == NSAtomicStoreCacheNode.self
+        values = isPlain ? [] : node.objectID.layout.slots.filter { !$0.isTransient }.map { ($0.name, node.value(forKey: $0.name)) }
+    }
+
+    func restore() {
+        for (name, value) in values { node.setValue(value, forKey: name) }
+        node.propertyCache = cache
     }
 }

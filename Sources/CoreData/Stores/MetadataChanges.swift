@@ -18,13 +18,6 @@ final class MetadataChanges: Sendable {
 
     private let state = Mutex(State())
 
-    /// The entries that a store cannot be without.
-    static let ownKeys: Set<String> = [
-        NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
-        NSPersistentStoreModelVersionChecksumKey, "NSStoreModelVersionHashesVersion", "NSStoreModelVersionHashesDigest",
-        "NSPersistenceFrameworkVersion", "_NSAutoVacuumLevel",
-    ]
-
     /// Whether there is nothing to write.
     var isEmpty: Bool { state.withLock { !$0.areDifferent } }
 
@@ -58,7 +51,7 @@ final class MetadataChanges: Sendable {
             var merged = present
             for key in Set(state.held.keys).union(state.stored.keys) where !Self.areSame(state.held[key], state.stored[key]) {
                 // What others have made of the store meanwhile is described by their entries.
-                if Self.ownKeys.contains(key), !Self.areSame(present[key], state.stored[key]) { continue }
+                if NSPersistentStore.ownMetadataKeys.contains(key), !Self.areSame(present[key], state.stored[key]) { continue }
                 merged[key] = state.held[key]
             }
             return Unchecked(Self.areSame(merged, present) ? nil : merged)

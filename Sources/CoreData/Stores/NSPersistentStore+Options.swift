@@ -14,13 +14,18 @@ extension NSPersistentStore {
 
     /// How many seconds to wait for others, at least 0; nil unless the options say so.
     static func timeout(_ options: [AnyHashable: Any]?) -> Double? {
+        let seconds: Double
         switch options?[NSPersistentStoreTimeoutOption] {
-        case let number as NSNumber: max(0, number.doubleValue)
-        case let seconds as Double: max(0, seconds)
-        case let seconds as Int: max(0, Double(seconds))
-        default: nil
+        case let number as NSNumber: seconds = number.doubleValue
+        case let number as Double: seconds = number
+        case let number as Int: seconds = Double(number)
+        default: return nil
         }
+        return seconds.isNaN ? 0 : min(max(0, seconds), longestTimeout)
     }
+
+    /// Databases take milliseconds as an integer of 32 bits: 24 days, which is as good as for ever.
+    private static let longestTimeout: Double = 2_147_483
 
     /// How many connections to open at most; nil unless the options say so.
     ///

@@ -25,11 +25,21 @@ protocol RowSource: AnyObject, Sendable {
     /// is unspecified.
     func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows
 
+    /// Reads rows again like `readRows(_:of:)`, but only about as many as take so many bytes, and at least one.
+    ///
+    /// - Returns: the rows, and the keys that are still to be asked for.
+    func readRows(_ keys: [Int64], of entity: EntityLayout, upTo bytes: Int) throws -> (rows: FetchedRows, rest: [Int64])
+
     /// The rows related to one row through a to-many relationship, in order where it is ordered.
     func relatedRows(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) throws -> FetchedRows
 
     /// The rows related to many rows through a relationship (of any cardinality).
     func relatedRows(toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout) throws -> RelatedRows
+
+    /// What rows are related to many rows through a to-many relationship, in order where it is ordered, by owner. Reads no row.
+    func relatedReferences(
+        toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout
+    ) throws -> [Int64: [RowReference]]
 
     /// Reserves primary keys for new rows, so that no other user of the store hands them out again.
     /// - Returns: the first of `count` consecutive keys.
@@ -83,6 +93,23 @@ extension RowSource {
     var hasChangedMetadata: Bool { false }
 
     func saveMetadata(beforeCommit others: () throws -> Void) throws { try others() }
+
+    func readRows(_ keys: [Int64], of entity: EntityLayout, upTo bytes: Int) throws -> (rows: FetchedRows, rest: [Int64]) {
+        (try readRows(keys, of: entity), [])
+    }
+
+    func relatedReferences(
+        toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout
+    ) throws -> [Int64: [RowReference]] {
+        var references: [Int64: [RowReference]] = [:]
+        for key in keys {
+            let related = try relatedRows(to: key, through: slot, of: entity)
+            // Rows are read by address: their pages must live until then.
+            defer { withExtendedLifetime(related) {} }
+            references[key] = related.rows.map { RowReference(key: $0.rowKey, layoutIndex: $0.rowLayoutIndex) }
+        }
+        return references
+    }
 
     func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
         let all = SaveBatch()

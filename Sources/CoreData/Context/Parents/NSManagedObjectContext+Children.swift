@@ -100,6 +100,7 @@ struct RowsOfObjects {
         var builder = builders[layout.index] ?? RowPageBuilder(layout: layout, expectedRows: expectedRows)
         let row = builder.appendRow(key: context.childKey(of: object), version: object.committedRow?.rowVersion ?? 1)
         for (slot, value) in values.enumerated() { builder.set(row, slot, value) }
+        if let failure = builder.page.failure { throw failure }
         builders[layout.index] = builder
         return Snapshot(retaining: row)
     }

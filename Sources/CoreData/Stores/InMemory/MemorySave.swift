@@ -34,6 +34,7 @@ struct MemorySave {
         let updated = batch.updates.map { change in
             MemorySave.row(for: change, base: tables.row(change.key, of: change.layout), counts, &builders)
         }
+        for builder in builders.values { try builder.requireWholeRows() }
         for change in batch.deletes {
             tables.remove(change.key, of: change.layout)
             removed.append((change.layout, change.key))

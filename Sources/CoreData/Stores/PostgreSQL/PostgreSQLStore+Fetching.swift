@@ -104,7 +104,7 @@ extension PostgreSQLStore {
             } else {
                 try connection.executeAll(statements) { collector.append($1) }
             }
-            var rows = collector.finish(in: cache, readAt: generation)
+            var rows = try collector.finish(in: cache, readAt: generation)
             rows.areDistinct = true
             return rows
         }
@@ -118,6 +118,18 @@ extension PostgreSQLStore {
         let wanted = SQLKeys(keys, backend.mapping.dialect)
         return try readRows(select, backend, try self.statements(select.columns.statement(for: wanted.form), wanted), expected: keys.count)
     }
+
+    /// As many rows as take so many bytes if they are like the last ones: the server sends all that it was asked for.
+    func readRows(_ keys: [Int64], of entity: EntityLayout, upTo bytes: Int) throws -> (rows: FetchedRows, rest: [Int64]) {
+        let backend = try backend()
+        let likely = backend.selectPlan(try backend.entity(entity), includesSubentities: true).heapBytesPerRow
+        let holdsBytes = entity.slots.contains { $0.kind == .data || $0.kind == .transformable }
+        let count = max(1, min(bytes / max(1, likely), holdsBytes ? Self.mostRowsWithBytes : keys.count))
+        return (try readRows(Array(keys.prefix(count)), of: entity), Array(keys.dropFirst(count)))
+    }
+
+    /// Values of bytes differ most.
+    private static let mostRowsWithBytes = 256
 
     /// A statement for each run over some keys.
     private func statements(_ sql: String, _ keys: SQLKeys) throws -> [WireStatement] {
@@ -142,10 +154,30 @@ extension PostgreSQLStore {
             var collector = PostgreSQLRowCollector(plan.select, expectedRows: keys.count)
             try connection.executeAll(statements) { collector.append($1, owner: plan.owner) }
             var related = RelatedRows()
-            related.rows = collector.finish(in: cache, readAt: generation)
+            related.rows = try collector.finish(in: cache, readAt: generation)
             related.rows.areDistinct = plan.isInverse
             related.ownerKeys = collector.ownerKeys
             return related
+        }
+    }
+
+    func relatedReferences(
+        toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout
+    ) throws -> [Int64: [RowReference]] {
+        if keys.isEmpty { return [:] }
+        let backend = try backend()
+        let (wanted, mapping) = (SQLKeys(keys, backend.mapping.dialect), backend.mapping)
+        let select = SelectColumns.ofReferences(to: try mapping.destination(of: slot, of: entity), in: mapping)
+        let sql = try mapping.relatedRows(slot, of: try backend.entity(entity), to: select, owners: wanted.form).sql
+        let statements = try statements(sql, wanted)
+        return try backend.pool.withConnection(repeats: true) { connection in
+            var references: [Int64: [RowReference]] = [:]
+            try connection.executeAll(statements) { _, row in
+                let row = PostgreSQLRow(row: row)
+                guard let reference = select.reference(entityNumber: row.int64(0), key: row.int64(1), in: mapping) else { return }
+                references[row.int64(3), default: []].append(reference)
+            }
+            return references
         }
     }
 }

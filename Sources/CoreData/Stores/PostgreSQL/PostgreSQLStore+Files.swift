@@ -26,7 +26,7 @@ extension PostgreSQLStore {
             try connection.transaction {
                 guard let old = try PostgreSQLMetadata.read(connection, schema: address.schema) else { throw noStore(address) }
                 var new = metadata ?? [:]
-                for key in [NSStoreUUIDKey, NSStoreTypeKey] where new[key] == nil { new[key] = old[key] }
+                for key in ownMetadataKeys where new[key] == nil { new[key] = old[key] }
                 try connection.execute(PostgreSQLMetadata.update(new))
             }
         }

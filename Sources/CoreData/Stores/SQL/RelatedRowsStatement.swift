@@ -43,7 +43,8 @@ extension SQLMapping {
             let withoutIndex = dialect.withoutIndex(SQLText(key)).statement(dialect).sql
             let rows = "FROM \(table) WHERE \(readsTable ? withoutIndex : key) \(condition)\(order)"
             let foreignKey = isOrdered ? nil : (table: select.entity.table.name, column: inverse.name)
-            let ownerSlot = select.isSingle ? slot.inverseSlot(in: select.entity.layout) : -1
+            // Where the rows' own values are read, the key of the owner is among them.
+            let ownerSlot = select.isSingle && select.positions[inverse.name] != nil ? slot.inverseSlot(in: select.entity.layout) : -1
             if ownerSlot >= 0 {
                 return RelatedRowsStatement(
                     sql: "SELECT \(select.sql) \(rows)", isInverse: true, owner: .slot(ownerSlot), foreignKey: foreignKey)

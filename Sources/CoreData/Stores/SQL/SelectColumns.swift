@@ -46,6 +46,11 @@ struct SelectColumns {
         self.family = family
     }
 
+    /// The columns that tell which rows there are, without their values.
+    static func ofReferences(to entity: SQLEntity, in mapping: SQLMapping) -> SelectColumns {
+        SelectColumns(entity, includesSubentities: true, in: mapping, present: [])
+    }
+
     /// The statement for the rows with some keys.
     func statement(for keys: SQLKeys.Form) -> String {
         switch keys {
@@ -53,6 +58,12 @@ struct SelectColumns {
         case .list: keyList
         case .range: keyRange
         }
+    }
+
+    /// What the first two columns of a result name; nil for a row of an entity that the model does not know.
+    func reference(entityNumber: Int64, key: Int64, in mapping: SQLMapping) -> RowReference? {
+        let index = isSingle ? entity.layout.index : mapping.layoutIndex(forNumber: entityNumber)
+        return index.map { RowReference(key: key, layoutIndex: $0) }
     }
 
     /// Whether all rows are of one entity.

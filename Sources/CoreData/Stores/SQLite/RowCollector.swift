@@ -4,6 +4,8 @@ import CSQLite
 struct RowCollector {
     private let plan: SelectPlan<RowDecoder>
     private let expectedRows: Int
+    /// How many bytes of texts and blobs are enough: rows beyond are left out.
+    private let mostBytes: Int
     /// For a plan of one entity: the rows of its pages are the result.
     private var only: RowPageBuilder?
     /// By layout index, for a plan of several entities.
@@ -13,8 +15,9 @@ struct RowCollector {
     /// What stands in the owner column, by row.
     private(set) var ownerKeys: ContiguousArray<Int64> = []
 
-    init(_ plan: SelectPlan<RowDecoder>, expectedRows: Int) {
+    init(_ plan: SelectPlan<RowDecoder>, expectedRows: Int, mostBytes: Int = .max) {
         self.plan = plan
+        self.mostBytes = mostBytes
         self.expectedRows = expectedRows
     }
 
@@ -22,16 +25,23 @@ struct RowCollector {
         RowPageBuilder(layout: layout, expectedRows: expectedRows, heapBytesPerRow: plan.heapBytesPerRow)
     }
 
+    /// Whether no more rows are to be read.
+    private var isFull: Bool {
+        mostBytes < .max && (only?.heapBytes ?? 0) + builders.reduce(0) { $0 + ($1?.heapBytes ?? 0) } > mostBytes
+    }
+
     /// Reads all rows of a bound statement.
     ///
     /// - Parameter owner: where the key of each row's owner stands; nil when nobody wants it.
     mutating func readAll(_ statement: SQLiteStatement, owner: OwnerKey? = nil) throws {
+        if isFull { return }
         guard let decoder = plan.only else {
             let column = owner == nil ? -1 : sqlite3_column_count(statement.handle) - 1
             while try statement.step() {
                 if append(statement), column >= 0 { ownerKeys.append(statement.int64(column)) }
+                if isFull { break }
             }
-            for builder in builders { try builder?.throwReadFailure() }
+            for builder in builders { try builder?.requireWholeRows() }
             return
         }
         var builder = only ?? makeBuilder(decoder.layout)
@@ -42,24 +52,25 @@ struct RowCollector {
             ownerKeys = keys
         }
         switch owner {
-        case nil: try Self.readAll(statement, decoder, into: &builder) { _ in }
+        case nil: try Self.readAll(statement, decoder, into: &builder, upTo: mostBytes) { _ in }
         case .slot(let slot)?:
             try Self.readAll(statement, decoder, into: &builder) { keys.append(Int64(bitPattern: $0[slot])) }
         case .lastColumn?:
             let column = sqlite3_column_count(statement.handle) - 1
             try Self.readAll(statement, decoder, into: &builder) { _ in keys.append(statement.int64(column)) }
         }
-        try builder.throwReadFailure()
+        try builder.requireWholeRows()
     }
 
     /// Reads all rows, which are of one entity, and shows each to `note`.
     @inline(__always)
     private static func readAll(
-        _ statement: SQLiteStatement, _ decoder: RowDecoder, into builder: inout RowPageBuilder, note: (RowPointer) -> Void
+        _ statement: SQLiteStatement, _ decoder: RowDecoder, into builder: inout RowPageBuilder, upTo bytes: Int = .max,
+        note: (RowPointer) -> Void
     ) throws {
         let handle = statement.handle
         var hasRow = try statement.step()
-        while hasRow {
+        while hasRow, builder.heapBytes <= bytes {
             let page = builder.pageWithRoom()
             repeat {
                 let row = page.appendRow(key: sqlite3_column_int64(handle, 1), version: sqlite3_column_int64(handle, 2))
@@ -104,11 +115,6 @@ struct RowCollector {
 }
 
 extension RowPageBuilder {
-    /// Throws what `RowDecoder` could not.
-    fileprivate func throwReadFailure() throws {
-        if let failure = page.readFailure ?? finished.lazy.compactMap(\.readFailure).first { throw failure }
-    }
-
     fileprivate mutating func append(_ statement: OpaquePointer, _ decoder: RowDecoder) -> RowPointer {
         let row = appendRow(key: sqlite3_column_int64(statement, 1), version: sqlite3_column_int64(statement, 2))
         decoder.decode(statement, into: row, of: page)

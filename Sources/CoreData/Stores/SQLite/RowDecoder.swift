@@ -183,7 +183,7 @@ final class RowDecoder {
                 content.withUnsafeBytes { page.setBytes(row, slot, $0.baseAddress, $0.count) }
             } catch {
                 page.setNull(row, slot)
-                page.readFailure = error
+                page.failure = error
             }
         default:
             page.setBytes(row, slot, raw.baseAddress, raw.count)

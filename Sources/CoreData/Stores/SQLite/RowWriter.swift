@@ -99,7 +99,12 @@ final class RowWriter {
     deinit { insertStatement?.clearBindings() }
 
     /// All rows' pages; the writer must not be used afterwards.
-    func finish() -> [RowPage] { builder.finish() }
+    ///
+    /// - Throws: what was missing in a row that was written.
+    func finish() throws -> [RowPage] {
+        try builder.requireWholeRows()
+        return builder.finish()
+    }
 
     /// Inserts a row.
     // By address: each row's change would be copied, with its references, otherwise.
@@ -166,8 +171,7 @@ final class RowWriter {
                     switch binding.form {
                     case .integer, .reference: sqlite3_bind_int64(handle, parameter, Int64(bitPattern: word))
                     case .double: sqlite3_bind_double(handle, parameter, Double(bitPattern: word))
-                    case .text:
-                        bindText(heap + Int(word >> 32), Int(word & 0xffff_ffff), handle, parameter)
+                    case .text: statement.bindInPlace(heap + Int(word >> 32), Int(word & 0xffff_ffff), at: parameter)
                     case .bytes:
                         statement.bind(UnsafeRawBufferPointer(builder.page.bytes(row, slot)), at: parameter)
                     case .externalBytes:
@@ -186,18 +190,6 @@ final class RowWriter {
                     parameter += 1
                 }
             }
-        }
-    }
-
-    @inline(__always)
-    private func bindText(_ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int, _ handle: OpaquePointer, _ parameter: Int32) {
-        guard let bytes, count > 0 else {
-            sqlite3_bind_text(handle, parameter, "", 0, SQLiteStatement.transient)
-            return
-        }
-        bytes.withMemoryRebound(to: CChar.self, capacity: count) {
-            // No destructor: the bytes stay where they are until the statement has run.
-            _ = sqlite3_bind_text(handle, parameter, $0, Int32(clamping: count), nil)
         }
     }
 

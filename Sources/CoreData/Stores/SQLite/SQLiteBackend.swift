@@ -15,9 +15,8 @@ final class SQLiteBackend: Sendable {
     let relatedRowsPlans = Mutex<[RelatedRowsPlanKey: RelatedRowsPlan]>([:])
     /// Statements of fetches that were made before.
     let fetchStatements: FetchStatements
-    /// The next free key of each table, by layout index of its root, once it was compared with the real keys. The lock
-    /// guards the set.
-    let checkedKeys = Mutex<Set<Int>>([])
+    /// The tables whose `Z_MAX` was compared with the real keys, by layout index of the root. The lock guards the set.
+    private let checkedKeys = Mutex<Set<Int>>([])
     /// The row caches, by layout index of the root entity.
     let rowCaches: [RowCache]
 
@@ -39,6 +38,11 @@ final class SQLiteBackend: Sendable {
             pool: try SQLiteConnectionPool(pinning: pool), mapping: mapping, columns: columns, tracksHistory: tracksHistory,
             rowCaches: rowCaches.map { _ in RowCache() })
     }
+
+    func hasCheckedKeys(of root: SQLEntity) -> Bool { checkedKeys.withLock { $0.contains(root.layout.index) } }
+
+    /// Notes that a table's `Z_MAX` does not lie below real keys. Only after the commit: what is rolled back takes `Z_MAX` with it.
+    func noteCheckedKeys(of root: SQLEntity) { _ = checkedKeys.withLock { $0.insert(root.layout.index) } }
 
     /// Nil for a store in memory.
     var externalFiles: ExternalFiles? { pool.supersededFiles?.files }

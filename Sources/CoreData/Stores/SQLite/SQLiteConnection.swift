@@ -108,6 +108,7 @@ final class SQLiteConnection: @unchecked Sendable {
         uses += 1
         if let cached = statements[sql], !cached.isInUse {
             cached.lastUse = uses
+            cached.forgetRefusal()
             return cached
         }
         let statement = try SQLiteStatement(sql, on: self)
@@ -137,7 +138,7 @@ final class SQLiteConnection: @unchecked Sendable {
     /// Runs one statement with arguments and lets `body` step through its rows.
     func read(_ sql: String, _ arguments: [StoredValue], _ body: (SQLiteStatement) throws -> Void) throws {
         try withStatement(sql) { statement in
-            statement.bind(arguments)
+            try statement.bind(arguments)
             try body(statement)
         }
     }
@@ -176,7 +177,7 @@ final class SQLiteConnection: @unchecked Sendable {
     func run(_ sql: String, _ arguments: [StoredValue] = []) throws {
         let statement = try statement(sql)
         patternBudget.renew()
-        statement.bind(arguments)
+        try statement.bind(arguments)
         try statement.run()
     }
 

@@ -76,7 +76,11 @@ final class SQLiteConnectionPool: Sendable {
         var usesWAL = false
         if !configuration.isReadOnly {
             // Settings of a new file must come before its first page is written. Setting what is set already would need the write lock.
-            if try connection.integer("PRAGMA auto_vacuum") != 2 { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
+            let wishes = configuration.pragmas.filter { Self.pragmasOfFiles.contains($0.name.lowercased()) }
+            try Self.give(wishes, to: connection)
+            if !wishes.contains(where: { $0.name.lowercased() == "auto_vacuum" }), try connection.integer("PRAGMA auto_vacuum") != 2 {
+                try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            }
             if !configuration.isInMemory, let wanted = configuration.journalMode {
                 let mode = try Self.setJournalMode(wanted, of: connection, waiting: configuration.timeout)
                 usesWAL = mode?.lowercased() == "wal"
@@ -197,14 +201,23 @@ final class SQLiteConnectionPool: Sendable {
             try connection.execute("PRAGMA synchronous = NORMAL")
         }
         try connection.execute("PRAGMA cache_size = -\(cacheKibibytes)")
-        for pragma in configuration.pragmas where pragma.name.lowercased() != "journal_mode" {
+        let notForConnections = pragmasOfFiles.union(["journal_mode"])
+        try give(configuration.pragmas.filter { !notForConnections.contains($0.name.lowercased()) }, to: connection)
+    }
+
+    /// What a file keeps from its first page on: given by who may write, before that.
+    private static let pragmasOfFiles: Set<String> = ["page_size", "encoding", "auto_vacuum"]
+
+    private static func give(_ pragmas: [(name: String, value: String)], to connection: SQLiteConnection) throws {
+        for pragma in pragmas {
             guard isPlain(pragma.name), isPlain(pragma.value) else {
                 throw SQLiteError(
                     extendedCode: SQLITE_MISUSE,
                     message: "NSSQLitePragmasOption: '\(pragma.name) = \(pragma.value)' is not a plain name and value",
                     path: connection.path)
             }
-            try connection.execute("PRAGMA \(pragma.name) = \(pragma.value)")
+            // Quoted, for encodings have a dash.
+            try connection.execute("PRAGMA \(pragma.name) = '\(pragma.value)'")
         }
     }
 
@@ -281,12 +294,14 @@ final class SQLiteConnectionPool: Sendable {
     }
 
     /// Moves what the WAL holds into the database file, and removes the external files that nobody needs then; the last step
-    /// before a store is closed.
+    /// before a store is closed. Waits for nobody: what others still read is moved when they close the store.
     func checkpoint() {
         backgroundSweep.cancel()
         idleReaders.withLock { $0.removeAll() }
         guard !configuration.isReadOnly else { return }
         writer.withLock { connection in
+            connection.setTimeout(0)
+            defer { connection.setTimeout(configuration.timeout) }
             if connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) { supersededFiles?.removeAll() }
         }
     }

@@ -109,6 +109,11 @@ struct SQLiteError: Error, CustomStringConvertible {
         case SQLITE_FULL:
             cocoa = .fileWriteOutOfSpace
             advice = "There is no space left for the store at \(path). Free some and try again."
+        case SQLITE_TOOBIG:
+            cocoa = .persistentStoreOperation
+            advice =
+                "A value or row for the store at \(path) is larger than SQLite takes, which is 1,000,000,000 bytes unless it was built "
+                + "otherwise\(sql.map { ": \($0.prefix(200))" } ?? ""). Keep what is so large in a file, and its name in the store."
         default:
             cocoa = .persistentStoreOperation
             advice = "The store at \(path) could not do what was asked: \(message)."

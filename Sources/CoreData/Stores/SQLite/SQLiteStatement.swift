@@ -13,6 +13,8 @@ final class SQLiteStatement: SQLRow {
     @exclusivity(unchecked) var isInUse = false
     /// When the statement was last taken from the cache.
     @exclusivity(unchecked) var lastUse: UInt64 = 0
+    /// The first result of a binding that SQLite refused, and for which it put NULL.
+    @exclusivity(unchecked) private var refusal = SQLITE_OK
 
     init(_ sql: String, on connection: SQLiteConnection) throws {
         var handle: OpaquePointer?
@@ -32,6 +34,27 @@ final class SQLiteStatement: SQLRow {
 
     // MARK: Binding (parameters count from 1)
 
+    // Texts and bytes may be too large, or find no memory. Then the statement must not run: see `requireBound()`.
+    @inline(__always)
+    private func note(_ result: Int32) { if result != SQLITE_OK { refuse(result) } }
+
+    @inline(never)
+    private func refuse(_ result: Int32) { if refusal == SQLITE_OK { refusal = result } }
+
+    /// - Throws: when a value was not bound. Called before a statement with texts or bytes is stepped for the first time; `run()` does so.
+    @inline(__always)
+    func requireBound() throws { if refusal != SQLITE_OK { throw bindingFailure() } }
+
+    @inline(never)
+    private func bindingFailure() -> SQLiteError {
+        defer { forgetRefusal() }
+        return SQLiteError(extendedCode: refusal, message: String(cString: sqlite3_errstr(refusal)), sql: sql, path: connection.path)
+    }
+
+    /// Makes the statement ready for other values, whatever became of the last ones.
+    @inline(__always)
+    func forgetRefusal() { refusal = SQLITE_OK }
+
     @inline(__always)
     func bind(_ value: Int64, at parameter: Int32) { sqlite3_bind_int64(handle, parameter, value) }
 
@@ -44,11 +67,22 @@ final class SQLiteStatement: SQLRow {
     func bind(_ value: String, at parameter: Int32) {
         var value = value
         value.withUTF8 { bytes in
-            _ = bytes.withMemoryRebound(to: CChar.self) { text in
-                sqlite3_bind_text(
-                    handle, parameter, text.baseAddress ?? Self.emptyText, Int32(clamping: text.count), Self.transient)
+            bytes.withMemoryRebound(to: CChar.self) { text in
+                bind(text.baseAddress ?? Self.emptyText, text.count, at: parameter, Self.transient)
             }
         }
+    }
+
+    @inline(__always)
+    private func bind(_ text: UnsafePointer<CChar>, _ count: Int, at parameter: Int32, _ destructor: sqlite3_destructor_type?) {
+        note(sqlite3_bind_text64(handle, parameter, text, UInt64(count), destructor, UInt8(SQLITE_UTF8)))
+    }
+
+    /// Binds a text where it lies: it must stay there until the statement has run.
+    @inline(__always)
+    func bindInPlace(_ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int, at parameter: Int32) {
+        guard let bytes, count > 0 else { return bind(Self.emptyText, 0, at: parameter, Self.transient) }
+        bytes.withMemoryRebound(to: CChar.self, capacity: count) { bind($0, count, at: parameter, nil) }
     }
 
     private nonisolated(unsafe) static let emptyText: UnsafePointer<CChar> = {
@@ -60,7 +94,7 @@ final class SQLiteStatement: SQLRow {
 
     func bind(_ bytes: UnsafeRawBufferPointer, at parameter: Int32) {
         if let base = bytes.baseAddress, !bytes.isEmpty {
-            sqlite3_bind_blob64(handle, parameter, base, UInt64(bytes.count), Self.transient)
+            note(sqlite3_bind_blob64(handle, parameter, base, UInt64(bytes.count), Self.transient))
         } else {
             sqlite3_bind_zeroblob(handle, parameter, 0)
         }
@@ -91,12 +125,16 @@ final class SQLiteStatement: SQLRow {
         }
     }
 
-    func bind(_ values: [StoredValue]) {
+    /// Binds values to the first parameters.
+    ///
+    /// - Throws: when one of them is not taken.
+    func bind(_ values: [StoredValue]) throws {
         var parameter: Int32 = 1
         for value in values {
             bind(value, at: parameter)
             parameter += 1
         }
+        try requireBound()
     }
 
     // MARK: Stepping
@@ -113,6 +151,7 @@ final class SQLiteStatement: SQLRow {
     /// Runs a statement without results.
     @inline(__always)
     func run() throws {
+        try requireBound()
         let result = sqlite3_step(handle)
         if result != SQLITE_DONE && result != SQLITE_ROW {
             let error = failure()

@@ -68,13 +68,13 @@ extension SQLiteStore {
 
     /// Runs a statement for whole rows, each of them once, and publishes them.
     private func readRows(
-        _ select: SelectPlan<RowDecoder>, _ backend: SQLiteBackend, expected: Int,
+        _ select: SelectPlan<RowDecoder>, _ backend: SQLiteBackend, expected: Int, upTo bytes: Int = .max,
         running statement: (SQLiteConnection, (SQLiteStatement) throws -> Void) throws -> Void
     ) throws -> FetchedRows {
         let cache = backend.rowCache(of: select.columns.entity.layout)
         let generation = cache.generation
         return try backend.pool.read { connection in
-            var collector = RowCollector(select, expectedRows: expected)
+            var collector = RowCollector(select, expectedRows: expected, mostBytes: bytes)
             try statement(connection) { try collector.readAll($0) }
             var rows = collector.finish(in: cache, readAt: generation)
             rows.areDistinct = true
@@ -82,7 +82,16 @@ extension SQLiteStore {
         }
     }
 
-    func readRows(_ keys: [Int64], of entity: EntityLayout, in backend: SQLiteBackend) throws -> FetchedRows {
+    func readRows(_ keys: [Int64], of entity: EntityLayout, upTo bytes: Int) throws -> (rows: FetchedRows, rest: [Int64]) {
+        let rows = try readRows(keys, of: entity, in: backend(), upTo: bytes)
+        guard rows.pages.reduce(0, { $0 + $1.heapCount }) > bytes else { return (rows, []) }
+        let read = withExtendedLifetime(rows) { Set(rows.rows.lazy.map(\.rowKey)) }
+        return (rows, keys.filter { !read.contains($0) })
+    }
+
+    func readRows(
+        _ keys: [Int64], of entity: EntityLayout, in backend: SQLiteBackend, upTo bytes: Int = .max
+    ) throws -> FetchedRows {
         if keys.isEmpty { return FetchedRows() }
         let select = backend.selectPlan(try backend.entity(entity), includesSubentities: true)
         if keys.count == 1 {
@@ -91,7 +100,7 @@ extension SQLiteStore {
         }
         let keys = SQLKeys(keys, backend.mapping.dialect)
         let sql = select.columns.statement(for: keys.form)
-        return try readRows(select, backend, expected: keys.count) { connection, body in
+        return try readRows(select, backend, expected: keys.count, upTo: bytes) { connection, body in
             try connection.read(sql, keys, body)
         }
     }
@@ -135,5 +144,25 @@ extension SQLiteStore {
             related.ownerKeys = collector.ownerKeys
             return related
         }
+    }
+
+    func relatedReferences(
+        toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout
+    ) throws -> [Int64: [RowReference]] {
+        if keys.isEmpty { return [:] }
+        let backend = try backend()
+        let (keys, mapping) = (SQLKeys(keys, backend.mapping.dialect), backend.mapping)
+        let select = SelectColumns.ofReferences(to: try mapping.destination(of: slot, of: entity), in: mapping)
+        let sql = try mapping.relatedRows(slot, of: try backend.entity(entity), to: select, owners: keys.form).sql
+        var references: [Int64: [RowReference]] = [:]
+        try backend.pool.read { connection in
+            try connection.read(sql, keys) { row in
+                while try row.step() {
+                    guard let reference = select.reference(entityNumber: row.int64(0), key: row.int64(1), in: mapping) else { continue }
+                    references[row.int64(3), default: []].append(reference)
+                }
+            }
+        }
+        return references
     }
 }

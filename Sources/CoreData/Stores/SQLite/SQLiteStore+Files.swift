@@ -16,7 +16,7 @@ extension SQLiteStore {
         try pool.write { connection in
             guard let old = try StoreMetadata.read(connection) else { throw notAStore(connection) }
             var new = metadata ?? [:]
-            for key in [NSStoreUUIDKey, NSStoreTypeKey] where new[key] == nil { new[key] = old[key] }
+            for key in ownMetadataKeys where new[key] == nil { new[key] = old[key] }
             try connection.transaction(.immediate) { try StoreMetadata.write(new, to: connection) }
         }
         pool.checkpoint()
@@ -113,6 +113,8 @@ extension SQLiteStore {
         } catch let error as SQLiteError where error.code == SQLITE_BUSY || error.code == SQLITE_LOCKED {
             try dropTables(connection)
         }
+        // Who reads what was there is not waited for either.
+        connection.setTimeout(0)
         return connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
     }
 
@@ -184,7 +186,6 @@ extension SQLiteStore {
                 throw SQLiteError(
                     extendedCode: result, message: String(cString: sqlite3_errstr(result)), path: url.path)
             }
-            try setJournalMode(wanted)
         }
         if names.isEmpty {
             try copyRows()
@@ -209,6 +210,9 @@ extension SQLiteStore {
                     path: files.folder.path, otherwise: .fileWriteUnknown)
             }
         }
+        // The rows are there. Where others read them already, whoever opens the store next sets the mode.
+        do { try setJournalMode(wanted) } catch let error as SQLiteError where error.code == SQLITE_BUSY {}
+        to.setTimeout(0)
         if to.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) { files.remove(former.subtracting(names)) }
     }
 

@@ -9,25 +9,23 @@ extension SQLiteStore {
         let root = try backend.entity(backend.mapping.layouts.layouts[entity.rootIndex])
         return try backend.pool.write { connection in
             try requireWritable(connection)
-            return try connection.transaction(.immediate) {
+            let last = try connection.transaction(.immediate) {
                 try backend.pool.schemaWatch.check(connection)
-                let last = try Self.takeKeys(count, of: root, connection, backend)
-                return last - Int64(count) + 1
+                return try Self.takeKeys(count, of: root, connection, isChecked: backend.hasCheckedKeys(of: root))
             }
+            backend.noteCheckedKeys(of: root)
+            return last - Int64(count) + 1
         }
     }
 
     /// Counts a table's `Z_MAX` up, within a transaction, and returns it.
+    ///
+    /// - Parameter isChecked: whether it is known not to lie below real keys, as in stores that were edited by hand.
     static func takeKeys(
-        _ count: Int, of root: SQLEntity, _ connection: SQLiteConnection, _ backend: SQLiteBackend
+        _ count: Int, of root: SQLEntity, _ connection: SQLiteConnection, isChecked: Bool
     ) throws -> Int64 {
-        let number = StoredValue.integer(Int64(root.number))
-        let isChecked = backend.checkedKeys.withLock { $0.contains(root.layout.index) }
-        // Stores edited by hand have a Z_MAX below real keys.
-        let last = try raiseHighestKey(
-            by: count, ofEntity: number, named: root.layout.name, in: isChecked ? nil : root.table.name, connection)
-        _ = backend.checkedKeys.withLock { $0.insert(root.layout.index) }
-        return last
+        try raiseHighestKey(
+            by: count, ofEntity: .integer(Int64(root.number)), named: root.layout.name, in: isChecked ? nil : root.table.name, connection)
     }
 
     /// Counts an entity's `Z_MAX` up and returns it.

@@ -68,8 +68,8 @@ final class RowPage: @unchecked Sendable {
     @exclusivity(unchecked) var cacheBatch = 0
     /// Whether the rows were put into the cache's table.
     @exclusivity(unchecked) var isInCache = false
-    /// Why a value could not be read although it is there: whoever fills the page throws this instead of using it.
-    @exclusivity(unchecked) var readFailure: (any Error)?
+    /// Why a value is not in the page although there is one: whoever fills the page throws this instead of using it.
+    @exclusivity(unchecked) var failure: (any Error)?
     /// When the rows were read or saved.
     let time = ReadTime.now()
     /// The batch that an object loads its row with, in the page without rows that it has until then.
@@ -145,24 +145,39 @@ final class RowPage: @unchecked Sendable {
     @inline(__always)
     func setBytes(_ row: RowPointer, _ slot: Int, _ bytes: UnsafeRawPointer?, _ count: Int) {
         let end = heapCount &+ count
-        if end > heapCapacity { growHeap(by: count) }
+        if end > heapCapacity, !growHeap(by: count) { return fail(row, slot) }
         if let bytes { UnsafeMutableRawPointer(heap + heapCount).copyMemory(from: bytes, byteCount: count) }
-        // 32 bits each: SQLite limits a value to 2^31 - 1 bytes, and a builder starts a new page long before 4 GiB.
+        // 32 bits each, since the heap does not grow beyond what they count. A builder starts a new page long before.
         row[slot] = UInt64(truncatingIfNeeded: heapCount) &<< 32 | UInt64(truncatingIfNeeded: count)
         heapCount = end
     }
 
+    /// What offsets and lengths of 32 bits reach.
+    private static var largestHeap: Int { Int(UInt32.max) }
+
+    /// - Returns: whether there is room now.
     @inline(never)
-    private func growHeap(by count: Int) {
+    private func growHeap(by count: Int) -> Bool {
+        guard count <= Self.largestHeap - heapCount else { return false }
         // The rows so far tell how long the texts are likely to become.
         let likely = rowCount == 0 ? 0 : min((heapCount + count) / rowCount * (capacity - rowCount), 1 << 16)
-        let needed = max(heapCount + count + likely, heapCapacity * 2, capacity < 16 ? 64 : 1024)
+        let needed = min(max(heapCount + count + likely, heapCapacity * 2, capacity < 16 ? 64 : 1024), Self.largestHeap)
         let grown = UnsafeMutablePointer<UInt8>.allocate(capacity: needed)
         grown.update(from: heap, count: heapCount)
         if hasOwnHeap { heap.deallocate() }
         hasOwnHeap = true
         heap = grown
         heapCapacity = needed
+        return true
+    }
+
+    @inline(never)
+    private func fail(_ row: RowPointer, _ slot: Int) {
+        setNull(row, slot)
+        failure = CoreDataErrors.make(
+            .persistentStoreOperation,
+            "A row of '\(layout.name)' has values of more than 4 GiB together, more than a row can hold; one of them is "
+                + "'\(layout.slots[slot].name)'.", recovery: "Keep what is so large in files, and their names in the store.")
     }
 
     /// The bytes that a slot of variable length refers to.

@@ -8,6 +8,8 @@ struct RowPageBuilder {
     let layout: EntityLayout
     private(set) var page: RowPage
     private(set) var finished: [RowPage] = []
+    /// How many bytes the texts and blobs of the finished pages take.
+    private var finishedBytes = 0
     private var nextCapacity: Int
 
     private static let maximumPageBytes = 64 * 1024
@@ -45,15 +47,24 @@ struct RowPageBuilder {
 
     private mutating func turnPage() {
         finished.append(page)
+        finishedBytes += page.heapCount
         nextCapacity = min(max(nextCapacity * 4, 16), Self.limit(layout))
         page = RowPage(
             layout: layout, capacity: nextCapacity,
             heapBytes: Self.heapBytes(nextCapacity, page.heapCount / max(1, page.rowCount) * 9 / 8))
     }
 
+    /// How many bytes the texts and blobs of all rows take.
+    var heapBytes: Int { finishedBytes + page.heapCount }
+
     /// Sets a stored slot of a row of the page that is being built.
     @inline(__always)
     func set(_ row: RowPointer, _ slot: Int, _ value: StoredValue) { page.set(row, slot, value) }
+
+    /// - Throws: the reason why a value of a row is missing.
+    func requireWholeRows() throws {
+        if let failure = page.failure ?? finished.lazy.compactMap(\.failure).first { throw failure }
+    }
 
     /// All pages that hold rows; the builder must not be used afterwards.
     mutating func finish() -> [RowPage] {

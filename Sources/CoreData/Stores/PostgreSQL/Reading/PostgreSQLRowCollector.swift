@@ -57,7 +57,10 @@ struct PostgreSQLRowCollector {
     /// The rows, published in the cache.
     ///
     /// - Parameter generation: the cache's, from before the first row was read.
-    mutating func finish(in cache: RowCache, readAt generation: Int) -> FetchedRows {
+    /// - Throws: the reason why a value is missing.
+    mutating func finish(in cache: RowCache, readAt generation: Int) throws -> FetchedRows {
+        try only?.requireWholeRows()
+        for builder in builders { try builder?.requireWholeRows() }
         let fetched = finishUnpublished()
         if !fetched.pages.isEmpty { cache.insert(fetched.pages, readAt: generation) }
         return fetched

@@ -65,6 +65,9 @@ final class PostgreSQLRowWriter {
     /// All rows' pages; the writer must not be used afterwards.
     func finish() -> [RowPage] { builder.finish() }
 
+    /// - Throws: what is missing in a row that was made.
+    func requireWholeRows() throws { try builder.requireWholeRows() }
+
     // MARK: Making rows
 
     func insert(_ change: RowChange) -> RowPointer {

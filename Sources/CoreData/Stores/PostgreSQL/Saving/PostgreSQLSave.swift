@@ -77,6 +77,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         let end: [WireStatement]
         do {
             try write(locks: locks)
+            for writer in writers.values { try writer.requireWholeRows() }
             end = try store.lastStatements(
                 of: identifier, ChangeAuthor(contextName: batch.contextName, transactionAuthor: batch.transactionAuthor),
                 checksConstraints: hasSavepoint || others != nil

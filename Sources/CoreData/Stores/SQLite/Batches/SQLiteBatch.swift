@@ -11,6 +11,8 @@ final class SQLiteBatch {
     var history: [SQLiteHistory.Change] = []
     /// What history keeps of deleted rows.
     var tombstones: [RowReference: [StoredValue]] = [:]
+    /// The table whose `Z_MAX` was compared with the real keys.
+    var checkedRoot: SQLEntity?
     /// By the layout's index.
     private var historyColumns: [Int: HistoryColumns] = [:]
 
@@ -46,6 +48,7 @@ final class SQLiteBatch {
                 }
             }
             store.metadataWasWritten()
+            if let root = batch.checkedRoot { backend.noteCheckedKeys(of: root) }
             // As after a save: should the commit fail, the written files stay until a store is opened.
             if let files = batch.files { backend.pool.supersededFiles?.add(files.superseded) }
             backend.pool.supersededFiles?.collect(connection)

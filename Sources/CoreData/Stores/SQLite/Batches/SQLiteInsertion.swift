@@ -66,7 +66,8 @@ final class SQLiteInsertion {
         let changesRows = insertion.rule == .updateGivenValues || insertion.rule == .replaceValues
         replacesFiles = isConstrained && changesRows && targets.contains(where: \.isExternal)
         wantsKeys = insertion.wantsReferences || batch.tracksHistory
-        firstKey = try SQLiteStore.takeKeys(0, of: batch.entity(layout.rootIndex), batch.connection, batch.backend) + 1
+        let root = try batch.entity(layout.rootIndex)
+        firstKey = try SQLiteStore.takeKeys(0, of: root, batch.connection, isChecked: batch.backend.hasCheckedKeys(of: root)) + 1
         key = firstKey
     }
 
@@ -80,9 +81,9 @@ final class SQLiteInsertion {
             values.removeAll()
         }
         let count = key - firstKey
-        if count > 0 {
-            _ = try SQLiteStore.takeKeys(Int(count), of: batch.entity(layout.rootIndex), batch.connection, batch.backend)
-        }
+        let root = try batch.entity(layout.rootIndex)
+        if count > 0 { _ = try SQLiteStore.takeKeys(Int(count), of: root, batch.connection, isChecked: true) }
+        batch.checkedRoot = root
         return outcome
     }
 
@@ -168,7 +169,10 @@ final class SQLiteInsertion {
     }
 
     private func step(_ statement: SQLiteStatement, _ values: RowValues) throws -> Bool {
-        do { return try statement.step() } catch let error as SQLiteError where error.isUniquenessViolation {
+        do {
+            try statement.requireBound()
+            return try statement.step()
+        } catch let error as SQLiteError where error.isUniquenessViolation {
             let failure = try batch.uniquenessFailure(layout, besides: nil) { slot in
                 values.has(slot) ? values[slot] : slot < defaults.count ? defaults[slot] : .null
             } isOfBatch: {

@@ -64,7 +64,7 @@ final class SaveSession {
         var pages: [RowPage] = []
         for index in writers.keys.sorted() {
             guard let writer = writers[index] else { continue }
-            pages += writer.finish()
+            pages += try writer.finish()
         }
         return (pages, extra)
     }
