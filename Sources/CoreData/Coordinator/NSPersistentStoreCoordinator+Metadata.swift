@@ -37,12 +37,8 @@ extension NSPersistentStoreCoordinator {
     }
 
     func replaceMetadata(of store: NSPersistentStore, _ metadata: [String: Any]?) {
-        let kept = (store.metadata ?? [:]).filter { Self.ownMetadataKeys.contains($0.key) }
-        store.metadata = kept.merging(metadata ?? [:]) { _, given in given }
+        store.metadata = NSPersistentStore.metadata(metadata, replacing: store.metadata ?? [:])
     }
-
-    /// The entries that a store cannot be without.
-    static var ownMetadataKeys: Set<String> { NSPersistentStore.ownMetadataKeys }
 
     // MARK: - Stores that are not open
 

@@ -53,7 +53,7 @@ extension NSPersistentStoreCoordinator {
                 let rows = try StoreCopy(from: store, to: copy, entities: entities)
                 // Before the rows, with which they are written.
                 setMetadata(
-                    (store.metadata ?? [:]).filter { !Self.ownMetadataKeys.contains($0.key) }, for: copy)
+                    (store.metadata ?? [:]).filter { !NSPersistentStore.ownMetadataKeys.contains($0.key) }, for: copy)
                 movedIDs = try rows.run()
                 if isReadOnly { copy.becomeReadOnly(options) }
             } catch {

@@ -25,9 +25,7 @@ extension PostgreSQLStore {
         try withConnection(at: url, options, isReadOnly: false) { connection, address in
             try connection.transaction {
                 guard let old = try PostgreSQLMetadata.read(connection, schema: address.schema) else { throw noStore(address) }
-                var new = metadata ?? [:]
-                for key in ownMetadataKeys where new[key] == nil { new[key] = old[key] }
-                try connection.execute(PostgreSQLMetadata.update(new))
+                try connection.execute(PostgreSQLMetadata.update(self.metadata(metadata, replacing: old)))
             }
         }
     }

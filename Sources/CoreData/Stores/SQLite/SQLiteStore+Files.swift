@@ -15,8 +15,7 @@ extension SQLiteStore {
         let pool = try SQLiteConnectionPool(SQLiteConnectionPool.Configuration(path: url.path), create: false)
         try pool.write { connection in
             guard let old = try StoreMetadata.read(connection) else { throw notAStore(connection) }
-            var new = metadata ?? [:]
-            for key in ownMetadataKeys where new[key] == nil { new[key] = old[key] }
+            let new = self.metadata(metadata, replacing: old)
             try connection.transaction(.immediate) { try StoreMetadata.write(new, to: connection) }
         }
         pool.checkpoint()
