@@ -185,9 +185,7 @@ struct DictionaryMerge {
         var groups = parts.map(group)
         if let having {
             let run = PredicateRun()
-            do {
-                groups = try groups.filter { try having.evaluate(with: $0.view, run: run) }
-            } catch let error as PredicateEvaluationError { throw CoreDataErrors.make(having, error) }
+            groups = try groups.filter { try having.isMet(by: $0.view, run: run) }
         }
         if !descriptors.isEmpty { groups = descriptors.order(of: groups.map(\.view)).map { groups[$0] } }
         var results = groups.map(\.result)

@@ -56,12 +56,7 @@ struct PendingOverlay {
         }
 
         func matches(_ object: NSManagedObject) throws -> Bool {
-            guard let predicate else { return true }
-            do {
-                return try predicate.evaluate(with: object, run: run)
-            } catch {
-                throw CoreDataErrors.make(predicate, error)
-            }
+            try predicate?.isMet(by: object, run: run) ?? true
         }
     }
 

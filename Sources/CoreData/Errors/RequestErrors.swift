@@ -38,7 +38,7 @@ extension CoreDataErrors {
     // MARK: Predicates, orders and columns
 
     /// A fetch whose predicate could not be evaluated.
-    static func make(_ predicate: NSPredicate, _ error: PredicateEvaluationError) -> NSError {
+    fileprivate static func make(_ predicate: NSPredicate, _ error: PredicateEvaluationError) -> NSError {
         misuse(
             "The predicate '\(predicate.predicateFormat)' cannot be evaluated: \(error)", recovery: "Correct the predicate.",
             userInfo: ["NSPredicateFormat": predicate.predicateFormat])
@@ -136,5 +136,18 @@ extension CoreDataErrors {
         misuse(
             "A batch deletion was given the ID \(objectID), which is of no row of an open store.",
             recovery: "Save the object first: temporary IDs are known to its context only.")
+    }
+}
+
+extension NSPredicate {
+    /// Whether an object, or what stands for one, meets the predicate of a request.
+    ///
+    /// - Throws: the request's error where the predicate cannot be evaluated.
+    func isMet(by object: Any?, substitutionVariables variables: [String: Any] = [:], run: PredicateRun) throws -> Bool {
+        do throws(PredicateEvaluationError) {
+            return try evaluate(with: object, substitutionVariables: variables, run: run)
+        } catch {
+            throw CoreDataErrors.make(self, error)
+        }
     }
 }

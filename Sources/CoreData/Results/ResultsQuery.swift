@@ -36,9 +36,9 @@ struct ResultsQuery {
         }
         guard let predicate = resolved.fetch.predicate else { return true }
         do {
-            return try predicate.evaluate(with: object, run: PredicateRun())
+            return try predicate.isMet(by: object, run: PredicateRun())
         } catch {
-            context.readFailure = CoreDataErrors.make(predicate, error)
+            context.readFailure = error
             return false
         }
     }

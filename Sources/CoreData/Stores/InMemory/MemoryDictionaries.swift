@@ -44,9 +44,7 @@ struct MemoryDictionaries {
         }
         if let having {
             let run = PredicateRun()
-            do {
-                views = try views.filter { try having.evaluate(with: $0, substitutionVariables: $0.result, run: run) }
-            } catch let error as PredicateEvaluationError { throw CoreDataErrors.make(having, error) }
+            views = try views.filter { try having.isMet(by: $0, substitutionVariables: $0.result, run: run) }
         }
         if columns.isDistinct { views = views.distinct { key(of: $0.result, shown) } }
         if !descriptors.isEmpty { views = descriptors.order(of: views).map { views[$0] } }

@@ -52,11 +52,7 @@ struct MemoryFetch {
                 let shown = view ?? RowView(row: row, tables: tables, store: store)
                 view = shown
                 shown.show(row)
-                do {
-                    if try predicate.evaluate(with: shown, run: run) { found.append(row) }
-                } catch {
-                    throw CoreDataErrors.make(predicate, error)
-                }
+                if try predicate.isMet(by: shown, run: run) { found.append(row) }
             }
         }
         return found
