@@ -287,6 +287,14 @@ final class SQLiteConnectionPool: Sendable {
         }
     }
 
+    /// Runs `body` in a transaction of the writer, where the schema is the one that the store was opened with.
+    func transaction<Result>(_ connection: SQLiteConnection, _ body: () throws -> Result) throws -> Result {
+        try connection.transaction(.immediate) {
+            try schemaWatch.check(connection)
+            return try body()
+        }
+    }
+
     /// - Throws: an error that names the file when the database was removed or replaced: what is written now would be gone.
     func requireSameFiles() throws {
         guard let openedFiles, let files = supersededFiles?.files else { return }

@@ -9,9 +9,8 @@ extension SQLiteStore {
         let root = try backend.entity(backend.mapping.layouts.layouts[entity.rootIndex])
         return try backend.pool.write { connection in
             try requireWritable(connection)
-            let last = try connection.transaction(.immediate) {
-                try backend.pool.schemaWatch.check(connection)
-                return try Self.takeKeys(count, of: root, connection, isChecked: backend.hasCheckedKeys(of: root))
+            let last = try backend.pool.transaction(connection) {
+                try Self.takeKeys(count, of: root, connection, isChecked: backend.hasCheckedKeys(of: root))
             }
             backend.noteCheckedKeys(of: root)
             return last - Int64(count) + 1

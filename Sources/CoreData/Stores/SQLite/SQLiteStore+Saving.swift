@@ -5,8 +5,7 @@ extension SQLiteStore {
         let backend = try backend()
         try backend.pool.write { connection in
             try requireWritable(connection)
-            try connection.transaction(.immediate) {
-                try backend.pool.schemaWatch.check(connection)
+            try backend.pool.transaction(connection) {
                 try writeChangedMetadata(connection)
                 try others()
             }
@@ -35,8 +34,7 @@ extension SQLiteStore {
         try backend.pool.write { connection in
             try requireWritable(connection)
             var files: [ExternalFileChanges] = []
-            try connection.transaction(.immediate) {
-                try backend.pool.schemaWatch.check(connection)
+            try backend.pool.transaction(connection) {
                 do {
                     try body { batch in
                         let session = SaveSession(batch: batch, store: self, backend: backend, connection: connection)

@@ -36,8 +36,7 @@ final class SQLiteBatch {
             let batch = SQLiteBatch(store, backend, connection)
             // Nobody asks which derived values triggers have changed.
             defer { connection.affectedRows.removeAll() }
-            let outcome = try connection.transaction(.immediate) {
-                try backend.pool.schemaWatch.check(connection)
+            let outcome = try backend.pool.transaction(connection) {
                 do {
                     let outcome = try body(batch)
                     try batch.finish(author)

@@ -33,8 +33,7 @@ final class SaveSession {
 
     func run(beforeCommit others: () throws -> Void) throws -> SaveOutcome {
         connection.affectedRows.removeAll()
-        let (pages, extra) = try connection.transaction(.immediate) {
-            try backend.pool.schemaWatch.check(connection)
+        let (pages, extra) = try backend.pool.transaction(connection) {
             do {
                 let written = try write()
                 try others()
