@@ -98,4 +98,27 @@ import Testing
         request.sortDescriptors = [NSSortDescriptor(key: "size.width", ascending: true)]
         #expect(try context.fetch(request).map { $0.value(forKey: "serial") as? Int } == [2, 1, 0])
     }
+
+    /// A relationship on the way may have the name of the composite attribute that it leads to.
+    @Test(arguments: StoreKind.allCases, [false, true]) func aRelationshipMayBeNamedAsTheAttribute(kind: StoreKind, unsaved: Bool) throws {
+        let spot = NSEntityDescription(
+            "Spot", class: "NSManagedObject", [NSCompositeAttributeDescription("place", .init("city", .stringAttributeType))])
+        let visit = NSEntityDescription("Visit", class: "NSManagedObject", [NSAttributeDescription("day", .integer64AttributeType)])
+        relate(visit, "place", spot, inverse: "visits", inverseToMany: true)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([spot, visit]))
+        try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(folder.file("visits.sqlite")))
+        let context = coordinator.newContext()
+        for (day, city) in ["Rome", "Athens", "Paris"].enumerated() {
+            let place = NSEntityDescription.insertNewObject(forEntityName: "Spot", into: context)
+            place.setValue(["city": city], forKey: "place")
+            let visit = NSEntityDescription.insertNewObject(forEntityName: "Visit", into: context)
+            visit.setValue(day, forKey: "day")
+            visit.setValue(place, forKey: "place")
+        }
+        if !unsaved { try context.save() }
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Visit")
+        request.predicate = NSPredicate(format: "place.place.city != 'Rome' AND place.place.city.length > 2")
+        request.sortDescriptors = [NSSortDescriptor(key: "place.place.city", ascending: false)]
+        #expect(try context.fetch(request).map { $0.value(forKey: "day") as? Int } == [2, 1])
+    }
 }

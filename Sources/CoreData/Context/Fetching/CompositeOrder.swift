@@ -28,14 +28,10 @@ enum CompositeOrder {
                 names.removeFirst()
                 continue
             }
-            let layouts = entity.model.layouts
-            // Subentities have properties of their own.
-            guard let owner = ([entity.index] + entity.familyIndexes).map({ layouts[$0] }).first(where: { $0.slotByName[name] != nil }),
-                let slot = owner.slotByName[name].map({ owner.slots[$0] })
-            else { return nil }
+            guard let (owner, slot) = entity.familyProperty(name) else { return nil }
             if slot.composite != nil { return owner.composite(at: Array(names)).map { (owner, $0.slots) } }
             guard slot.kind == .toOne, slot.destinationIndex >= 0 else { return nil }
-            entity = layouts[slot.destinationIndex]
+            entity = entity.model.layouts[slot.destinationIndex]
             names.removeFirst()
         }
         return nil

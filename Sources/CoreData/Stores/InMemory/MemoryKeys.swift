@@ -138,7 +138,7 @@ struct MemoryKeys {
         var entity = entity
         let names = keyPath.split(separator: ".").map(String.init)
         for (index, name) in names.enumerated() {
-            guard let slot = slot(name, of: entity) else { continue }
+            guard let slot = entity.familyProperty(name)?.slot else { continue }
             // A function of several objects may have one.
             let isCounted = names.dropFirst(index + 1).first?.hasPrefix("@") ?? false
             let problem =
@@ -159,10 +159,11 @@ struct MemoryKeys {
     @discardableResult
     private func check(_ keyPath: String, of entity: EntityLayout, _ context: RequestPart) throws -> EntityLayout? {
         var entity = entity
-        for name in keyPath.split(separator: ".").map(String.init) {
+        let names = keyPath.split(separator: ".").map(String.init)
+        for (index, name) in names.enumerated() {
             if name.hasPrefix("@") || ["self", "SELF", "objectID"].contains(name) { continue }
             if name == "entity", entity.slotByName[name] == nil { return nil }
-            guard let slot = slot(name, of: entity) else {
+            guard let (owner, slot) = entity.familyProperty(name) else {
                 throw CoreDataErrors.unanswerable(context.text, by: judge, "the entity '\(entity.name)' has no property '\(name)'")
             }
             if slot.isTransient || slot.kind == .fetched {
@@ -171,7 +172,7 @@ struct MemoryKeys {
                     "'\(name)' of entity '\(entity.name)' is \(slot.isTransient ? "transient" : "a fetched property"), so a store knows nothing of it"
                 )
             }
-            if slot.composite != nil { return try checkElement(of: slot, keyPath, entity, context) }
+            if slot.composite != nil { return try checkElement(at: Array(names[index...]), of: owner, context) }
             // What stands inside an attribute's value is its own affair.
             guard slot.destinationIndex >= 0 else { return nil }
             entity = layouts.layouts[slot.destinationIndex]
@@ -180,34 +181,14 @@ struct MemoryKeys {
     }
 
     /// Checks the rest of a key path from a composite attribute on.
-    private func checkElement(
-        of slot: PropertySlot, _ keyPath: String, _ entity: EntityLayout, _ context: RequestPart
-    ) throws -> EntityLayout? {
-        let names = keyPath.split(separator: ".").map(String.init).drop { $0 != slot.name }
-        guard !names.contains(where: { $0.hasPrefix("@") }), let owner = self.layout(of: slot, entity) else { return nil }
-        let path = Array(names)
+    private func checkElement(at path: [String], of owner: EntityLayout, _ context: RequestPart) throws -> EntityLayout? {
+        if path.contains(where: { $0.hasPrefix("@") }) { return nil }
         if owner.composite(at: path) != nil || owner.slotByPath[path.joined(separator: ".")] != nil { return nil }
         // `city.length` is the length of a text.
         if path.last == "length", owner.slotByPath[path.dropLast().joined(separator: ".")] != nil { return nil }
         throw CoreDataErrors.unanswerable(
             context.text, by: judge,
-            "the composite attribute '\(slot.name)' of entity '\(entity.name)' has no element '\(path.dropFirst().joined(separator: "."))'")
-    }
-
-    /// The entity or subentity that a slot is of.
-    private func layout(of slot: PropertySlot, _ entity: EntityLayout) -> EntityLayout? {
-        ([entity.index] + entity.familyIndexes).map { layouts.layouts[$0] }.first {
-            $0.slots.indices.contains(slot.index) && $0.slots[slot.index] === slot
-        }
-    }
-
-    /// A property of an entity or of one of its subentities.
-    private func slot(_ name: String, of entity: EntityLayout) -> PropertySlot? {
-        for index in [entity.index] + entity.familyIndexes {
-            let layout = layouts.layouts[index]
-            if let slot = layout.slotByName[name] { return layout.slots[slot] }
-        }
-        return nil
+            "the composite attribute '\(path[0])' of entity '\(owner.name)' has no element '\(path.dropFirst().joined(separator: "."))'")
     }
 }
 

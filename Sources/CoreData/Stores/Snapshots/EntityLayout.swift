@@ -112,14 +112,21 @@ final class EntityLayout: @unchecked Sendable {
     func crossesToMany(_ keyPath: String) -> Bool {
         var layout = self
         for name in keyPath.split(separator: ".").map(String.init) where !["self", "SELF", "objectID"].contains(name) {
-            // A property of a subentity counts, as in fetches.
-            let family = layout.slotByName[name] == nil ? layout.familyIndexes.map { model.layouts[$0] } : [layout]
-            guard let owner = family.first(where: { $0.slotByName[name] != nil }), let slot = owner.slotByName[name] else { return false }
-            if owner.slots[slot].kind.isToMany { return true }
-            guard owner.slots[slot].destinationIndex >= 0 else { return false }
-            layout = model.layouts[owner.slots[slot].destinationIndex]
+            guard let slot = layout.familyProperty(name)?.slot else { return false }
+            if slot.kind.isToMany { return true }
+            guard slot.destinationIndex >= 0 else { return false }
+            layout = model.layouts[slot.destinationIndex]
         }
         return false
+    }
+
+    /// A property of the entity or, as fetches may name it, of one of its subentities, and whose it is.
+    func familyProperty(_ name: String) -> (owner: EntityLayout, slot: PropertySlot)? {
+        if let slot = slotByName[name] { return (self, slots[slot]) }
+        for member in familyIndexes.map({ model.layouts[$0] }) {
+            if let slot = member.slotByName[name] { return (member, member.slots[slot]) }
+        }
+        return nil
     }
 
     /// The composite attribute, or the composite within one, that names lead to; nil for anything else.
