@@ -11,8 +11,7 @@ import Testing
 
     init() throws {
         workplace = try Workplace()
-        store = workplace.folder.appendingPathComponent("Shop.sqlite").path
-        try Shop.make(at: URL(fileURLWithPath: store))
+        store = try workplace.shop()
     }
 
     /// How a query shows an archive in the place of the tags.

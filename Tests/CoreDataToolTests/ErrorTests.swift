@@ -10,8 +10,7 @@ import Testing
 
     init() throws {
         workplace = try Workplace()
-        store = workplace.folder.appendingPathComponent("Shop.sqlite").path
-        try Shop.make(at: URL(fileURLWithPath: store))
+        store = try workplace.shop()
     }
 
     @Test(arguments: [[], ["frob"], ["info"], ["info", "a", "b"], ["info", "a", "--jsn"], ["query", "a"]])

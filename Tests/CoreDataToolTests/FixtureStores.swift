@@ -51,6 +51,13 @@ final class Workplace {
         return target
     }
 
+    /// The path of a small store of products.
+    func shop() throws -> String {
+        let store = folder.appendingPathComponent("Shop.sqlite")
+        try Shop.make(at: store)
+        return store.path
+    }
+
     /// A file with this content.
     func file(_ name: String, _ content: Data) throws -> String {
         let url = folder.appendingPathComponent(name)

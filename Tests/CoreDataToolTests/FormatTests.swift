@@ -10,8 +10,7 @@ import Testing
 
     init() throws {
         workplace = try Workplace()
-        store = workplace.folder.appendingPathComponent("Shop.sqlite").path
-        try Shop.make(at: URL(fileURLWithPath: store))
+        store = try workplace.shop()
     }
 
     private func query(_ arguments: String..., columns: Int = 200) -> ToolRun {

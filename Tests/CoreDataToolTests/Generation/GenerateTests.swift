@@ -269,9 +269,7 @@ import Testing
 
     @Test func aModelThatAStoreCarriesIsEnough() throws {
         let folder = try ModelFolder(ModelFolder.shop)
-        let store = folder.workplace.folder.appendingPathComponent("Shop.sqlite")
-        try Shop.make(at: store)
-        let run = ToolRun(["generate", store.path, "--output", folder.outputPath])
+        let run = ToolRun(["generate", try folder.workplace.shop(), "--output", folder.outputPath])
         #expect(run.output == "written Maker.swift\nwritten Product.swift\n")
         #expect(try folder.text("Product.swift").contains("    @Relationship(inverse: \\Maker.products) var maker: Maker?\n"))
     }

@@ -7,17 +7,16 @@ import Testing
 @Suite struct ModelCommandTests {
     @Test func theModelOfAStoreBecomesAModelFile() throws {
         let workplace = try Workplace()
-        let store = workplace.folder.appendingPathComponent("Shop.sqlite")
-        try Shop.make(at: store)
+        let store = try workplace.shop()
         let model = workplace.folder.appendingPathComponent("Shop.xcdatamodel")
-        let run = ToolRun(["model", "export", store.path, "--output", model.path])
+        let run = ToolRun(["model", "export", store, "--output", model.path])
         #expect(run.status == 0)
         #expect(run.errors == "")
         #expect(run.output == "written Shop.xcdatamodel\n")
-        #expect(ToolRun(["model", "export", store.path, "--output", model.path]).output == "unchanged Shop.xcdatamodel\n")
+        #expect(ToolRun(["model", "export", store, "--output", model.path]).output == "unchanged Shop.xcdatamodel\n")
         let read = try NSManagedObjectModel(reading: model)
         #expect(read.entityVersionHashesByName == Shop.model().entityVersionHashesByName)
-        #expect(ToolRun(["query", store.path, "Product", "--model", model.path]).status == 0)
+        #expect(ToolRun(["query", store, "Product", "--model", model.path]).status == 0)
     }
 
     @Test func withoutAnOutputTheTextIsPrinted() throws {
