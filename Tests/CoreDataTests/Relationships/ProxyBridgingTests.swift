@@ -27,20 +27,27 @@ import Testing
         #expect(book.value(forKey: "tags") as? Set<LibraryTag> == [new, old])
     }
 
-    @Test func proxiesOfOrderedRelationshipsDescribeThemselves() throws {
+    /// An author in a store in memory, and two books that are not yet the author's.
+    private func author(isOrdered: Bool) throws -> (NSManagedObjectContext, NSManagedObject, books: [NSManagedObject]) {
         let model = Library.model()
-        model.entitiesByName["Author"]?.relationshipsByName["books"]?.isOrdered = true
+        model.entitiesByName["Author"]?.relationshipsByName["books"]?.isOrdered = isOrdered
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
         let context = coordinator.newContext()
-        let ada = NSEntityDescription.insertNewObject(forEntityName: "Author", into: context)
-        let set = ada.mutableOrderedSetValue(forKey: "books")
-        let array = ada.mutableArrayValue(forKey: "books")
-        for title in ["Notes", "Letters"] {
+        let books = ["Notes", "Letters"].map { title in
             let book = NSEntityDescription.insertNewObject(forEntityName: "Book", into: context)
             book.setValue(title, forKey: "title")
-            set.add(book)
+            return book
         }
+        return (context, NSEntityDescription.insertNewObject(forEntityName: "Author", into: context), books)
+    }
+
+    @Test func proxiesOfOrderedRelationshipsDescribeThemselves() throws {
+        let (context, ada, books) = try author(isOrdered: true)
+        defer { withExtendedLifetime(context) {} }
+        let set = ada.mutableOrderedSetValue(forKey: "books")
+        let array = ada.mutableArrayValue(forKey: "books")
+        for book in books { set.add(book) }
         for text in [set.description, "\(set)", array.description, "\(array)"] {
             #expect(text.contains("Notes") && text.contains("Letters"))
         }
@@ -50,17 +57,7 @@ import Testing
 
     /// Accessors written by hand set one side by a primitive setter, and then the other.
     @Test(arguments: [true, false]) func aMemberThatWasSetPrimitivelyIsListedOnce(isOrdered: Bool) throws {
-        let model = Library.model()
-        model.entitiesByName["Author"]?.relationshipsByName["books"]?.isOrdered = isOrdered
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-        let context = coordinator.newContext()
-        let ada = NSEntityDescription.insertNewObject(forEntityName: "Author", into: context)
-        let books = ["Notes", "Letters"].map { title in
-            let book = NSEntityDescription.insertNewObject(forEntityName: "Book", into: context)
-            book.setValue(title, forKey: "title")
-            return book
-        }
+        let (context, ada, books) = try author(isOrdered: isOrdered)
         let members: Any = isOrdered ? NSOrderedSet(array: books) : NSSet(array: books)
         ada.willChangeValue(forKey: "books")
         ada.setPrimitiveValue(members, forKey: "books")
