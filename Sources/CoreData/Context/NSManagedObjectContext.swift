@@ -390,10 +390,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Does again what `undo()` took back last; does nothing without an undo manager.
     open func redo() { asOperation { redoGroup() } }
 
-    /// Merges changes known only by object IDs or their URIs into several contexts.
+    /// Merges changes known only by object IDs or their URIs into several contexts. What led to deleted objects need not be named.
     ///
     /// - Parameter changeNotificationData: arrays or sets of IDs or URIs under `NSInsertedObjectsKey` and its siblings.
-    /// - Parameter contexts: those that take the changes over, each on its queue.
+    /// - Parameter contexts: those that take the changes over, each on its queue, after those above them.
     open class func mergeChanges(fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext])
     { mergeRemoteSave(changeNotificationData, into: contexts) }
 }

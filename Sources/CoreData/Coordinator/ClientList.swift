@@ -16,14 +16,23 @@ protocol CoordinatorClient: AnyObject, Sendable {
     func parentHasPermanentKeys()
 }
 
+/// What has changed besides the objects that are named.
+enum UnnamedChanges: Sendable {
+    /// Nothing: objects were saved.
+    case none
+    /// Objects of these root entities, by layout index: a batch does not say which of them it has changed.
+    case ofRoots(Set<Int>)
+    /// What led to objects that were deleted, and what their delete rules have reached.
+    case aroundDeletions
+}
+
 /// The IDs of objects that one save changed: what may cross threads.
 struct SavedObjectIDs: Sendable {
     var inserted: [NSManagedObjectID] = []
     var updated: [NSManagedObjectID] = []
     var deleted: [NSManagedObjectID] = []
-    /// Root entities by layout index whose objects are read anew, too: a batch does not say which of them it has changed. Nil for what
-    /// objects were saved.
-    var rereadRoots: Set<Int>?
+    /// What else has changed.
+    var unnamed = UnnamedChanges.none
     /// The same IDs as rows, by table: found among the objects of a context without looking at each ID. Made for large changes.
     private(set) var updatedRows: [RowsOfTable]?
     private(set) var deletedRows: [RowsOfTable]?
@@ -43,10 +52,16 @@ struct SavedObjectIDs: Sendable {
 
     /// Sorts the rows of large changes by table, for contexts on other queues.
     mutating func sortLargeChanges() {
-        // A batch has more objects read anew than it names.
-        if rereadRoots != nil { return }
         if updated.count > Self.large { updatedRows = Self.rows(updated) }
         if deleted.count > Self.large { deletedRows = Self.rows(deleted) }
+    }
+
+    /// Adds objects that nobody named.
+    mutating func add(updated: [NSManagedObjectID], deleted: [NSManagedObjectID]) {
+        if updated.isEmpty && deleted.isEmpty { return }
+        self.updated += updated
+        self.deleted += deleted
+        (updatedRows, deletedRows) = (nil, nil)
     }
 
     /// - Returns: nil where some have no place in a store.

@@ -155,6 +155,43 @@ import Testing
         #expect(state() == #"["Screw"] 1"#)
     }
 
+    /// Delete rules reach from vendors to articles, and shelves lose these.
+    @MainActor @Test(arguments: StoreKind.allCases) func viewsFollowWhatDeleteRulesReach(kind: StoreKind) async throws {
+        let stack = stack(kind)
+        let id = try await stack.write { context in
+            let shelf = Shelf(context: context, label: "A")
+            for number in 1...2 {
+                let vendor = Vendor(context: context, name: "ACME \(number)")
+                _ = Article(context: context, name: "Bolt \(number)", unitPrice: 1, vendor: vendor, shelf: shelf)
+            }
+            return shelf.objectID
+        }
+        let shelf = try await stack.read { try $0.object(with: id, as: Shelf.self) }
+        #expect(shelf.articles.map(\.name).sorted() == ["Bolt 1", "Bolt 2"])
+        #expect(try await stack.write { try $0.deleteAll(Vendor.self, where: #Predicate { $0.name == "ACME 1" }) } == 1)
+        #expect(shelf.articles.map(\.name) == ["Bolt 2"])
+    }
+
+    /// Sequences tell of what a batch has changed, not of all that is related to it.
+    @MainActor @Test(arguments: StoreKind.allCases) func sequencesTellOfWhatABatchHasChanged(kind: StoreKind) async throws {
+        let stack = stack(kind)
+        let ids = try await stack.write { context in
+            try (1...3).map { number in
+                let vendor = Vendor(context: context, name: "ACME \(number)")
+                _ = Article(context: context, name: "Bolt \(number)", unitPrice: 1, vendor: vendor)
+                try context.save()
+                return vendor.objectID
+            }
+        }
+        var states = stack.results(Vendor.self, sortBy: [.ascending(\.name)]).makeAsyncIterator()
+        #expect(try await states.next()?.objectIDs.count == 3)
+        try await stack.write { context in
+            _ = try context.update(Article.self, where: #Predicate { $0.name == "Bolt 1" }, set: .set(\.note, to: "x"))
+            _ = try context.update(Article.self, where: #Predicate { $0.name == "Bolt 2" }, set: .set(\.vendor, to: nil))
+        }
+        #expect(try await states.next()?.updatedObjectIDs == [ids[1]])
+    }
+
     @MainActor @Test func unsavedChangesHaveToBeSavedFirst() async throws {
         let stack = stack(.sqlite)
         let count = try await stack.write { context in

@@ -40,7 +40,7 @@ extension NSManagedObjectContext {
         }
         publishBatch(
             SavedObjectIDs(inserted: execution.objectIDs(outcome.inserted, store), updated: execution.objectIDs(outcome.updated, store)),
-            of: layout)
+            near: layout.model.roots(near: layout.familyIndexes))
         return (outcome.insertedCount, outcome.updatedCount)
     }
 
@@ -61,6 +61,8 @@ extension NSManagedObjectContext {
         var fetch = StoreFetch(entity: execution.layout)
         fetch.predicate = predicate
         var count = 0
+        let family = execution.layout.familyIndexes
+        let near = execution.layout.model.roots(near: family) { slot in properties.contains { $0.name == slot.name } }
         // What no store can take is found before the first one is written.
         let updates = try execution.stores().map { store -> (store: NSPersistentStore, (any BatchRows, RowUpdate)?) in
             guard let rows = try execution.rows(of: store) else { return (store, nil) }
@@ -84,7 +86,7 @@ extension NSManagedObjectContext {
             }
             let outcome = try execution.refusing(in: store) { try rows.update(update) }
             count += outcome.updatedCount
-            publishBatch(SavedObjectIDs(updated: execution.objectIDs(outcome.updated, store)), of: execution.layout)
+            publishBatch(SavedObjectIDs(updated: execution.objectIDs(outcome.updated, store)), near: near)
         }
         return count
     }
@@ -108,29 +110,56 @@ extension NSManagedObjectContext {
                     rows: .fetched(fetch), author: execution.author, wantsReferences: true, wantsConsequences: true,
                     keepsRequiredToMany: false))
             count += outcome.deletedCount
+            let deleted = outcome.deleted + outcome.alsoDeleted
             publishBatch(
-                SavedObjectIDs(
-                    updated: execution.objectIDs(outcome.alsoUpdated, store),
-                    deleted: execution.objectIDs(outcome.deleted + outcome.alsoDeleted, store)), of: execution.layout)
+                SavedObjectIDs(updated: execution.objectIDs(outcome.alsoUpdated, store), deleted: execution.objectIDs(deleted, store)),
+                near: execution.layout.model.roots(near: Set((deleted + outcome.alsoUpdated).map(\.layoutIndex))))
         }
         return count
     }
 
-    /// Merges what a batch has done to rows of an entity into this context and those that merge what others save.
+    /// Merges what a batch has done into this context and those that merge what others save.
     ///
-    /// A store does not say which other rows lead to those rows or derive values from them: all objects in use of the entities that are
-    /// related to the entity are read anew.
-    private func publishBatch(_ changes: SavedObjectIDs, of layout: EntityLayout) {
-        let layouts = layout.model.layouts
+    /// - Parameter roots: the root entities of what leads to the changed rows or derives values from them. A store does not say which of
+    ///   those rows are concerned: what the contexts have read of them is compared with what is in the store.
+    private func publishBatch(_ changes: SavedObjectIDs, near roots: Set<Int>) {
+        var changes = changes
+        changes.unnamed = .ofRoots(roots)
+        // Inserted objects are nobody's yet here.
+        merge(SavedObjectIDs(updated: changes.updated, deleted: changes.deleted, unnamed: changes.unnamed))
+        tellOthers { changes }
+    }
+}
+
+extension ModelLayout {
+    /// The root entities whose objects lead to objects of other entities, or have values that are derived from theirs.
+    ///
+    /// - Parameters:
+    ///   - entities: those whose rows have changed, by layout index.
+    ///   - isChanged: whether a relationship has changed; all have where rows are new or gone.
+    fileprivate func roots(near entities: some Sequence<Int>, where isChanged: (PropertySlot) -> Bool = { _ in true }) -> Set<Int> {
         var roots: Set<Int> = []
-        for member in layout.familyIndexes.map({ layouts[$0] }) {
-            for slot in member.relationshipSlots where member.slots[slot].destinationIndex >= 0 {
-                roots.insert(layouts[member.slots[slot].destinationIndex].rootIndex)
+        let changed = entities.map { layouts[$0] }
+        let changedRoots = Set(changed.map(\.rootIndex))
+        for layout in changed {
+            for slot in layout.slots where slot.destinationIndex >= 0 && isChanged(slot) {
+                roots.insert(layouts[slot.destinationIndex].rootIndex)
             }
         }
-        // Inserted objects are nobody's yet here.
-        let published = SavedObjectIDs(updated: changes.updated, deleted: changes.deleted, rereadRoots: roots)
-        merge(published)
-        tellOthers { SavedObjectIDs(inserted: changes.inserted, updated: changes.updated, deleted: changes.deleted, rereadRoots: roots) }
+        // Those without an inverse, and what is derived: also from derived values.
+        let derived = Set(layouts.filter { $0.slots.contains(where: \.isDerived) }.map(\.rootIndex))
+        var sources = changedRoots
+        while true {
+            let former = roots.count
+            for layout in layouts where !roots.contains(layout.rootIndex) {
+                let leads = layout.slots.contains { slot in
+                    slot.destinationIndex >= 0 && sources.contains(layouts[slot.destinationIndex].rootIndex)
+                        && (derived.contains(layout.rootIndex) || slot.inverseSlot < 0 && slot.kind.isToMany && isChanged(slot))
+                }
+                if leads { roots.insert(layout.rootIndex) }
+            }
+            sources = roots.intersection(derived).union(changedRoots)
+            if roots.count == former { return roots }
+        }
     }
 }

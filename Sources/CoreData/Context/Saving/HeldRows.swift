@@ -26,6 +26,8 @@ package struct HeldRows: @unchecked Sendable {
         let root: EntityLayout
         var held: [Row] = []
         var members: [Members] = []
+        /// Faults of which nothing is known but that they were there.
+        var unread: [(key: Int64, layout: EntityLayout)] = []
     }
 
     private var groups: [Group] = []
@@ -39,13 +41,25 @@ package struct HeldRows: @unchecked Sendable {
         package var isEmpty: Bool { changes.updated.isEmpty && changes.deleted.isEmpty }
     }
 
-    fileprivate init(of context: NSManagedObjectContext) {
+    /// What of an object is to be compared.
+    enum Part {
+        case nothing
+        /// Whether its row is there.
+        case existence
+        /// Whether its row is there and, where that is known, the same.
+        case row
+    }
+
+    /// - Parameter part: says what of an object of the context is to be compared.
+    fileprivate init(of context: NSManagedObjectContext, _ part: (NSManagedObject) -> Part) {
         var places: [Int: [Int: Int]] = [:]
         for object in context.registry.allObjects() {
             let number = Int(object.storeNumber)
-            guard number >= 0, object.key > 0, object.flags.isDisjoint(with: [.inserted, .deletionSaved]), let row = object.committedRow,
-                let store = context.registry.store(number: number), let rows = context.rows(ofStore: number)
-            else { continue }
+            guard number >= 0, object.key > 0, object.flags.isDisjoint(with: [.inserted, .deletionSaved]) else { continue }
+            let part = part(object)
+            guard part != .nothing, let store = context.registry.store(number: number), let rows = context.rows(ofStore: number) else {
+                continue
+            }
             let layout = object.layout
             let place: Int
             if let known = places[number]?[layout.rootIndex] {
@@ -55,12 +69,21 @@ package struct HeldRows: @unchecked Sendable {
                 places[number, default: [:]][layout.rootIndex] = place
                 groups.append(Group(rows: rows, store: store, root: layout.model.layouts[layout.rootIndex]))
             }
+            guard part == .row, let row = object.committedRow else {
+                groups[place].unread.append((object.key, layout))
+                continue
+            }
             groups[place].held.append(Row(key: object.key, layout: layout, snapshot: Snapshot(retaining: row)))
             for (slot, state) in object.extras?.allToMany ?? [] where state.isLoaded && !layout.slots[slot].isTransient {
                 let members = state.committedOrder ?? Self.committedMembers(state)
                 groups[place].members.append(Members(owner: object.key, layout: layout, slot: slot, keys: members.map(\.key)))
             }
         }
+    }
+
+    /// The objects whose rows are held.
+    var objectIDs: [NSManagedObjectID] {
+        groups.flatMap { group in group.held.map { NSManagedObjectID(key: $0.key, layout: $0.layout, store: group.store) } }
     }
 
     private static func committedMembers(_ state: ToManyState) -> [NSManagedObject] {
@@ -83,6 +106,15 @@ package struct HeldRows: @unchecked Sendable {
                 try compare(group.held[start..<min(start + Self.chunk, group.held.count)], of: group, &changed, into: &result)
             }
             try compareMembers(of: group, &changed, into: &result)
+            for start in stride(from: 0, to: group.unread.count, by: Self.chunk) {
+                let unread = group.unread[start..<min(start + Self.chunk, group.unread.count)]
+                let read = try group.rows.readRows(unread.map(\.key), of: group.root)
+                let present = Set(read.rows.map(\.rowKey))
+                withExtendedLifetime(read) {}
+                for (key, layout) in unread where !present.contains(key) {
+                    result.changes.deleted.append(NSManagedObjectID(key: key, layout: layout, store: group.store))
+                }
+            }
         }
         return result
     }
@@ -137,7 +169,10 @@ package struct HeldRows: @unchecked Sendable {
 
 extension NSManagedObjectContext {
     /// What the context has read of its stores. On its queue.
-    package final var heldRows: HeldRows { HeldRows(of: self) }
+    package final var heldRows: HeldRows { HeldRows(of: self) { $0.committedRow == nil ? .nothing : .row } }
+
+    /// What the context has read of some of its objects. On its queue.
+    final func heldRows(_ part: (NSManagedObject) -> HeldRows.Part) -> HeldRows { HeldRows(of: self, part) }
 
     /// Takes over what was found to be different, and has those that follow results look for rows that are new in them. On the context's
     /// queue.

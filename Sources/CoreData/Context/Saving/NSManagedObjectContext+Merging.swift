@@ -15,25 +15,39 @@ extension NSManagedObjectContext {
     }
 
     static func mergeRemoteSave(_ changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]) {
-        for context in contexts {
+        for context in withParentsFirst(contexts) {
             context.performAndWait {
                 func ids(_ keys: String...) -> [NSManagedObjectID] {
                     keys.flatMap { objectIDs(changeNotificationData[$0], context.persistentStoreCoordinator) }
                 }
-                let changes = SavedObjectIDs(
+                var changes = SavedObjectIDs(
                     inserted: ids(NSInsertedObjectsKey, NSInsertedObjectIDsKey),
                     updated: ids(
                         NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey),
-                    deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey))
-                context.forgetCachedRows(changes)
+                    deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey), unnamed: .aroundDeletions)
+                // A batch insertion names the rows that it changed among those that it inserted.
+                let known = changes.inserted.filter { context.registeredObject(for: $0) != nil }
+                changes.updated += known
+                if !known.isEmpty { changes.inserted = Array(Set(changes.inserted).subtracting(known)) }
                 context.merge(changes)
             }
         }
     }
 
+    /// Contexts and those above them, which are where their rows come from.
+    private static func withParentsFirst(_ contexts: [NSManagedObjectContext]) -> [NSManagedObjectContext] {
+        var ordered: [NSManagedObjectContext] = []
+        for context in contexts {
+            var path = [context]
+            while let parent = path.last?.parent { path.append(parent) }
+            for context in path.reversed() where !ordered.contains(where: { $0 === context }) { ordered.append(context) }
+        }
+        return ordered
+    }
+
     /// Has the rows read anew that were changed behind the caches.
     func forgetCachedRows(_ changes: SavedObjectIDs) {
-        for objectID in changes.updated + changes.deleted {
+        for objectID in changes.inserted + changes.updated + changes.deleted {
             guard let key = objectID.key, let store = objectID.persistentStore else { continue }
             store.snapshotStore?.forgetCachedRow(key, of: objectID.layout)
         }
@@ -48,7 +62,8 @@ extension NSManagedObjectContext {
         if journal != nil { processPendingChanges() }
         advanceGeneration()
         takenOverCount += 1
-        let changes = changes.rereadRoots.map { withRereadObjects(changes, of: $0) } ?? changes
+        let others = otherChanges(than: changes)
+        defer { withExtendedLifetime(others) {} }
         var refreshedIDs: [NSManagedObjectID] = []
         let tellsUnread = listeners.hearOfUnreadRows
         // Objects that nobody hears of and nothing keeps would go at once.
@@ -59,7 +74,8 @@ extension NSManagedObjectContext {
             if object.hasChanges { continue }
             self.changes.noteMergedInsertion(of: object)
         }
-        for objectID in tellsUnread ? changes.updated : registered(changes.updated, changes.updatedRows) {
+        let updated = tellsUnread ? changes.updated : registered(changes.updated, changes.updatedRows)
+        for objectID in [updated, others.updated].joined() {
             // One that is to be saved as a new row meets the row that is there now in its save.
             guard let object = registeredObject(for: objectID), !object.flags.contains(.inserted) else {
                 if tellsUnread { self.changes.noteUnseenUpdate(of: objectID) }
@@ -75,12 +91,14 @@ extension NSManagedObjectContext {
                 self.changes.noteUnseenUpdate(of: objectID)
             }
         }
-        for objectID in registered(changes.deleted, changes.deletedRows) {
+        for objectID in [registered(changes.deleted, changes.deletedRows), others.deleted].joined() {
             guard let object = registeredObject(for: objectID), !object.flags.contains(.inserted) else { continue }
             if keepingDeletions { self.changes.markDeletedElsewhere(object) } else { endDeletion(of: object) }
             self.changes.noteMergedDeletion(of: object)
         }
         processPendingChanges()
+        var changes = changes
+        changes.add(updated: others.updated, deleted: others.deleted)
         if ContextNotification.didMerge.isWanted(forObjects: changes.inserted.count + changes.updated.count + changes.deleted.count) {
             NotificationCenter.default.post(
                 name: ContextNotification.didMerge.name, object: self,
@@ -92,19 +110,6 @@ extension NSManagedObjectContext {
         }
         tellListenersAfterEvent { $0.contextDidMerge(self) }
         for child in mergingChildren.all { child.takeOver(changes) }
-    }
-
-    /// The changes of a batch, with the objects in use that it may have changed as well.
-    func withRereadObjects(_ changes: SavedObjectIDs, of roots: Set<Int>) -> SavedObjectIDs {
-        var changes = changes
-        if !roots.isEmpty {
-            let named = Set(changes.updated.map(\.identity)).union(changes.deleted.map(\.identity))
-            for object in registry.allObjects() where roots.contains(object.layout.rootIndex) && object.storeNumber >= 0 {
-                if !object.flags.contains(.fault), !named.contains(object.objectID.identity) { changes.updated.append(object.objectID) }
-            }
-        }
-        forgetCachedRows(changes)
-        return changes
     }
 
     /// Those IDs that have objects here; all of them where there are few.
@@ -146,9 +151,16 @@ extension NSManagedObjectContext {
         switch value {
         case let objects as Set<NSManagedObject>: return objects.map(\.objectID)
         case let ids as Set<NSManagedObjectID>: return Array(ids)
+        case let urls as Set<URL>: return urls.compactMap(id)
         case let array as [Any]: return array.compactMap(id)
         case let set as NSSet: return set.allObjects.compactMap(id)
-        default: return []
+        case let set as Set<AnyHashable>: return set.compactMap { id($0.base) }
+        case nil: return []
+        case let other?:
+            Warnings.sayOnce(about: "merged changes of type \(type(of: other))") {
+                "Changes to be merged are arrays or sets of objects, object IDs or their URIs; a value of type \(type(of: other)) is ignored."
+            }
+            return []
         }
     }
 
