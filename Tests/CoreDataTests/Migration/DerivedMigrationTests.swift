@@ -60,6 +60,41 @@ import Testing
         #expect(total == [5])
     }
 
+    // MARK: - Longer chains
+
+    /// Areas add up boxes, which add up drawers, which count things. The names say which table comes first.
+    private func areas(_ names: [String], derived isDerived: Bool) -> NSManagedObjectModel {
+        let (area, box, drawer) = (entity(names[0], text("name")), entity(names[1], text("name")), entity(names[2], text("name")))
+        let thing = entity("Thing", text("name"))
+        relate(area, "boxes", toMany: true, box, inverse: "area")
+        relate(box, "drawers", toMany: true, drawer, inverse: "box")
+        relate(drawer, "things", toMany: true, thing, inverse: "drawer")
+        if isDerived {
+            drawer.properties += [derived("thingCount", .integer64AttributeType, "things.@count")]
+            box.properties += [derived("total", .integer64AttributeType, "drawers.thingCount.@sum")]
+            area.properties += [derived("total", .integer64AttributeType, "boxes.total.@sum")]
+        }
+        return model(area, box, drawer, thing)
+    }
+
+    @Test(arguments: StoreKind.persistent, [["A", "B", "C"], ["C", "B", "A"], ["B", "C", "A"]])
+    func whatIsDerivedThroughThreeEntitiesIsRight(kind: StoreKind, names: [String]) throws {
+        let store = try MigratedStore(kind)
+        try store.open(areas(names, derived: false)) { context in
+            let area = context.insert(names[0])
+            for count in [2, 3] {
+                let drawer = context.insert(names[2], ["box": context.insert(names[1], ["area": area])])
+                for _ in 0..<count { context.insert("Thing", ["drawer": drawer]) }
+            }
+        }
+        let new = areas(names, derived: true)
+        try store.migrate(to: new)
+        let totals = try store.open(new) { context in
+            try names.prefix(2).map { try context.values($0, "total", as: Int.self) }
+        }
+        #expect(totals == [[5], [2, 3]])
+    }
+
     @Test(arguments: StoreKind.persistent) func aDerivedAttributeOfAnotherTypeKeepsNoFormerValue(kind: StoreKind) throws {
         let store = try MigratedStore(kind)
         try store.open(model(entity("Item", text("name"), derived("mark", .stringAttributeType, "uppercase:(name)")))) { context in

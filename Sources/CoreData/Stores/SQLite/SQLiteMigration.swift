@@ -139,8 +139,8 @@ struct SQLiteMigration {
     private func deriveAttributes() throws {
         let schema = SQLSchema(mapping: plan.target)
         let statements = try plan.target.tables.flatMap(schema.derivations).compactMap { try $0.recomputation() }
-        // A second time for what is derived from derived values.
-        for _ in 0..<min(2, statements.count) {
+        // Again for what is derived from derived values, until nothing changes.
+        for _ in statements.indices {
             var changes: Int32 = 0
             for statement in statements {
                 try connection.run(statement)

@@ -232,8 +232,8 @@ struct PostgreSQLMigration {
 
     private func deriveAttributes() throws {
         let statements = try SQLSchema(mapping: plan.target).derivations().compactMap { try $0.recomputation() }
-        // A second time for what is derived from derived values.
-        for _ in 0..<min(2, statements.count) {
+        // Again for what is derived from derived values, until nothing changes.
+        for _ in statements.indices {
             var changes = 0
             for statement in statements { changes += try connection.execute(WireStatement(statement)) }
             if changes == 0 { break }
