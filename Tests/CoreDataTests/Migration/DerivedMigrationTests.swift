@@ -95,6 +95,51 @@ import Testing
         #expect(totals == [[5], [2, 3]])
     }
 
+    // MARK: - Constraints
+
+    /// Tags with a key that is unique.
+    private func tags(key expression: String?) -> NSManagedObjectModel {
+        let tag = entity("Tag", text("name"), text("label"))
+        if let expression {
+            tag.properties += [derived("key", .stringAttributeType, expression)]
+            tag.uniquenessConstraints = [["key"]]
+        }
+        return model(tag)
+    }
+
+    @Test(arguments: StoreKind.persistent) func sharedDerivedValuesOfANewConstraintFail(kind: StoreKind) throws {
+        let store = try MigratedStore(kind)
+        try store.open(tags(key: nil)) { context in
+            for name in ["EVA", "eva", "Ada"] { context.insert("Tag", ["name": name]) }
+        }
+        let error = try store.refusal(tags(key: "lowercase:(name)"))
+        #expect(error.code == NSMigrationConstraintViolationError, "\(error)")
+        #expect(
+            error.localizedDescription.contains("'Tag'") && error.localizedDescription.contains("'eva' (2 objects)"),
+            "\(error.localizedDescription)")
+        try store.open(tags(key: nil)) { context in
+            for tag in try context.objects("Tag") where tag.value(forKey: "name") as? String == "EVA" { context.delete(tag) }
+        }
+        try store.migrate(to: tags(key: "lowercase:(name)"))
+    }
+
+    @Test(arguments: StoreKind.persistent) func constrainedDerivedValuesMayChangePlaces(kind: StoreKind) throws {
+        let store = try MigratedStore(kind)
+        try store.open(tags(key: "name")) { context in
+            for (name, label) in [("a", "b"), ("b", "c"), ("c", "a")] { context.insert("Tag", ["name": name, "label": label]) }
+        }
+        let new = tags(key: "label")
+        try store.migrate(to: new)
+        #expect(try store.open(new) { try $0.values("Tag", "key", by: "name", as: String.self) } == ["b", "c", "a"])
+        // The constraint is there again.
+        let shared = tags(key: "uppercase:(label)")
+        try store.open(new) { $0.insert("Tag", ["name": "d", "label": "A"]) }
+        let error = try store.refusal(shared)
+        #expect(error.code == NSMigrationConstraintViolationError, "\(error)")
+        let unsaved = errorThrown { try store.open(new) { _ = $0.insert("Tag", ["name": "e", "label": "A"]) } }
+        #expect(unsaved != nil)
+    }
+
     @Test(arguments: StoreKind.persistent) func aDerivedAttributeOfAnotherTypeKeepsNoFormerValue(kind: StoreKind) throws {
         let store = try MigratedStore(kind)
         try store.open(model(entity("Item", text("name"), derived("mark", .stringAttributeType, "uppercase:(name)")))) { context in
