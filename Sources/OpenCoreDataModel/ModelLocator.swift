@@ -25,8 +25,18 @@ enum ModelLocator {
     /// same; and outside of the folders of `bundles` themselves, one that contradicts a found one is taken for another version of it, and
     /// left out.
     ///
-    /// - Parameter allVersions: whether to read all versions of each model, those that contradict too.
-    static func models(in bundles: [Bundle], allVersions: Bool = false) -> [NSManagedObjectModel] {
+    /// - Parameters:
+    ///   - allVersions: whether to read all versions of each model, those that contradict too.
+    ///   - note: is told why a file cannot be read.
+    static func models(
+        in bundles: [Bundle], allVersions: Bool = false, noting note: (ModelReadingError) -> Void = { _ in }
+    ) -> [NSManagedObjectModel] {
+        func read<Result>(_ body: () throws -> Result) -> Result? {
+            do { return try body() } catch {
+                note(error as? ModelReadingError ?? .damagedArchive(error.localizedDescription))
+                return nil
+            }
+        }
         let own = Set(unique(ownFolders(of: bundles)).map(\.path))
         var filesByName: [String: [(url: URL, isOwn: Bool)]] = [:]
         for folder in folders(of: bundles) {
@@ -34,12 +44,12 @@ enum ModelLocator {
         }
         return filesByName.sorted { $0.key < $1.key }.flatMap { _, files -> [NSManagedObjectModel] in
             if allVersions {
-                let urls = files.flatMap { file in (try? versions(of: file.url)) ?? [] }
-                return urls.compactMap { url in try? ModelFile.model(at: url) }
+                let urls = files.flatMap { file in read { try versions(of: file.url) } ?? [] }
+                return urls.compactMap { url in read { try ModelFile.model(at: url) } }
             }
             var models: [NSManagedObjectModel] = []
             for file in files {
-                guard let model = try? ModelFile.model(at: file.url) else { continue }
+                guard let model = read({ try ModelFile.model(at: file.url) }) else { continue }
                 let hashes = model.entityVersionHashesByName
                 let isLeftOut = models.contains { other in
                     let known = other.entityVersionHashesByName

@@ -57,8 +57,15 @@ extension NSManagedObjectModel {
     public class func mergedModel(
         from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
     ) -> NSManagedObjectModel? {
+        mergedModel(from: bundles ?? [.main], forStoreMetadata: metadata) { _ in }
+    }
+
+    /// The same, telling why models cannot be read.
+    package class func mergedModel(
+        from bundles: [Bundle], forStoreMetadata metadata: [String: Any], noting note: (ModelReadingError) -> Void
+    ) -> NSManagedObjectModel? {
         NSManagedObjectModel(
-            byMerging: ModelLocator.models(in: bundles ?? [.main], allVersions: true), forStoreMetadata: metadata)
+            byMerging: ModelLocator.models(in: bundles, allVersions: true, noting: note), forStoreMetadata: metadata)
     }
 
     /// Where the model of a name is: a `.momd`, `.mom`, `.xcdatamodeld` or `.xcdatamodel`, in this order.
