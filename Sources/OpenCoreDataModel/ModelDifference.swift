@@ -118,8 +118,17 @@ enum PropertyDifference {
                 texts.append(
                     new.allowsExternalBinaryDataStorage ? "allows external storage now" : "allowed external storage")
             }
-            if (old is NSDerivedAttributeDescription) != (new is NSDerivedAttributeDescription) {
-                texts.append(new is NSDerivedAttributeDescription ? "became derived" : "was derived")
+            if old.preservesValueInHistoryOnDeletion != new.preservesValueInHistoryOnDeletion {
+                texts.append(
+                    new.preservesValueInHistoryOnDeletion
+                        ? "is preserved in the history on deletion now" : "was preserved in the history on deletion")
+            }
+            texts += derivation(from: old as? NSDerivedAttributeDescription, to: new as? NSDerivedAttributeDescription)
+            if let old = old as? NSCompositeAttributeDescription, let new = new as? NSCompositeAttributeDescription {
+                let elements = elements(from: old, to: new, path: new.name)
+                if !elements.isEmpty {
+                    texts.append("differs in the element\(elements.count == 1 ? "" : "s") " + elements.joined(separator: ", "))
+                }
             }
         }
         if let old = old as? NSRelationshipDescription, let new = new as? NSRelationshipDescription {
@@ -142,6 +151,36 @@ enum PropertyDifference {
             if old.isOrdered != new.isOrdered { texts.append(new.isOrdered ? "became ordered" : "was ordered") }
         }
         return texts
+    }
+
+    private static func derivation(from old: NSDerivedAttributeDescription?, to new: NSDerivedAttributeDescription?) -> [String] {
+        guard let old, let new else { return old == nil && new == nil ? [] : [new != nil ? "became derived" : "was derived"] }
+        func text(_ attribute: NSDerivedAttributeDescription) -> String {
+            let expression = attribute.derivationExpression
+            return EntityDifference.quoted(expression.map { DerivationExpression.source(of: DerivationExpression.compiled($0)) })
+        }
+        return text(old) == text(new) ? [] : ["was derived from \(text(old)), now from \(text(new))"]
+    }
+
+    /// What differs in each element of a composite attribute, by path.
+    private static func elements(
+        from old: NSCompositeAttributeDescription, to new: NSCompositeAttributeDescription, path: String
+    ) -> [String] {
+        func byName(_ composite: NSCompositeAttributeDescription) -> [String: NSAttributeDescription] {
+            Dictionary(composite.elements.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+        let (before, after) = (byName(old), byName(new))
+        return Set(before.keys).union(after.keys).sorted().flatMap { name -> [String] in
+            let path = path + "." + name
+            guard let old = before[name] else { return ["'\(path)' (was added)"] }
+            guard let new = after[name] else { return ["'\(path)' (was removed)"] }
+            if old.versionHash == new.versionHash { return [] }
+            if let old = old as? NSCompositeAttributeDescription, let new = new as? NSCompositeAttributeDescription {
+                return elements(from: old, to: new, path: path)
+            }
+            let changes = texts(from: old, to: new)
+            return ["'\(path)' (\(changes.isEmpty ? "differs" : changes.joined(separator: " and ")))"]
+        }
     }
 
     private static func article(_ noun: String) -> String { (noun == "attribute" ? "an " : "a ") + noun }

@@ -19,42 +19,84 @@ enum ModelLocator {
         return nil
     }
 
-    /// The models of bundles; files that cannot be read are passed over.
-    static func models(in bundles: [Bundle], allVersions: Bool = false) -> [NSManagedObjectModel] {
-        var byName: [String: URL] = [:]
-        for folder in folders(of: bundles) {
-            for url in contents(of: folder) {
-                guard let rank = endings.firstIndex(of: url.pathExtension) else { continue }
-                let name = url.deletingPathExtension().lastPathComponent
-                let previous = byName[name].flatMap { endings.firstIndex(of: $0.pathExtension) } ?? endings.count
-                if rank < previous { byName[name] = url }
+    /// The models of bundles, in the order of their names; files that cannot be read are passed over.
+    ///
+    /// In one folder the compiled form of a model is taken. Models of one name in several folders are several models, unless they are the
+    /// same; and outside of the folders of `bundles` themselves, one that contradicts a found one is taken for another version of it, and
+    /// left out.
+    ///
+    /// - Parameters:
+    ///   - allVersions: whether to read all versions of each model, those that contradict too.
+    ///   - note: is told why a file cannot be read.
+    static func models(
+        in bundles: [Bundle], allVersions: Bool = false, noting note: (ModelReadingError) -> Void = { _ in }
+    ) -> [NSManagedObjectModel] {
+        func read<Result>(_ body: () throws -> Result) -> Result? {
+            do { return try body() } catch {
+                note(error as? ModelReadingError ?? .damagedArchive(error.localizedDescription))
+                return nil
             }
         }
-        let urls = byName.sorted { $0.key < $1.key }.map(\.value)
-        return urls.flatMap { url -> [NSManagedObjectModel] in
-            guard allVersions, ["momd", "xcdatamodeld"].contains(url.pathExtension),
-                let versions = try? ModelFile.versions(of: url)
-            else { return [try? ModelFile.model(at: url)].compactMap { $0 } }
-            return versions.sorted { $0.key < $1.key }.compactMap { try? ModelFile.model(at: $0.value) }
+        let own = Set(unique(ownFolders(of: bundles)).map(\.path))
+        var filesByName: [String: [(url: URL, isOwn: Bool)]] = [:]
+        for folder in folders(of: bundles) {
+            for (name, url) in files(in: folder) { filesByName[name, default: []].append((url, own.contains(folder.path))) }
+        }
+        return filesByName.sorted { $0.key < $1.key }.flatMap { _, files -> [NSManagedObjectModel] in
+            if allVersions {
+                let urls = files.flatMap { file in read { try versions(of: file.url) } ?? [] }
+                return urls.compactMap { url in read { try ModelFile.model(at: url) } }
+            }
+            var models: [NSManagedObjectModel] = []
+            for file in files {
+                guard let model = read({ try ModelFile.model(at: file.url) }) else { continue }
+                let hashes = model.entityVersionHashesByName
+                let isLeftOut = models.contains { other in
+                    let known = other.entityVersionHashesByName
+                    return known == hashes || !file.isOwn && known.contains { name, hash in hashes[name].map { $0 != hash } ?? false }
+                }
+                if !isLeftOut { models.append(model) }
+            }
+            return models
         }
     }
 
-    private static func folders(of bundles: [Bundle]) -> [URL] {
-        var folders: [URL] = []
-        for bundle in bundles {
-            var roots = [bundle.resourceURL, bundle.bundleURL].compactMap { $0 }
-            if let executable = bundle.executableURL { roots.append(executable.deletingLastPathComponent()) }
-            for root in roots {
-                folders.append(root)
-                for nested in nestedBundles(in: root) {
-                    folders.append(nested)
-                    folders.append(nested.appendingPathComponent("Contents/Resources"))
-                    folders += nestedBundles(in: nested)
-                }
-            }
+    /// The files of all versions of a model.
+    private static func versions(of url: URL) throws -> [URL] {
+        guard ["momd", "xcdatamodeld"].contains(url.pathExtension) else { return [url] }
+        return try ModelFile.versions(of: url).sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// The file of each model in a folder.
+    private static func files(in folder: URL) -> [String: URL] {
+        var files: [String: URL] = [:]
+        for url in contents(of: folder) {
+            guard let rank = endings.firstIndex(of: url.pathExtension) else { continue }
+            let name = url.deletingPathExtension().lastPathComponent
+            let previous = files[name].flatMap { endings.firstIndex(of: $0.pathExtension) } ?? endings.count
+            if rank < previous { files[name] = url }
         }
+        return files
+    }
+
+    /// The folders of the bundles themselves, then those within them, then what lies beside their executables.
+    private static func folders(of bundles: [Bundle]) -> [URL] {
+        let own = ownFolders(of: bundles)
+        let beside = bundles.compactMap { $0.executableURL?.deletingLastPathComponent() }
+        return unique(own + own.flatMap(foldersOfBundles) + beside + beside.flatMap(foldersOfBundles))
+    }
+
+    private static func ownFolders(of bundles: [Bundle]) -> [URL] {
+        bundles.flatMap { [$0.resourceURL, $0.bundleURL].compactMap { $0 } }
+    }
+
+    private static func foldersOfBundles(in root: URL) -> [URL] {
+        nestedBundles(in: root).flatMap { [$0, $0.appendingPathComponent("Contents/Resources")] + nestedBundles(in: $0) }
+    }
+
+    private static func unique(_ folders: [URL]) -> [URL] {
         var seen: Set<String> = []
-        return folders.map(\.standardizedFileURL).filter { seen.insert($0.path).inserted }
+        return folders.map(\.standardizedFileURL).filter { seen.insert($0.resolvingSymlinksInPath().path).inserted }
     }
 
     private static func nestedBundles(in folder: URL) -> [URL] {

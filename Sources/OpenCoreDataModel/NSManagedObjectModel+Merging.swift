@@ -34,7 +34,9 @@ extension NSManagedObjectModel {
 
     /// Merges all models found in bundles, the main bundle for nil. nil when there are none or they contradict.
     ///
-    /// Of a bundle with several versions the current one is used.
+    /// Of a model with several versions the current one is used, and in one folder the compiled form of a model. Models of one file
+    /// name in several bundles are all merged. What lies in the bundles themselves comes first: of resource bundles in them or beside the
+    /// executable, a model is left out that differs in an entity from a found one of its file name.
     ///
     /// Cost: every model in the bundles is read.
     ///
@@ -55,8 +57,15 @@ extension NSManagedObjectModel {
     public class func mergedModel(
         from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
     ) -> NSManagedObjectModel? {
+        mergedModel(from: bundles ?? [.main], forStoreMetadata: metadata) { _ in }
+    }
+
+    /// The same, telling why models cannot be read.
+    package class func mergedModel(
+        from bundles: [Bundle], forStoreMetadata metadata: [String: Any], noting note: (ModelReadingError) -> Void
+    ) -> NSManagedObjectModel? {
         NSManagedObjectModel(
-            byMerging: ModelLocator.models(in: bundles ?? [.main], allVersions: true), forStoreMetadata: metadata)
+            byMerging: ModelLocator.models(in: bundles, allVersions: true, noting: note), forStoreMetadata: metadata)
     }
 
     /// Where the model of a name is: a `.momd`, `.mom`, `.xcdatamodeld` or `.xcdatamodel`, in this order.

@@ -123,4 +123,62 @@ struct ModelMergingTests {
         #expect(NSManagedObjectModel.locate(named: "Other", in: [bundle]) == nil)
         #expect(NSManagedObjectModel.mergedModel(from: [bundle])?.entities.count == 3)
     }
+
+    // MARK: - Models of one file name
+
+    /// Writes a model with an entity into a folder, as a compiled file or as source, and gives the folder.
+    @discardableResult
+    private func write(_ entity: String, _ attributes: [String] = ["x"], as file: String = "Model.mom", to folder: URL) throws -> URL {
+        let model = model(SampleModels.entity(entity, attributes.map { SampleModels.attribute($0) }))
+        let url = folder.appendingPathComponent(file)
+        if url.pathExtension == "mom" {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try model.archivedModel().write(to: url)
+        } else {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            _ = try model.xcdatamodelContents().write(to: url)
+        }
+        return folder
+    }
+
+    private func names(_ model: NSManagedObjectModel?) -> [String]? { model?.entities.compactMap(\.name).sorted() }
+
+    /// Behaviour 16.
+    @Test func modelsOfOneNameInSeveralBundlesAreMerged() throws {
+        let folder = try TemporaryFolder()
+        try write("Account", to: folder.file("App_Accounts.resources"))
+        let notes = try write("Note", as: "Model.xcdatamodel", to: folder.file("App_Notes.resources"))
+        // Found in two places, and once more through the folder.
+        try write("Account", to: folder.file("App_Copies.resources"))
+        let (main, own) = (try #require(Bundle(path: folder.url.path)), try #require(Bundle(url: notes)))
+        #expect(names(NSManagedObjectModel.mergedModel(from: [main])) == ["Account", "Note"])
+        #expect(names(NSManagedObjectModel.mergedModel(from: [main, own])) == ["Account", "Note"])
+        #expect(names(NSManagedObjectModel.mergedModel(from: [own])) == ["Note"])
+        let hashes = model(SampleModels.entity("Note", [SampleModels.attribute("x")])).entityVersionHashesByName
+        let metadata = [NSStoreModelVersionHashesKey: hashes]
+        #expect(names(NSManagedObjectModel.mergedModel(from: [main], forStoreMetadata: metadata)) == ["Note"])
+    }
+
+    @Test func ofTheFormsOfAModelInOneFolderTheCompiledOneIsTaken() throws {
+        let folder = try TemporaryFolder()
+        let resources = folder.file("App_Notes.resources")
+        try write("Note", ["x", "y"], as: "Model.xcdatamodel", to: resources)
+        try write("Note", to: resources)
+        let merged = NSManagedObjectModel.mergedModel(from: [try #require(Bundle(path: folder.url.path))])
+        #expect(merged?.entitiesByName["Note"]?.attributesByName.count == 1)
+    }
+
+    @Test func theBundlesThatAreNamedComeBeforeWhatLiesInOthers() throws {
+        let folder = try TemporaryFolder()
+        try write("Note", ["x", "y"], to: folder.file("App_Earlier.resources"))
+        let named = try write("Note", to: folder.file("App_Notes.resources"))
+        let (main, own) = (try #require(Bundle(path: folder.url.path)), try #require(Bundle(url: named)))
+        #expect(NSManagedObjectModel.locate(named: "Model", in: [main, own])?.path.contains("App_Notes") == true)
+        #expect(NSManagedObjectModel.mergedModel(from: [main, own])?.entitiesByName["Note"]?.attributesByName.count == 1)
+        // Of those that are not, the first counts.
+        #expect(NSManagedObjectModel.mergedModel(from: [main])?.entitiesByName["Note"]?.attributesByName.count == 2)
+        // Two that are named and differ contradict.
+        let other = try write("Note", ["z"], to: folder.file("Other"))
+        #expect(NSManagedObjectModel.mergedModel(from: [own, try #require(Bundle(url: other))]) == nil)
+    }
 }

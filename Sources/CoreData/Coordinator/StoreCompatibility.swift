@@ -44,9 +44,19 @@ struct StoreCompatibility {
         guard NSPersistentStore.flag(options, NSMigratePersistentStoresAutomaticallyOption) else {
             throw incompatible(difference, metadata: metadata, storedModel: storedModel())
         }
+        var unreadable: [ModelReadingError] = []
         let found = SourceModelSearch.model(
-            fitting: stored, metadata: metadata, destination: model, storedModel: storedModel)
-        return try migration(from: found, difference, stored: stored, metadata: metadata, entities: entities)
+            fitting: stored, metadata: metadata, destination: model,
+            noting: { error in if !unreadable.contains(where: { $0.file == error.file }) { unreadable.append(error) } },
+            storedModel: storedModel)
+        guard let sourceModel = found else { throw missingModel(difference, unreadable, metadata: metadata) }
+        for error in unreadable {
+            Warnings.sayOnce(about: "model at \(error.file ?? "")") {
+                "A model that the store \(name) may have been made with cannot be read; the store is migrated from another source, which "
+                    + "need not have the same renaming identifiers. \(error)"
+            }
+        }
+        return try migration(from: sourceModel, difference, stored: stored, metadata: metadata, entities: entities)
     }
 
     /// Makes the metadata say that the store is of the model's version.
@@ -82,17 +92,26 @@ struct StoreCompatibility {
             userInfo: userInfo(metadata))
     }
 
+    /// - Parameter unreadable: why models cannot be read, one of which may be the model that is missing.
+    private func missingModel(
+        _ difference: ModelDifference, _ unreadable: [ModelReadingError], metadata: [String: Any]
+    ) -> NSError {
+        var userInfo = userInfo(metadata)
+        userInfo[NSUnderlyingErrorKey] = unreadable.first.map { $0 as NSError }
+        let reasons = unreadable.map { " It may be one that cannot be read: \($0)" }.joined()
+        return CoreDataErrors.make(
+            .migrationMissingSourceModel,
+            "The store \(name) cannot be migrated: the model that it was made with was not found. \(difference.text)\(reasons)",
+            recovery: unreadable.isEmpty
+                ? "Keep all versions of the model in the bundle, or open the store with the version that made it."
+                : "Correct the model that cannot be read, or open the store with the version that made it.",
+            userInfo: userInfo)
+    }
+
     private func migration(
-        from found: NSManagedObjectModel?, _ difference: ModelDifference, stored: [String: Data], metadata: [String: Any],
+        from sourceModel: NSManagedObjectModel, _ difference: ModelDifference, stored: [String: Data], metadata: [String: Any],
         entities: [NSEntityDescription]
     ) throws -> StoreMigration {
-        guard let sourceModel = found else {
-            throw CoreDataErrors.make(
-                .migrationMissingSourceModel,
-                "The store \(name) cannot be migrated: the model that it was made with was not found. \(difference.text)",
-                recovery: "Keep all versions of the model in the bundle, or open the store with the version that made it.",
-                userInfo: userInfo(metadata))
-        }
         var userInfo = userInfo(metadata)
         userInfo["sourceModel"] = sourceModel
         userInfo["destinationModel"] = model

@@ -39,16 +39,10 @@ struct MappingInference {
         for entity in destinationEntities { matchProperties(of: entity) }
         checkHierarchies()
         for entity in destinationEntities { checkAttributes(of: entity) }
-        for entity in destinationEntities {
-            for case let relationship as NSRelationshipDescription in entity.ownProperties where Self.isStored(relationship) {
-                matchLinks(of: relationship)
-            }
-        }
-        for entity in destinationEntities {
-            for case let relationship as NSRelationshipDescription in entity.ownProperties where Self.isStored(relationship) {
-                checkLinks(of: relationship)
-            }
-        }
+        let relationships = Self.declaring(destinationEntities).flatMap(\.ownProperties).filter(Self.isStored)
+            .compactMap { $0 as? NSRelationshipDescription }
+        for relationship in relationships { matchLinks(of: relationship) }
+        for relationship in relationships { checkLinks(of: relationship) }
         var seen: Set<InferenceProblem> = []
         problems = problems.filter { seen.insert($0).inserted }
     }
@@ -56,6 +50,20 @@ struct MappingInference {
     /// Whether a store keeps a property.
     static func isStored(_ property: NSPropertyDescription) -> Bool {
         !property.isTransient && !(property is NSFetchedPropertyDescription)
+    }
+
+    /// The entities and those that they inherit from: a configuration may have subentities without these.
+    private static func declaring(_ entities: [NSEntityDescription]) -> [NSEntityDescription] {
+        var all = entities
+        var known = Set(entities.map { ObjectIdentifier($0) })
+        for entity in entities {
+            var ancestor = entity.superentity
+            while let next = ancestor {
+                if known.insert(ObjectIdentifier(next)).inserted { all.append(next) }
+                ancestor = next.superentity
+            }
+        }
+        return all
     }
 
     mutating func add(

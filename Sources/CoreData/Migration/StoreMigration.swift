@@ -37,10 +37,13 @@ enum SourceModelSearch {
     /// Hashes do not tell renaming identifiers. Those of the file at hand were written for this migration; those in the store are
     /// what was known when it was made.
     ///
-    /// - Parameter storedModel: gives the model that the store keeps in itself, if any.
+    /// - Parameters:
+    ///   - note: is told why models cannot be read, where no version of the destination model's file fits.
+    ///   - storedModel: gives the model that the store keeps in itself, if any.
     static func model(
         fitting hashes: [String: Data], metadata: [String: Any], destination: NSManagedObjectModel,
-        bundles: [Bundle] = [Bundle.main] + Bundle.allBundles + Bundle.allFrameworks, storedModel: () -> NSManagedObjectModel?
+        bundles: [Bundle] = [Bundle.main] + Bundle.allBundles + Bundle.allFrameworks,
+        noting note: (ModelReadingError) -> Void = { _ in }, storedModel: () -> NSManagedObjectModel?
     ) -> NSManagedObjectModel? {
         var others: [(model: NSManagedObjectModel, fit: Fit)] = []
         /// The first model that fits as a whole; notes those that fit otherwise.
@@ -54,30 +57,54 @@ enum SourceModelSearch {
             }
             return nil
         }
-        if let found = whole(versions(besides: destination)) { return found }
+        var unreadable: [ModelReadingError] = []
+        if let found = whole(versions(besides: destination, &unreadable)) { return found }
+        unreadable.forEach(note)
         // Merging works on copies, so that freezing the result leaves the program's models alone.
-        if let found = whole([NSManagedObjectModel.mergedModel(from: bundles, forStoreMetadata: metadata)]) { return found }
+        let merged = NSManagedObjectModel.mergedModel(from: bundles, forStoreMetadata: metadata, noting: note)
+        if let found = whole([merged]) { return found }
         if let found = whole([storedModel()]) { return found }
         return (others.first { $0.fit == .configuration } ?? others.first)?.model
     }
 
     /// The versions in the destination model's file, from the earliest name to the latest; what is the destination itself comes last.
-    private static func versions(besides destination: NSManagedObjectModel) -> [NSManagedObjectModel] {
+    private static func versions(
+        besides destination: NSManagedObjectModel, _ unreadable: inout [ModelReadingError]
+    ) -> [NSManagedObjectModel] {
         guard let file = destination.fileURL else { return [] }
         let bundle = ["momd", "xcdatamodeld"].contains(file.pathExtension) ? file : file.deletingLastPathComponent()
         let versions = ((try? ModelFile.versions(of: bundle)) ?? [:])
             .sorted { $0.key.compare($1.key, options: .numeric) == .orderedAscending }
-        let models = versions.compactMap { try? ModelFile.model(at: $0.value) }
+        var models: [NSManagedObjectModel] = []
+        for (_, url) in versions {
+            do {
+                let model = try ModelFile.model(at: url)
+                let problems = problems(of: model)
+                if problems.isEmpty {
+                    models.append(model)
+                } else {
+                    var error = ModelReadingError.damagedArchive(problems.joined(separator: " "))
+                    error.file = url.path
+                    unreadable.append(error)
+                }
+            } catch {
+                unreadable.append(error as? ModelReadingError ?? .damagedArchive(error.localizedDescription))
+            }
+        }
         let current = destination.entityVersionHashesByName
         let isCurrent = models.map { $0.entityVersionHashesByName == current }
         return zip(models, isCurrent).filter { !$0.1 }.map(\.0) + zip(models, isCurrent).filter(\.1).map(\.0)
     }
 
-    /// How a model has a store's hashes; nil where it has not, or is not sound: a file may hold anything.
-    private static func fit(of model: NSManagedObjectModel, to hashes: [String: Data]) -> Fit? {
+    private static func problems(of model: NSManagedObjectModel) -> [String] {
         // No objects are made of the former entities. Their classes may be gone, or describe the new version.
         for entity in model.entities { entity.managedObjectClassName = nil }
-        guard model.consistencyProblems().isEmpty else { return nil }
+        return model.consistencyProblems()
+    }
+
+    /// How a model has a store's hashes; nil where it has not, or is not sound: a file may hold anything.
+    private static func fit(of model: NSManagedObjectModel, to hashes: [String: Data]) -> Fit? {
+        guard problems(of: model).isEmpty else { return nil }
         let entities = model.entitiesByName
         guard hashes.allSatisfy({ entities[$0.key]?.versionHash == $0.value }) || ArchivedComposite.isForm(of: model, hashes) else {
             return nil

@@ -183,6 +183,33 @@ import Testing
         }
     }
 
+    /// Only binary data can lie in files of its own, whatever the model says of other attributes.
+    @Test(arguments: StoreKind.persistent, [true, false])
+    func otherValuesStayWhatTheyAreWithExternalStorage(kind: StoreKind, toExternal: Bool) throws {
+        let store = try MigratedStore(kind)
+        func version(_ external: Bool) -> NSManagedObjectModel {
+            let note = text("note", optional: false, default: "none"), count = number("count")
+            for attribute in [note, count] { attribute.allowsExternalBinaryDataStorage = external }
+            return model(entity("Item", note, count))
+        }
+        try store.open(version(!toExternal)) { $0.insert("Item", ["note": "abc", "count": 5]) }
+        let new = version(toExternal)
+        try store.migrate(to: new)
+        #expect(kind != .sqlite || store.file.rows("SELECT ZNOTE, typeof(ZNOTE), ZCOUNT FROM ZITEM") == [["abc", "text", "5"]])
+        try store.open(new) { context in
+            let item = try context.objects("Item")[0]
+            #expect(item.value(forKey: "note") as? String == "abc")
+            #expect(item.value(forKey: "count") as? Int == 5)
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+            request.predicate = NSPredicate(format: "note == 'abc' AND count == 5")
+            #expect(try context.count(for: request) == 1)
+            let update = NSBatchUpdateRequest(entityName: "Item")
+            update.propertiesToUpdate = ["note": "def"]
+            try context.execute(update)
+        }
+        #expect(try store.open(new) { try $0.values("Item", "note", as: String.self) } == ["def"])
+    }
+
     @Test(arguments: StoreKind.persistent) func derivedAttributesAreComputed(kind: StoreKind) throws {  // 328
         let store = try MigratedStore(kind)
         func version(derived: Bool) -> NSManagedObjectModel {

@@ -60,6 +60,86 @@ import Testing
         #expect(total == [5])
     }
 
+    // MARK: - Longer chains
+
+    /// Areas add up boxes, which add up drawers, which count things. The names say which table comes first.
+    private func areas(_ names: [String], derived isDerived: Bool) -> NSManagedObjectModel {
+        let (area, box, drawer) = (entity(names[0], text("name")), entity(names[1], text("name")), entity(names[2], text("name")))
+        let thing = entity("Thing", text("name"))
+        relate(area, "boxes", toMany: true, box, inverse: "area")
+        relate(box, "drawers", toMany: true, drawer, inverse: "box")
+        relate(drawer, "things", toMany: true, thing, inverse: "drawer")
+        if isDerived {
+            drawer.properties += [derived("thingCount", .integer64AttributeType, "things.@count")]
+            box.properties += [derived("total", .integer64AttributeType, "drawers.thingCount.@sum")]
+            area.properties += [derived("total", .integer64AttributeType, "boxes.total.@sum")]
+        }
+        return model(area, box, drawer, thing)
+    }
+
+    @Test(arguments: StoreKind.persistent, [["A", "B", "C"], ["C", "B", "A"], ["B", "C", "A"]])
+    func whatIsDerivedThroughThreeEntitiesIsRight(kind: StoreKind, names: [String]) throws {
+        let store = try MigratedStore(kind)
+        try store.open(areas(names, derived: false)) { context in
+            let area = context.insert(names[0])
+            for count in [2, 3] {
+                let drawer = context.insert(names[2], ["box": context.insert(names[1], ["area": area])])
+                for _ in 0..<count { context.insert("Thing", ["drawer": drawer]) }
+            }
+        }
+        let new = areas(names, derived: true)
+        try store.migrate(to: new)
+        let totals = try store.open(new) { context in
+            try names.prefix(2).map { try context.values($0, "total", as: Int.self) }
+        }
+        #expect(totals == [[5], [2, 3]])
+    }
+
+    // MARK: - Constraints
+
+    /// Tags with a key that is unique.
+    private func tags(key expression: String?) -> NSManagedObjectModel {
+        let tag = entity("Tag", text("name"), text("label"))
+        if let expression {
+            tag.properties += [derived("key", .stringAttributeType, expression)]
+            tag.uniquenessConstraints = [["key"]]
+        }
+        return model(tag)
+    }
+
+    @Test(arguments: StoreKind.persistent) func sharedDerivedValuesOfANewConstraintFail(kind: StoreKind) throws {
+        let store = try MigratedStore(kind)
+        try store.open(tags(key: nil)) { context in
+            for name in ["EVA", "eva", "Ada"] { context.insert("Tag", ["name": name]) }
+        }
+        let error = try store.refusal(tags(key: "lowercase:(name)"))
+        #expect(error.code == NSMigrationConstraintViolationError, "\(error)")
+        #expect(
+            error.localizedDescription.contains("'Tag'") && error.localizedDescription.contains("'eva' (2 objects)"),
+            "\(error.localizedDescription)")
+        try store.open(tags(key: nil)) { context in
+            for tag in try context.objects("Tag") where tag.value(forKey: "name") as? String == "EVA" { context.delete(tag) }
+        }
+        try store.migrate(to: tags(key: "lowercase:(name)"))
+    }
+
+    @Test(arguments: StoreKind.persistent) func constrainedDerivedValuesMayChangePlaces(kind: StoreKind) throws {
+        let store = try MigratedStore(kind)
+        try store.open(tags(key: "name")) { context in
+            for (name, label) in [("a", "b"), ("b", "c"), ("c", "a")] { context.insert("Tag", ["name": name, "label": label]) }
+        }
+        let new = tags(key: "label")
+        try store.migrate(to: new)
+        #expect(try store.open(new) { try $0.values("Tag", "key", by: "name", as: String.self) } == ["b", "c", "a"])
+        // The constraint is there again.
+        let shared = tags(key: "uppercase:(label)")
+        try store.open(new) { $0.insert("Tag", ["name": "d", "label": "A"]) }
+        let error = try store.refusal(shared)
+        #expect(error.code == NSMigrationConstraintViolationError, "\(error)")
+        let unsaved = errorThrown { try store.open(new) { _ = $0.insert("Tag", ["name": "e", "label": "A"]) } }
+        #expect(unsaved != nil)
+    }
+
     @Test(arguments: StoreKind.persistent) func aDerivedAttributeOfAnotherTypeKeepsNoFormerValue(kind: StoreKind) throws {
         let store = try MigratedStore(kind)
         try store.open(model(entity("Item", text("name"), derived("mark", .stringAttributeType, "uppercase:(name)")))) { context in

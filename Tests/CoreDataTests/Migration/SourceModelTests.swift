@@ -113,6 +113,51 @@ import Testing
         #expect(store.file.rows("SELECT ZTITLE, ZNOTE FROM ZITEM") == [["kept", nil]])
     }
 
+    // MARK: - Versions that cannot be read
+
+    /// A former version that nothing but its index, which is of a property that it does not have, keeps from being read.
+    private func writeUnreadable(besides noted: String) throws -> (model: NSManagedObjectModel, unreadable: String) {
+        let damaged = #"""
+            <entity name="Item" syncable="YES"><attribute name="title" optional="YES" attributeType="String"/>
+            <fetchIndex name="byGone"><fetchIndexElement property="gone" type="Binary" order="ascending"/></fetchIndex></entity>
+            """#
+        let versions = try writeVersions(["Shop": damaged, "Shop 2": noted])
+        let new = try NSManagedObjectModel(reading: versions, version: "Shop 2")
+        for entity in new.entities { entity.managedObjectClassName = "NSManagedObject" }
+        return (new, versions.appendingPathComponent("Shop.xcdatamodel/contents").path)
+    }
+
+    private let noted = #"""
+        <entity name="Item" syncable="YES"><attribute name="title" optional="YES" attributeType="String"/>
+        <attribute name="note" optional="YES" attributeType="String"/></entity>
+        """#
+
+    @Test(arguments: StoreKind.persistent) func aVersionThatCannotBeReadIsNamedWithTheReason(kind: StoreKind) throws {  // 277
+        let store = try MigratedStore(kind)
+        let (new, unreadable) = try writeUnreadable(besides: noted)
+        try store.open(model(entity("Item", text("title")))) { $0.insert("Item", ["title": "kept"]) }
+        #expect(
+            kind == .sqlite ? store.file.execute("DELETE FROM Z_MODELCACHE") : PostgreSQLTables(store.url).execute("DELETE FROM ocd_model"))
+        let error = try store.refusal(new)
+        #expect(error.code == NSMigrationMissingSourceModelError)
+        #expect(error.localizedDescription.contains(unreadable), "\(error.localizedDescription)")
+        #expect(error.localizedDescription.contains("gone"), "\(error.localizedDescription)")
+        #expect(error.localizedRecoverySuggestion?.contains("Keep all versions") == false)
+        #expect((error.userInfo[NSUnderlyingErrorKey] as? NSError)?.localizedDescription.contains("gone") == true)
+    }
+
+    @Test func thatAnotherSourceIsTakenForAVersionThatCannotBeReadIsSaidOnce() throws {
+        let (new, unreadable) = try writeUnreadable(besides: noted)
+        for _ in 0..<2 {
+            let store = try MigratedStore()
+            try store.open(model(entity("Item", text("title")))) { $0.insert("Item", ["title": "kept"]) }
+            try store.migrate(to: new)
+            #expect(store.file.rows("SELECT ZTITLE, ZNOTE FROM ZITEM") == [["kept", nil]])
+        }
+        let sentences = Warnings.all.filter { $0.contains(unreadable) }
+        #expect(sentences.count == 1 && sentences.allSatisfy { $0.contains("gone") }, "\(sentences)")
+    }
+
     /// A store that takes over the hashes of a model takes over the model too.
     @Test(arguments: StoreKind.persistent) func aStoreWhoseVersionWasIgnoredCarriesItsNewModel(kind: StoreKind) throws {  // 276
         let store = try MigratedStore(kind)

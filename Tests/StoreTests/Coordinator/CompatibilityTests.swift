@@ -78,6 +78,21 @@ struct CompatibilityTests {
         #expect(found(hashes.mapValues { _ in Data(count: 32) }) == nil)
     }
 
+    @Test func modelsOfBundlesThatCannotBeReadAreNoted() throws {  // 277
+        let folder = try TemporaryFolder()
+        let place = folder.file("Models.bundle/Company.xcdatamodeld/1.xcdatamodel")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        try Data("<model>".utf8).write(to: place.appendingPathComponent("contents"))
+        let bundle = try #require(Bundle(url: folder.file("Models.bundle")))
+        let hashes = SampleStacks.company(salary: .doubleAttributeType).entityVersionHashesByName
+        var files: [String?] = []
+        let found = SourceModelSearch.model(
+            fitting: hashes, metadata: [NSStoreModelVersionHashesKey: hashes], destination: SampleStacks.company(), bundles: [bundle],
+            noting: { files.append($0.file) }, storedModel: { nil })
+        #expect(found == nil)
+        #expect(files.filter { $0?.hasSuffix("1.xcdatamodel/contents") == true }.count == 1)
+    }
+
     @Test func aMigrationThatCannotBeMadeSaysWhy() throws {
         let old = SampleStacks.company(salary: .doubleAttributeType)
         let options = [NSMigratePersistentStoresAutomaticallyOption: NSNumber(value: true)]

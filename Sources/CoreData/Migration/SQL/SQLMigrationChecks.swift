@@ -140,9 +140,7 @@ struct SQLMigrationChecks {
                 guard let relationship = slot.relationship, !slot.isOptional, !slot.isTransient else { continue }
                 // A save takes an empty to-many relationship too that asks for no objects.
                 if slot.kind.isToMany, relationship.minCount == 0 { continue }
-                if case .relationship(let former)? = plan.inference.links[ObjectIdentifier(relationship)], !former.isOptional {
-                    continue
-                }
+                if keepsObjects(relationship, of: entity) { continue }
                 let missing: String
                 if let column = entity.columns[slot.index] {
                     missing = "t.\(dialect.identifier(column.name)) IS NULL"
@@ -163,12 +161,22 @@ struct SQLMigrationChecks {
                 checks.append(
                     Count(statement: rows.statement(dialect)) { count in
                         invalid(
-                            entity.layout.name, slot.name, count, "The relationship is required now, and objects lack it",
+                            entity.layout.name, slot.name, count, "The relationship is required, and objects would lack it",
                             "Make it optional, or set it with the former version of the model first.")
                     })
             }
         }
         return checks
+    }
+
+    /// Whether a relationship was required of an entity's objects before, and loses none of those that it led to.
+    private func keepsObjects(_ relationship: NSRelationshipDescription, of entity: SQLEntity) -> Bool {
+        guard case .relationship(let former)? = plan.inference.links[ObjectIdentifier(relationship)], !former.isOptional,
+            !former.isToMany || former.minCount > 0, let source = plan.members[entity.layout.index]?.source,
+            let slot = source.layout.slotByName[former.name], source.layout.slots[slot].relationship === former,
+            let destination = former.destinationEntity, let newDestination = relationship.destinationEntity
+        else { return false }
+        return !SQLMigrationPlan.Ends(destination, newDestination, plan).losesObjects
     }
 
     /// The condition of an entity's own rows; nil where its table has no others.

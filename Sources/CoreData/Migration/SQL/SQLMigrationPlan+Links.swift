@@ -66,6 +66,8 @@ extension SQLMigrationPlan {
         var kept: [Int: Int] = [:]
         /// How many entities there were.
         var members = 0
+        /// Whether there may be objects that have not.
+        var losesObjects = false
         var table: SQLTable?
         private let mapping: SQLMapping
 
@@ -79,7 +81,10 @@ extension SQLMigrationPlan {
                 guard let destination = plan.inference.destination(of: entity.layout.entity),
                     destination.isKindOf(entity: now),
                     let target = plan.target.layouts.layoutByName[destination.name ?? ""].flatMap({ plan.target.entity($0) })
-                else { continue }
+                else {
+                    if !entity.layout.isAbstract { losesObjects = true }
+                    continue
+                }
                 kept[entity.number] = target.number
             }
         }

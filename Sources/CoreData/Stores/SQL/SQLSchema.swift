@@ -154,4 +154,13 @@ struct SQLSchema {
             }
         }
     }
+
+    /// Whether an index keeps derived values apart. It is made when these are computed.
+    func keepsDerivedValuesApart(_ index: SQLIndex) -> Bool {
+        index.isUnique
+            && derivations().contains { derivation in
+                derivation.table == dialect.identifier(index.table)
+                    && index.elements.contains { dialect.identifier($0.column) == derivation.column }
+            }
+    }
 }

@@ -37,7 +37,7 @@ final class SQLColumn {
     var entityColumn: String?
     /// Holds the position in the ordered relationship that the column serves.
     var orderColumn: String?
-    /// Whether large values may lie in files of their own.
+    /// Whether large values may lie in files of their own. Only bytes can, whatever the model says of other attributes.
     let allowsExternalStorage: Bool
     /// The property that the column was made for; entities that inherit it share the column.
     let property: NSPropertyDescription
@@ -53,7 +53,7 @@ final class SQLColumn {
         propertyName = slot.name
         columnName = slot.columnName
         property = slot.property
-        allowsExternalStorage = slot.attribute?.allowsExternalBinaryDataStorage ?? false
+        allowsExternalStorage = type == .bytes && slot.attribute?.allowsExternalBinaryDataStorage == true
         isHiddenKey = false
     }
 

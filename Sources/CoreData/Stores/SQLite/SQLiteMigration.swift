@@ -49,9 +49,14 @@ struct SQLiteMigration {
             try connection.execute("DROP TABLE \(SQLSchema.identifier(SQLMigrationPlan.formerName(table)))")
         }
         progress.report(0.8)
-        try makeIndexes()
+        let schema = SQLSchema(mapping: plan.target)
+        let indexes = schema.indexes()
+        // Values that are still to be derived say nothing of a constraint.
+        let uniqueOnesWait = indexes.contains { schema.keepsDerivedValuesApart($0.index) }
+        try makeIndexes(indexes.filter { !uniqueOnesWait || !$0.index.isUnique }.map(\.statement))
         progress.report(0.9)
         try deriveAttributes()
+        if uniqueOnesWait { try makeIndexes(indexes.filter(\.index.isUnique).map(\.statement)) }
         try require(checks.requiredRelationships())
         for statement in try SQLSchema(mapping: plan.target).triggerStatements() { try connection.execute(statement) }
         try writePrimaryKeys(highestKeys)
@@ -75,7 +80,8 @@ struct SQLiteMigration {
     private func dropSchemaObjects() throws {
         let tables = Set(plan.source.tables.map(\.name) + plan.source.joinTables.map(\.name))
         var statements: [String] = []
-        let wanted = Set(SQLSchema(mapping: plan.target).indexStatements())
+        let schema = SQLSchema(mapping: plan.target)
+        let wanted = Set(schema.indexes().filter { !schema.keepsDerivedValuesApart($0.index) }.map(\.statement))
         try connection.query("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL") { row in
             guard let name = row.string(1), let table = row.string(2), tables.contains(table) else { return }
             switch row.string(0) {
@@ -122,12 +128,12 @@ struct SQLiteMigration {
 
     // MARK: - Indexes and derived attributes
 
-    private func makeIndexes() throws {
+    private func makeIndexes(_ statements: [String]) throws {
         var known: Set<String> = []
         try connection.query("SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL") { row in
             if let sql = row.string(0) { known.insert(sql) }
         }
-        for statement in SQLSchema(mapping: plan.target).indexStatements() where !known.contains(statement) {
+        for statement in statements where !known.contains(statement) {
             do {
                 try connection.execute(statement)
             } catch let error as SQLiteError where error.isUniquenessViolation {
@@ -139,8 +145,8 @@ struct SQLiteMigration {
     private func deriveAttributes() throws {
         let schema = SQLSchema(mapping: plan.target)
         let statements = try plan.target.tables.flatMap(schema.derivations).compactMap { try $0.recomputation() }
-        // A second time for what is derived from derived values.
-        for _ in 0..<min(2, statements.count) {
+        // Again for what is derived from derived values, until nothing changes.
+        for _ in statements.indices {
             var changes: Int32 = 0
             for statement in statements {
                 try connection.run(statement)

@@ -43,10 +43,11 @@ struct PostgreSQLMigration {
         let dropped = plan.droppedTables.map { dialect.identifier(SQLMigrationPlan.formerName($0)) }
         if !dropped.isEmpty { try run("DROP TABLE " + dropped.joined(separator: ", ")) }
         progress.report(0.8)
-        try makeIndexes(objects)
-        for statement in objects.foreignKeys { try run(statement) }
-        progress.report(0.9)
+        try makeIndexes(objects, unique: false)
         try deriveAttributes()
+        progress.report(0.9)
+        try makeIndexes(objects, unique: true)
+        for statement in objects.foreignKeys { try run(statement) }
         try require(checks.requiredRelationships())
         for statement in try PostgreSQLSchema(mapping: plan.target, schema: schema).triggers() { try run(statement) }
         try run("DELETE FROM \(PostgreSQLHousekeeping.entityTable)")
@@ -216,8 +217,8 @@ struct PostgreSQLMigration {
 
     // MARK: - Indexes and derived attributes
 
-    private func makeIndexes(_ objects: PostgreSQLSchemaObjects) throws {
-        for (index, statement) in objects.missingIndexes {
+    private func makeIndexes(_ objects: PostgreSQLSchemaObjects, unique: Bool) throws {
+        for (index, statement) in objects.missingIndexes where index.isUnique == unique {
             guard index.isUnique else {
                 try run(statement)
                 continue
@@ -232,8 +233,8 @@ struct PostgreSQLMigration {
 
     private func deriveAttributes() throws {
         let statements = try SQLSchema(mapping: plan.target).derivations().compactMap { try $0.recomputation() }
-        // A second time for what is derived from derived values.
-        for _ in 0..<min(2, statements.count) {
+        // Again for what is derived from derived values, until nothing changes.
+        for _ in statements.indices {
             var changes = 0
             for statement in statements { changes += try connection.execute(WireStatement(statement)) }
             if changes == 0 { break }

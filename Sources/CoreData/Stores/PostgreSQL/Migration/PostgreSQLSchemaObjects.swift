@@ -11,12 +11,16 @@ struct PostgreSQLSchemaObjects {
     private let unrenamed: Set<String>
     /// The names of the indexes that are there: some are made only where the server can.
     private let present: Set<String>
+    /// The names of constraints that are added when derived values are computed.
+    private let derived: Set<String>
     private let dialect = PostgreSQLDialect()
 
     init(plan: SQLMigrationPlan, schema: String, _ connection: PostgreSQLConnection) throws {
         present = try Self.indexes(connection, schema)
         formerIndexes = SQLSchema(mapping: plan.source).indexes()
-        newIndexes = SQLSchema(mapping: plan.target).indexes()
+        let target = SQLSchema(mapping: plan.target)
+        newIndexes = target.indexes()
+        derived = Set(newIndexes.map(\.index).filter(target.keepsDerivedValuesApart).map(\.name))
         formerKeys = PostgreSQLSchema(mapping: plan.source, schema: schema).foreignKeys()
         newKeys = PostgreSQLSchema(mapping: plan.target, schema: schema).foreignKeys()
         derivations = SQLSchema(mapping: plan.source).derivations()
@@ -37,7 +41,8 @@ struct PostgreSQLSchemaObjects {
     }
 
     private func stays(_ index: SQLIndex, _ statement: String) -> Bool {
-        unrenamed.contains(index.table) && present.contains(index.name) && newIndexes.contains { $0.statement == statement }
+        unrenamed.contains(index.table) && present.contains(index.name) && !derived.contains(index.name)
+            && newIndexes.contains { $0.statement == statement }
     }
 
     private func stays(_ key: PostgreSQLSchema.ForeignKey) -> Bool {
