@@ -31,12 +31,16 @@ import Testing
         return try #require(NSManagedObjectModel(contentsOf: versions.appendingPathComponent("Two.xcdatamodel")))
     }
 
-    @Test func aRenamingThatOnlyTheVersionInTheFileKnowsKeepsTheValues() throws {
+    /// A copy of the model, and one merged of it alone, have the same versions beside them.
+    @Test(arguments: ["read", "copied", "merged"]) func aRenamingThatOnlyTheVersionInTheFileKnowsKeepsTheValues(_ origin: String) throws {
         // The copy in the store does not know the identifier.
         try store.open(model(entity("Item", text("title")))) { $0.insert("Item", ["title": "kept"]) }
         let cached = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: store.url)
         #expect(cached.entitiesByName["Item"]?.attributesByName["title"]?.renamingIdentifier == "title")
-        try store.migrate(to: try writeVersions())
+        var model: NSManagedObjectModel? = try writeVersions()
+        if origin == "copied" { model = model?.copy() as? NSManagedObjectModel }
+        if origin == "merged" { model = NSManagedObjectModel(byMerging: [model].compactMap { $0 }) }
+        try store.migrate(to: try #require(model))
         #expect(store.file.rows("SELECT ZNAME FROM ZITEM") == [["kept"]])
     }
 
