@@ -1,6 +1,36 @@
 // How objects enter the context.
 
 extension NSManagedObjectContext {
+    /// Inserts an object that has no context, or takes back the deletion of one of this context's.
+    func insertGiven(_ object: NSManagedObject) {
+        let hasValues = !object.flags.contains(.invalid) && !object.flags.isSuperset(of: [.deletionSaved, .inaccessible])
+        precondition(hasValues, Self.leftBehind(object))
+        if object.registry === registry { return insertFormer(object) }
+        precondition(
+            object.registry == nil,
+            object.flags.contains(.deletionSaved)
+                ? Self.leftBehind(object)
+                : "\(object.layout.name) \(object.descriptionOfIdentity) already belongs to another context.")
+        insertNew(object, initialValues: .none)
+    }
+
+    private static func leftBehind(_ object: NSManagedObject) -> String {
+        "\(object.layout.name) \(object.descriptionOfIdentity) cannot be inserted: its context was reset or is gone, its store was removed, "
+            + "or its deletion was saved elsewhere. Make a new object."
+    }
+
+    /// An object that was new when it left the context is new again, without being told that it is inserted.
+    func insertAgain(_ object: NSManagedObject) {
+        if object.flags.isSuperset(of: [.discarded, .inEvent]) {
+            // The event in which it was deleted has not ended: it has not left yet.
+            changes.takeBackDiscarding(of: object)
+        } else {
+            if object.flags.contains(.discarded) { finishDiscarding(object) }
+            changes.insert(object, in: registry)
+        }
+        adoptIdentity(of: object)
+    }
+
     /// Has a new object found by the ID that it was given before it was inserted. A place in a store that is none of this context's is given
     /// up, and so is the ID that goes with it.
     func adoptIdentity(of object: NSManagedObject) {

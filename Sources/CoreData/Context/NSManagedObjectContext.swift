@@ -233,17 +233,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Whether there is anything to save.
     open var hasChanges: Bool { changes.hasChanges }
 
-    /// Inserts an object that was made without a context.
-    open func insert(_ object: NSManagedObject) {
-        if object.registry === registry {
-            if object.flags.contains(.deleted) { changes.undelete(object) }
-            return
-        }
-        precondition(
-            object.registry == nil,
-            "\(object.layout.name) \(object.descriptionOfIdentity) already belongs to another context.")
-        insertNew(object, initialValues: .none)
-    }
+    /// Inserts an object that was made without a context, or was new when it was deleted. An object of this context that was deleted is
+    /// there again, also where its deletion was saved; others are left alone. The object keeps a temporary ID that it has.
+    open func insert(_ object: NSManagedObject) { insertGiven(object) }
 
     /// Marks an object for deletion by the next save. A new object just leaves the context. One that is being deleted, or whose
     /// `prepareForDeletion()` is running, is left alone.

@@ -154,4 +154,121 @@ import Testing
         #expect(ada.objectID.persistentStore === other)
         #expect(SQLiteFile(url).column("SELECT ZNAME FROM ZAUTHOR") == ["Ada"])
     }
+
+    @Test("137: An object whose context was reset cannot be inserted: its values are gone")
+    func anObjectWhoseContextWasResetCannotBeInserted() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let library = try Library(.inMemory)
+            let ada = library.context.author("Ada")
+            library.context.reset()
+            library.newContext().insert(ada)
+        }
+        let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(message.contains("its context was reset"), "\(message)")
+    }
+
+    // MARK: - Deleted and inserted again
+
+    @Test("97: A new object that is deleted and inserted again in one event is saved", arguments: [false, true], [false, true])
+    func aNewObjectMayComeBackInTheSameEvent(isOfFormerEvent: Bool, obtainsID: Bool) throws {
+        let library = try Library()
+        let context = library.context
+        let log = NotificationLog(.NSManagedObjectContextObjectsDidChange, from: context)
+        let ada = context.author("Ada")
+        let book = context.book("Notes", by: ada)
+        if isOfFormerEvent { context.processPendingChanges() }
+        if obtainsID { try context.obtainPermanentIDs(for: [ada]) }
+        let former = ada.objectID
+        log.clear()
+        for _ in 0..<2 {
+            context.delete(ada)
+            #expect(context.insertedObjects == [book])
+            context.insert(ada)
+            #expect(context.insertedObjects == [ada, book])
+        }
+        #expect(ada.isInserted)
+        #expect(!ada.isDeleted)
+        context.processPendingChanges()
+        #expect(log.count == 1)
+        #expect(log.all.first?.objects(NSDeletedObjectsKey) == [])
+        #expect(log.all.first?.objects(NSInsertedObjectsKey).contains(ada) == !isOfFormerEvent)
+        #expect(ada.managedObjectContext === context)
+        #expect(ada.objectID == former)
+        #expect(context.registeredObject(for: former) === ada)
+        #expect(book.author === ada)
+        try context.save()
+        try expectSaved(ada, "Ada", library)
+        #expect(library.file.column("SELECT ZTITLE FROM ZBOOK WHERE ZAUTHOR = (SELECT Z_PK FROM ZAUTHOR)") == ["Notes"])
+    }
+
+    @Test("97: It may be deleted once more") func itMayBeDeletedOnceMore() throws {
+        let library = try Library()
+        let ada = library.context.author("Ada")
+        let book = library.context.book("Notes", by: ada)
+        library.context.delete(ada)
+        library.context.insert(ada)
+        library.context.delete(ada)
+        try library.context.save()
+        #expect(ada.managedObjectContext == nil)
+        #expect(book.author == nil)
+        #expect(library.file.value("SELECT count(*) FROM ZAUTHOR") == "0")
+    }
+
+    @Test("97: An observer of the event may insert it again") func anObserverOfTheEventMayInsertItAgain() throws {
+        let library = try Library()
+        let ada = library.context.author("Ada")
+        library.context.processPendingChanges()
+        let former = ada.objectID
+        library.context.delete(ada)
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextObjectsDidChange, object: library.context, queue: nil
+        ) { notification in
+            for object in notification.objects(NSDeletedObjectsKey) { (notification.object as? NSManagedObjectContext)?.insert(object) }
+        }
+        library.context.processPendingChanges()
+        NotificationCenter.default.removeObserver(token)
+        #expect(ada.objectID == former)
+        #expect(library.context.insertedObjects == [ada])
+        try library.context.save()
+        try expectSaved(ada, "Ada", library)
+    }
+
+    @Test("140: What was inserted, deleted and inserted in one event is undone as one insertion")
+    func deletionAndInsertionInOneEventAreUndoneAsOneInsertion() throws {
+        let desk = try UndoDesk(.sqlite)
+        try desk.begin()
+        var author: LibraryAuthor?
+        desk.group {
+            let ada = desk.context.author("Ada")
+            desk.context.delete(ada)
+            desk.context.insert(ada)
+            author = ada
+        }
+        let ada = try #require(author)
+        desk.context.undo()
+        #expect(!desk.context.hasChanges)
+        desk.context.redo()
+        #expect(desk.context.insertedObjects == [ada])
+        try desk.save()
+        try expectSaved(ada, "Ada", desk.library)
+        #expect(desk.library.file.column("SELECT ZNAME FROM ZAUTHOR") == ["Ada"])
+    }
+
+    @Test("An object whose deletion was saved may be inserted again, and is the same row", arguments: StoreKind.allCases)
+    func anObjectWhoseDeletionWasSavedMayBeInsertedAgain(kind: StoreKind) throws {
+        let library = try Library(kind)
+        let ada = library.context.author("Ada", born: 1815)
+        try library.context.save()
+        let former = ada.objectID
+        library.context.delete(ada)
+        try library.context.save()
+        #expect(try library.newContext().authors().isEmpty)
+        library.context.insert(ada)
+        #expect(ada.isInserted)
+        #expect(ada.managedObjectContext === library.context)
+        try library.context.save()
+        #expect(ada.objectID == former)
+        #expect(ada.born == 1815)
+        try expectSaved(ada, "Ada", library)
+    }
 }

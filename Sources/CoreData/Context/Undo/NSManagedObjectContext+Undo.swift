@@ -129,13 +129,6 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// An object that was new when it left the context is new again, without being told that it is inserted.
-    func insertAgain(_ object: NSManagedObject) {
-        if object.flags.contains(.discarded) { finishDiscarding(object) }
-        changes.insert(object, in: registry)
-        adoptIdentity(of: object)
-    }
-
     /// An object whose deletion was saved is saved again, under its former key.
     func revive(_ object: NSManagedObject) {
         if object.key < 0, registry.hasProvisionalKeys {
