@@ -1,4 +1,4 @@
-// How objects enter the context.
+// How objects enter the context, and the places in stores that new ones are to have.
 
 extension NSManagedObjectContext {
     /// Inserts an object that has no context, or takes back the deletion of one of this context's.
@@ -55,5 +55,28 @@ extension NSManagedObjectContext {
         guard let store = registry.store(number: Int(object.storeNumber)) else { return false }
         guard let objectID = extras.objectID, !objectID.isTemporaryID else { return object.key > 0 || registry.hasProvisionalKeys }
         return objectID.anyStore === store
+    }
+
+    // MARK: - Places in stores
+
+    /// Puts a new object into a store when it is saved.
+    func assignNew(_ object: NSManagedObject, to store: NSPersistentStore) {
+        precondition(
+            object.flags.contains(.inserted), "Only a new object can be assigned to a store: \(object.descriptionOfIdentity)")
+        if object.extras?.keepsPlace == true {
+            precondition(
+                Int(object.storeNumber) == store.number,
+                "\(object.layout.name) \(object.descriptionOfIdentity) has a permanent ID and cannot be assigned to another store: assign "
+                    + "objects before they get permanent IDs.")
+            return
+        }
+        // That of an attempt to save which is under way.
+        if object.storeNumber >= 0 { object.giveUpKey() }
+        assignedStores[ObjectIdentifier(object)] = store
+    }
+
+    /// Takes the places of a save that failed from new objects: the next one gives them others, in the stores that are there by then.
+    func giveUpKeys() {
+        for object in changes.inserted.objects where object.storeNumber >= 0 && object.extras?.keepsPlace != true { object.giveUpKey() }
     }
 }

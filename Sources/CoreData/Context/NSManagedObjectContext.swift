@@ -259,12 +259,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         conflictChecks.insert(object)
     }
 
-    /// Puts new objects of an entity into a certain store.
+    /// Puts a new object into a certain store when it is saved; it must not have a permanent ID yet.
     open func assign(_ object: Any, to store: NSPersistentStore) {
-        guard let object = object as? NSManagedObject else { return }
-        precondition(
-            object.flags.contains(.inserted), "Only a new object can be assigned to a store: \(object.descriptionOfIdentity)")
-        assignedStores[ObjectIdentifier(object)] = store
+        if let object = object as? NSManagedObject { assignNew(object, to: store) }
     }
 
     /// Saves all pending changes to the stores, or throws and leaves both the stores and the context as they were.

@@ -144,7 +144,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     /// The object's identity: temporary until its first save, permanent afterwards.
     public final var objectID: NSManagedObjectID {
         if let objectID = extras?.objectID { return objectID }
-        if flags.contains(.inserted) && extras?.deletedRow == nil /* as which it comes back */ || storeNumber < 0 {
+        if flags.contains(.inserted) && extras?.deletedRow == nil /* as which it comes back */ || storeNumber < 0 || heldRegistry == nil {
             if let objectID = registry?.permanentID(ofNew: self) { return objectID }
             let identities = registry?.identities
             let objectID = identities.map { $0.objectID(ofSerial: $0.nextSerial(), layout) } ?? TemporaryIdentities.freeObjectID(layout)

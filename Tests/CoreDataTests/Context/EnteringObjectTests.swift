@@ -270,5 +270,11 @@ import Testing
         #expect(ada.objectID == former)
         #expect(ada.born == 1815)
         try expectSaved(ada, "Ada", library)
+        // It leaves again like any other, and keeps its identity.
+        library.context.delete(ada)
+        try library.context.save()
+        library.context.insert(ada)
+        library.context.rollback()
+        #expect(ada.objectID == former)
     }
 }

@@ -115,8 +115,9 @@ private struct ChildChanges {
             objectID = parent.registry.identities.objectID(ofSerial: 0 &- change.key, change.layout)
         }
         object.makeExtras().objectID = objectID
-        if let coordinator = parent.persistentStoreCoordinator, coordinator.persistentStores.count > 1,
-            let store = parent.registry.store(number: rows.store)
+        // Where it would come to another one by itself.
+        if let coordinator = parent.persistentStoreCoordinator, let store = parent.registry.store(number: rows.store),
+            (try? coordinator.store(for: change.layout, assigned: nil)) !== store
         {
             parent.assignedStores[ObjectIdentifier(object)] = store
         }
