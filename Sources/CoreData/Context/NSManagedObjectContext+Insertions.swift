@@ -79,4 +79,12 @@ extension NSManagedObjectContext {
     func giveUpKeys() {
         for object in changes.inserted.objects where object.storeNumber >= 0 && object.extras?.keepsPlace != true { object.giveUpKey() }
     }
+
+    /// Forgets the assignments of objects that are not to be inserted any more: others may be made at their addresses.
+    func forgetAssignments() {
+        if assignedStores.isEmpty { return }
+        var pending: Set<ObjectIdentifier> = []
+        changes.inserted.objects.forEachUnretained { pending.insert(ObjectIdentifier($0)) }
+        assignedStores = assignedStores.filter { pending.contains($0.key) }
+    }
 }

@@ -95,6 +95,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         objects.forEachUnretained { invalidate($0) }
         changes.removeAll()
         temporaryObjects.removeAll()
+        assignedStores.removeAll()
         conflictChecks.removeAll()
         retained.removeAll()
         recentBatches.removeAll()

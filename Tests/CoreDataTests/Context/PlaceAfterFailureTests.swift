@@ -152,4 +152,47 @@ import Testing
         let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(message.contains("has a permanent ID and cannot be assigned to another store"), "\(message)")
     }
+
+    // MARK: - Assignments
+
+    @Test("129: A reset forgets assignments, whatever is made at the addresses of the objects", arguments: [false, true])
+    func aResetForgetsAssignments(inTree: Bool) throws {
+        let library = try Library()
+        let second = try addStore("second", to: library)
+        let context = inTree ? NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType) : library.context
+        if inTree { context.parent = library.context }
+        for number in 0..<200 { context.assign(context.author("\(number)"), to: second) }
+        if inTree { try context.save() }
+        context.reset()
+        library.context.reset()
+        for number in 0..<200 { library.context.author("\(number)") }
+        try library.context.save()
+        #expect(names("second", library) == [])
+        #expect(library.file.value("SELECT count(*) FROM ZAUTHOR") == "200")
+    }
+
+    @Test("129: A save of some objects leaves the assignments of others") func aSaveOfSomeObjectsLeavesTheOthersAssignments() throws {
+        let library = try Library()
+        let second = try addStore("second", to: library)
+        let (ada, ben) = (library.context.author("Ada"), library.context.author("Ben"))
+        for author in [ada, ben] { library.context.assign(author, to: second) }
+        let request = NSSaveChangesRequest(inserted: [ada], updated: nil, deleted: nil, locked: nil)
+        _ = try library.coordinator.execute(request, with: library.context)
+        #expect(ben.isInserted)
+        try library.context.save()
+        #expect(ben.objectID.persistentStore === second)
+        #expect(names("second", library) == ["Ada", "Ben"])
+    }
+
+    @Test("129: An object that is deleted and inserted again in one event keeps its assignment")
+    func anAssignmentOutlivesADeletionThatIsTakenBack() throws {
+        let library = try Library()
+        let second = try addStore("second", to: library)
+        let ada = library.context.author("Ada")
+        library.context.assign(ada, to: second)
+        library.context.delete(ada)
+        library.context.insert(ada)
+        try library.context.save()
+        #expect(ada.objectID.persistentStore === second)
+    }
 }

@@ -47,7 +47,7 @@ struct SaveCompletion {
             for (_, state) in object.extras?.allToMany ?? [] { state.changesWereSaved() }
             updatedObjects.append(object)
         }
-        context.assignedStores.removeAll()
+        context.forgetAssignments()
         context.conflictChecks.removeAll()
         context.tellChildrenOfKeys()
         if let journal = context.journal {
