@@ -107,6 +107,12 @@ extension ChangeTracker {
         change(object)
     }
 
+    /// A new object that was deleted in the present event is to be inserted again.
+    func takeBackDiscarding(of object: NSManagedObject) {
+        object.takeBackDiscarding()
+        inserted.append(object)
+    }
+
     /// A deletion is taken back, and the object is as it was.
     func takeBackDeletion(of object: NSManagedObject) {
         deleted.remove(object)

@@ -64,7 +64,15 @@ extension NSManagedObjectContext {
     /// A new object that was deleted is no longer part of the context; it may be inserted again.
     func finishDiscarding(_ object: NSManagedObject) {
         assignedStores[ObjectIdentifier(object)] = nil
-        if object.storeNumber >= 0 { registry.unregister(object) }
+        if object.storeNumber >= 0 {
+            registry.unregister(object)
+            if let extras = object.extras, extras.keepsPlace {
+                // Nobody could say later which store it is.
+                extras.objectID = object.objectID
+            } else {
+                object.giveUpKey()
+            }
+        }
         if let objectID = object.extras?.objectID { temporaryObjects[objectID.identity] = nil }
         object.leaveContext()
     }

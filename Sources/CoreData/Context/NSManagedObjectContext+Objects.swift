@@ -32,6 +32,7 @@ extension NSManagedObjectContext {
         }
         if object.flags.contains(.checked) { ConcurrencyDebug.check(self, "insert an object") }
         changes.insert(object, in: registry)
+        if object.extrasReference != nil { adoptIdentity(of: object) }
         // The registry keeps the layouts alive where it has a coordinator.
         if registry.modelIdentity == nil { _ = object.makeExtras() }
         switch initialValues {

@@ -95,6 +95,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         objects.forEachUnretained { invalidate($0) }
         changes.removeAll()
         temporaryObjects.removeAll()
+        assignedStores.removeAll()
         conflictChecks.removeAll()
         retained.removeAll()
         recentBatches.removeAll()
@@ -233,17 +234,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Whether there is anything to save.
     open var hasChanges: Bool { changes.hasChanges }
 
-    /// Inserts an object that was made without a context.
-    open func insert(_ object: NSManagedObject) {
-        if object.registry === registry {
-            if object.flags.contains(.deleted) { changes.undelete(object) }
-            return
-        }
-        precondition(
-            object.registry == nil,
-            "\(object.layout.name) \(object.descriptionOfIdentity) already belongs to another context.")
-        insertNew(object, initialValues: .none)
-    }
+    /// Inserts an object that was made without a context, or was new when it was deleted. An object of this context that was deleted is
+    /// there again, also where its deletion was saved; others are left alone. The object keeps a temporary ID that it has.
+    open func insert(_ object: NSManagedObject) { insertGiven(object) }
 
     /// Marks an object for deletion by the next save. A new object just leaves the context. One that is being deleted, or whose
     /// `prepareForDeletion()` is running, is left alone.
@@ -267,12 +260,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         conflictChecks.insert(object)
     }
 
-    /// Puts new objects of an entity into a certain store.
+    /// Puts a new object into a certain store when it is saved; it must not have a permanent ID yet.
     open func assign(_ object: Any, to store: NSPersistentStore) {
-        guard let object = object as? NSManagedObject else { return }
-        precondition(
-            object.flags.contains(.inserted), "Only a new object can be assigned to a store: \(object.descriptionOfIdentity)")
-        assignedStores[ObjectIdentifier(object)] = store
+        if let object = object as? NSManagedObject { assignNew(object, to: store) }
     }
 
     /// Saves all pending changes to the stores, or throws and leaves both the stores and the context as they were.

@@ -144,19 +144,17 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     /// The object's identity: temporary until its first save, permanent afterwards.
     public final var objectID: NSManagedObjectID {
         if let objectID = extras?.objectID { return objectID }
-        if flags.contains(.inserted) && extras?.deletedRow == nil /* as whose row it comes back */ || storeNumber < 0 {
+        if flags.contains(.inserted) && extras?.deletedRow == nil /* as which it comes back */ || storeNumber < 0 || heldRegistry == nil {
             if let objectID = registry?.permanentID(ofNew: self) { return objectID }
-            let extras = makeExtras()
-            let serial = registry?.identities.nextSerial() ?? ObjectRegistry.nextFreeSerial()
-            let objectID = NSManagedObjectID(
-                temporary: serial, in: registry?.identities.space ?? ObjectRegistry.freeSpace, layout: layout)
-            extras.objectID = objectID
+            let identities = registry?.identities
+            let objectID = identities.map { $0.objectID(ofSerial: $0.nextSerial(), layout) } ?? TemporaryIdentities.freeObjectID(layout)
+            makeExtras().objectID = objectID
             registry?.noteTemporaryID(objectID, of: self)
             return objectID
         }
         if key < 0, let registry, registry.hasProvisionalKeys {
             // Saved to a parent context: the ID is the one that the object has there.
-            return NSManagedObjectID(temporary: 0 &- key, in: registry.identities.space, layout: layout)
+            return registry.identities.objectID(ofSerial: 0 &- key, layout)
         }
         guard let store = registry?.store(number: Int(storeNumber)) else {
             // An object keeps its identity whatever became of its store.

@@ -2,6 +2,9 @@ import Foundation
 
 /// What an object needs only once its relationships or its temporary ID are used.
 final class ObjectExtras {
+    /// Whether the object keeps its place in a store though it is not saved there: its ID is permanent, or it comes back as a deleted row.
+    var keepsPlace: Bool { objectID?.isTemporaryID == false || deletedRow != nil || isRevived }
+
     // Collections are nil instead of empty, so that making and freeing extras counts no references.
 
     /// Values of transient and undefined properties.

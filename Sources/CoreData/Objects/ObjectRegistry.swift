@@ -220,11 +220,6 @@ class ObjectRegistry: @unchecked Sendable {
         return provisionalObject(TemporaryIdentities.PermanentKey(serial: serial, root: root, store: -1, key: 0))
     }
 
-    /// Serials of objects that have no context.
-    static func nextFreeSerial() -> Int64 { freeSerial.wrappingAdd(1, ordering: .relaxed).newValue }
-    private static let freeSerial = Atomic<Int64>(0)
-    static let freeSpace = UUID()
-
     /// The key of an object that may be known by a provisional one, in the place of which this context has a permanent one.
     final func currentKey(_ key: Int64) -> Int64 {
         guard key < 0, hasProvisionalKeys else { return key }

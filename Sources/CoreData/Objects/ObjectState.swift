@@ -69,9 +69,9 @@ extension NSManagedObject {
 
     /// Belongs to a context from now on.
     @inline(__always)
-    private final func join(_ registry: ObjectRegistry) {
+    private final func join(_ registry: ObjectRegistry?) {
         let former = state.heldRegistry
-        state.heldRegistry = .passRetained(registry)
+        state.heldRegistry = registry.map(Unmanaged.passRetained)
         former?.release()
     }
 
@@ -80,9 +80,7 @@ extension NSManagedObject {
         state.flags.remove([.inserted, .deleted, .discarded, .propagated, .changedInSave])
         // The registry kept the layouts alive.
         withExtras { $0.modelLayout = layout.model }
-        let former = state.heldRegistry
-        state.heldRegistry = nil
-        former?.release()
+        join(nil)
         transitionEnded()
     }
 }
@@ -108,10 +106,7 @@ extension NSManagedObject {
     }
 
     /// Has no place in a store any more, and takes another one at the next attempt to save.
-    final func giveUpKey() {
-        state.key = 0
-        state.storeNumber = -1
-    }
+    final func giveUpKey() { take(key: 0, store: -1) }
 
     /// Another object stands for the row: this one goes unregistered.
     final func leavePlaceToTwin() { state.storeNumber = -1 }
@@ -392,6 +387,12 @@ extension NSManagedObject {
         state.flags.remove([.inserted, .updated])
         state.flags.insert(.discarded)
         transitionEnded()
+    }
+
+    /// A new object that was deleted in the present event is as it was.
+    final func takeBackDiscarding() {
+        state.flags.remove([.deleted, .discarded, .propagated])
+        state.flags.insert([.inserted, .changedInSave])
     }
 
     /// Neither changed nor deleted any more.

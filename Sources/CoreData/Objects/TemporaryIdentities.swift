@@ -22,10 +22,12 @@ final class TemporaryIdentities: Sendable {
         var keys: [PermanentKey] = []
         /// Places in `keys`, by serial.
         var places: [Int64: Int] = [:]
+        /// Serials of objects that were asked for their IDs before they were inserted into one of the contexts.
+        var adopted: Set<Int64> = []
     }
 
     /// Distinguishes these identities from those of other trees.
-    let space = UUID()
+    private let space = UUID()
     private let state = Mutex(State())
 
     func nextSerial() -> Int64 { nextSerials(1) }
@@ -37,6 +39,46 @@ final class TemporaryIdentities: Sendable {
             return $0.serial - Int64(count) + 1
         }
     }
+
+    /// The temporary ID of a serial.
+    func objectID(ofSerial serial: Int64, _ layout: EntityLayout) -> NSManagedObjectID {
+        NSManagedObjectID(temporary: serial, in: space(ofSerial: serial), layout: layout)
+    }
+
+    /// The identity of a serial.
+    func identity(ofSerial serial: Int64) -> NSManagedObjectID.Identity { .temporary(space(ofSerial: serial), serial: serial) }
+
+    private func space(ofSerial serial: Int64) -> UUID { serial > Self.lastTreeSerial ? Self.freeSpace : space }
+
+    /// The serial of a temporary ID that an object of these contexts has or had; nil for another ID.
+    fileprivate func serial(of identity: NSManagedObjectID.Identity) -> Int64? {
+        guard case .temporary(let other, let serial) = identity else { return nil }
+        if other == space { return serial }
+        return other == Self.freeSpace && state.withLock { $0.adopted.contains(serial) } ? serial : nil
+    }
+
+    // MARK: - Objects outside of contexts
+
+    /// The serials of objects that have no context are above those of all trees, so that the objects keep them when they are inserted.
+    private static let lastTreeSerial: Int64 = 1 << 62
+    private static let freeSerial = Atomic<Int64>(lastTreeSerial)
+    private static let freeSpace = UUID()
+
+    /// A temporary ID for an object that has no context.
+    static func freeObjectID(_ layout: EntityLayout) -> NSManagedObjectID {
+        NSManagedObjectID(temporary: freeSerial.wrappingAdd(1, ordering: .relaxed).newValue, in: freeSpace, layout: layout)
+    }
+
+    /// Takes the temporary ID of an object that is inserted for one of these contexts' own.
+    ///
+    /// - Returns: false for an ID of another tree.
+    func adopt(_ objectID: NSManagedObjectID) -> Bool {
+        guard case .temporary(let other, let serial) = objectID.identity else { return false }
+        if other == Self.freeSpace { state.withLock { _ = $0.adopted.insert(serial) } }
+        return other == space || other == Self.freeSpace
+    }
+
+    // MARK: - Permanent keys
 
     /// How many permanent keys are known.
     var count: Int { state.withLock { $0.keys.count } }
@@ -64,8 +106,5 @@ final class TemporaryIdentities: Sendable {
 
 extension NSManagedObjectID {
     /// The serial of a temporary ID of a tree of contexts; nil for another one.
-    func serial(in identities: TemporaryIdentities) -> Int64? {
-        guard case .temporary(identities.space, let serial) = identity else { return nil }
-        return serial
-    }
+    func serial(in identities: TemporaryIdentities) -> Int64? { identities.serial(of: identity) }
 }

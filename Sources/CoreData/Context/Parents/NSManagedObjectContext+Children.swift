@@ -1,7 +1,7 @@
 // What a context is asked by its children: its objects as rows, with what is unsaved.
 
 extension NSManagedObjectContext {
-    /// The key by which children know an object: that of its row, or a provisional one.
+    /// The key by which children know an object: that of its row, or a provisional one; 0 for an object that is not in the context.
     func childKey(of object: NSManagedObject) -> Int64 {
         if object.flags.contains(.inserted) || object.key == 0 {
             let objectID = object.objectID
@@ -14,7 +14,7 @@ extension NSManagedObjectContext {
     func object(withChildKey key: Int64, of layout: EntityLayout, store: Int) -> NSManagedObject? {
         if let object = registry.object(store: store, root: layout.rootIndex, key: key) { return object }
         guard key < 0 else { return nil }
-        if let object = temporaryObjects[.temporary(registry.identities.space, serial: 0 &- key)]?.object { return object }
+        if let object = temporaryObjects[registry.identities.identity(ofSerial: 0 &- key)]?.object { return object }
         return registry.object(withSerial: 0 &- key, root: layout.rootIndex)
     }
 

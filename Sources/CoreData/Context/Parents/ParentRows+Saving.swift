@@ -106,24 +106,22 @@ private struct ChildChanges {
             return former
         }
         let object = parent.makeObject(of: change.layout)
-        let identities = parent.registry.identities
         let objectID: NSManagedObjectID
         if change.key > 0, let store = parent.registry.store(number: rows.store) {
             // The child has obtained a permanent one.
             object.take(key: change.key, store: rows.store)
             objectID = NSManagedObjectID(key: change.key, layout: change.layout, store: store)
         } else {
-            objectID = NSManagedObjectID(temporary: 0 &- change.key, in: identities.space, layout: change.layout)
-            parent.temporaryObjects[objectID.identity] = WeakObject(object)
+            objectID = parent.registry.identities.objectID(ofSerial: 0 &- change.key, change.layout)
         }
         object.makeExtras().objectID = objectID
-        if let coordinator = parent.persistentStoreCoordinator, coordinator.persistentStores.count > 1,
-            let store = parent.registry.store(number: rows.store)
+        // Where it would come to another one by itself.
+        if let coordinator = parent.persistentStoreCoordinator, let store = parent.registry.store(number: rows.store),
+            (try? coordinator.store(for: change.layout, assigned: nil)) !== store
         {
             parent.assignedStores[ObjectIdentifier(object)] = store
         }
         parent.insertNew(object)
-        if change.key > 0 { parent.registry.register(object) }
         return object
     }
 

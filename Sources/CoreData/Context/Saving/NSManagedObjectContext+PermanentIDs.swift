@@ -4,7 +4,12 @@ extension NSManagedObjectContext {
         let fresh = objects.filter { object in
             object.registry === registry && object.flags.contains(.inserted) && (object.storeNumber < 0 || object.key < 0)
         }
-        try KeyAssignment(coordinator, self, isPermanent: true).assign(to: ContiguousArray(fresh))
+        do {
+            try KeyAssignment(coordinator, self, isPermanent: true).assign(to: ContiguousArray(fresh))
+        } catch {
+            giveUpKeys()
+            throw error
+        }
         for object in objects where object.flags.contains(.inserted) && object.storeNumber >= 0 {
             guard object.extras?.objectID?.isTemporaryID ?? true else { continue }
             guard let store = registry.store(number: Int(object.storeNumber)) else { continue }

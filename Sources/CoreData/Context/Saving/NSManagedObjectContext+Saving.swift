@@ -134,10 +134,14 @@ extension NSManagedObjectContext {
         var objects = initial
         var past: PastConflicts?
         var rounds = 0
+        var isWritten = false
+        defer { if !isWritten { giveUpKeys() } }
         while true {
             do {
                 var attempt = SaveAttempt(objects, coordinator, self)
-                return try attempt.run()
+                let written = try attempt.run()
+                isWritten = true
+                return written
             } catch let conflicts as StoreConflicts {
                 rounds += 1
                 if rounds > Self.maximumConflictRounds {

@@ -23,7 +23,7 @@ struct SaveCompletion {
             batch.inserted.forEachUnretained { object in
                 adopt(outcome.inserted.rows[index], object)
                 index += 1
-                if !context.temporaryObjects.isEmpty { forgetTemporaryID(of: object) }
+                forgetTemporaryID(of: object)
             }
             context.changes.endInsertion(of: batch.inserted)
             register(batch.inserted, store)
@@ -47,7 +47,7 @@ struct SaveCompletion {
             for (_, state) in object.extras?.allToMany ?? [] { state.changesWereSaved() }
             updatedObjects.append(object)
         }
-        context.assignedStores.removeAll()
+        context.forgetAssignments()
         context.conflictChecks.removeAll()
         context.tellChildrenOfKeys()
         if let journal = context.journal {
@@ -71,7 +71,7 @@ struct SaveCompletion {
     }
 
     private func forgetTemporaryID(of object: NSManagedObject) {
-        guard let objectID = object.extras?.objectID, objectID.isTemporaryID else { return }
+        guard let objectID = object.extrasReference?._withUnsafeGuaranteedRef({ $0.objectID }), objectID.isTemporaryID else { return }
         context.temporaryObjects[objectID.identity] = nil
         object.extras?.objectID = nil
         context.noteKey(of: object, inPlaceOf: objectID)

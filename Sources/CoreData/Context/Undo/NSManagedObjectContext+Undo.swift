@@ -129,19 +129,11 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// An object that was new when it left the context is new again, without being told that it is inserted.
-    func insertAgain(_ object: NSManagedObject) {
-        if object.flags.contains(.discarded) { finishDiscarding(object) }
-        changes.insert(object, in: registry)
-        guard let objectID = object.extras?.objectID else { return }
-        if objectID.isTemporaryID { temporaryObjects[objectID.identity] = WeakObject(object) } else { registry.register(object) }
-    }
-
     /// An object whose deletion was saved is saved again, under its former key.
     func revive(_ object: NSManagedObject) {
         if object.key < 0, registry.hasProvisionalKeys {
             // Known in this tree by a temporary ID, under which it is new again.
-            let objectID = NSManagedObjectID(temporary: 0 &- object.key, in: registry.identities.space, layout: object.layout)
+            let objectID = registry.identities.objectID(ofSerial: 0 &- object.key, object.layout)
             object.makeExtras().objectID = objectID
             registry.noteTemporaryID(objectID, of: object)
         }
