@@ -55,6 +55,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// What `lock()` and `unlock()` work on. Nothing in the framework waits for it.
     let userLock = NSRecursiveLock()
 
+    /// Where stores are added asynchronously, one after the other.
+    let additions = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator.additions")
+
     private let queue: DispatchQueue
     private let queueKey = DispatchSpecificKey<Bool>()
 
@@ -207,7 +210,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// - Parameters:
     ///   - storeDescription: the store's type, place, configuration and options.
     ///   - block: called once with the description and the error, if any: before the method returns, or later on a
-    ///     background queue if the description asks for adding asynchronously.
+    ///     background queue if the description asks for adding asynchronously. Those are added one after the other.
     open func addPersistentStore(
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
