@@ -23,6 +23,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Where each property of the model lies in rows and objects.
     let modelLayout: ModelLayout
 
+    /// A number that no other coordinator of the process has; never 0.
+    let serialNumber = NSPersistentStoreCoordinator.serialNumbers.wrappingAdd(1, ordering: .relaxed).newValue
+    private static let serialNumbers = Atomic<Int>(0)
+
     /// A store and which entities it holds.
     struct AddedStore {
         let store: NSPersistentStore

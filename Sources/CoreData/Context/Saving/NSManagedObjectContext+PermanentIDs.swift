@@ -5,7 +5,7 @@ extension NSManagedObjectContext {
             object.registry === registry && object.flags.contains(.inserted) && (object.storeNumber < 0 || object.key < 0)
         }
         try KeyAssignment(coordinator, self, isPermanent: true).assign(to: ContiguousArray(fresh))
-        for object in objects where object.flags.contains(.inserted) && object.storeNumber >= 0 {
+        for object in objects where object.registry === registry && object.flags.contains(.inserted) && object.storeNumber >= 0 {
             guard object.extras?.objectID?.isTemporaryID ?? true else { continue }
             guard let store = registry.store(number: Int(object.storeNumber)) else { continue }
             adoptPermanentID(object, in: store)
