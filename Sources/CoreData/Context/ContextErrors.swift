@@ -78,6 +78,15 @@ extension CoreDataErrors {
             recovery: "Use the ID in a context of the coordinator that it comes from.", userInfo: [NSAffectedObjectsErrorKey: [objectID]])
     }
 
+    static func insertedWithoutCoordinator(_ objects: [NSManagedObject], _ context: String) -> NSError {
+        make(
+            .persistentStoreOperation,
+            "The context\(context) cannot save \(objects.first?.layout.name ?? "an object"): it was inserted when no context above had a "
+                + "persistent store coordinator.",
+            recovery: "Set persistentStoreCoordinator above first; reset the context, and insert the objects anew.",
+            userInfo: [NSAffectedObjectsErrorKey: objects])
+    }
+
     static func storeIsGone(of object: NSManagedObject) -> NSError {
         make(
             .persistentStoreOperation,

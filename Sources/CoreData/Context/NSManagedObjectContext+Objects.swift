@@ -30,6 +30,9 @@ extension NSManagedObjectContext {
         let registry: ContextRegistry = registry
         if let identity = registry.modelIdentity {
             if object.accessorTable.owner._withUnsafeGuaranteedRef({ $0.modelIdentity }) != identity { Self.stopForOtherModel(object) }
+        } else if parentContext != nil {
+            followParent()
+            if modelLayout != nil { return insertNew(object, initialValues: initialValues) }
         }
         if object.flags.contains(.checked) { ConcurrencyDebug.check(self, "insert an object") }
         changes.insert(object, in: registry)
