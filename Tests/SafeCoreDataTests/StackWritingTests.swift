@@ -232,6 +232,20 @@ import Testing
         #expect(try itemNames(in: url) == ["Bolts"])
     }
 
+    @Test func anIDOfAnotherStackNamesTheSameRowIfItsStoreIsTheSame() async throws {
+        let id = try await stack.insertItem("Bolt")
+        let twin = DataStack(model: Shop.model(), store: .file(url))
+        try await twin.write { context in try context.object(with: id, as: ShopItem.self).name = "Nut" }
+        #expect(try itemNames(in: url) == ["Nut"])
+        let other = DataStack(model: Shop.model(), store: .file(folder.file("other.sqlite")))
+        try await other.insertItem("Screw")
+        let error = await #expect(throws: (any Error).self) {
+            try await other.write { context in try context.object(with: id, as: ShopItem.self).name = "Nut" }
+        }
+        #expect((error as NSError?)?.code == NSManagedObjectReferentialIntegrityError)
+        #expect(try itemNames(in: folder.file("other.sqlite")) == ["Screw"])
+    }
+
     @Test func anIDOfAnotherClassIsRefused() async throws {
         let id = try await stack.insertItem("Bolt")
         let error = await #expect(throws: (any Error).self) {

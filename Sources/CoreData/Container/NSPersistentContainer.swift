@@ -152,16 +152,20 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter block: called once for each description with the error, if any: before the method returns, or later on a
-    ///   background queue for descriptions that ask for adding asynchronously.
+    /// - Parameter block: called once for each description with the error, if any, never twice at a time: before the method returns, or
+    ///   later on a background queue for descriptions that ask for adding asynchronously, which come after the others. Either are
+    ///   added, and told of, in the order of the descriptions. What the block does with `viewContext` belongs on the main queue.
     open func loadPersistentStores(
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
-        for description in persistentStoreDescriptions {
+        let descriptions = persistentStoreDescriptions
+        // Those that are added later come last: the block is not to be called on two threads at once.
+        let ordered = descriptions.filter { !$0.shouldAddStoreAsynchronously } + descriptions.filter(\.shouldAddStoreAsynchronously)
+        for description in ordered {
             do {
                 try description.makeDirectory()
             } catch {
-                block(description, error)
+                persistentStoreCoordinator.refuse(description, error, completionHandler: block)
                 continue
             }
             persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)

@@ -61,6 +61,32 @@ extension CoreDataErrors {
             recovery: "Add a store whose configuration has the entity.")
     }
 
+    /// An ID of a store that the coordinator of a context lacks, or of an entity that its model lacks.
+    static func foreignID(_ objectID: NSManagedObjectID, _ context: String, _ stores: [NSPersistentStore]?) -> NSError {
+        let store = objectID.anyStore
+        let reason =
+            if let stores, store.map({ store in stores.contains { store.isTwin(of: $0) } }) ?? true {
+                "the model of its coordinator has no entity '\(objectID.layout.name)'"
+            } else if stores != nil, let store {
+                "its coordinator does not have the store \(StoreName.text(type: store.type, url: store.url))"
+            } else {
+                "it has no persistent store coordinator"
+            }
+        return make(
+            .managedObjectReferentialIntegrity,
+            "The context\(context) cannot find the object with the ID \(objectID.uriRepresentation().absoluteString): \(reason).",
+            recovery: "Use the ID in a context of the coordinator that it comes from.", userInfo: [NSAffectedObjectsErrorKey: [objectID]])
+    }
+
+    static func insertedWithoutCoordinator(_ objects: [NSManagedObject], _ context: String) -> NSError {
+        make(
+            .persistentStoreOperation,
+            "The context\(context) cannot save \(objects.first?.layout.name ?? "an object"): it was inserted when no context above had a "
+                + "persistent store coordinator.",
+            recovery: "Set persistentStoreCoordinator above first; reset the context, and insert the objects anew.",
+            userInfo: [NSAffectedObjectsErrorKey: objects])
+    }
+
     static func storeIsGone(of object: NSManagedObject) -> NSError {
         make(
             .persistentStoreOperation,

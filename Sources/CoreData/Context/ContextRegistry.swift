@@ -11,7 +11,8 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
         contextReference = .passUnretained(context)
         self.coordinator = coordinator
         super.init(
-            modelLayout: coordinator?.modelLayout, isOnMainQueue: context.concurrencyType == .mainQueueConcurrencyType, parent: parent)
+            modelLayout: coordinator?.modelLayout, coordinatorSerial: coordinator?.serialNumber ?? 0,
+            isOnMainQueue: context.concurrencyType == .mainQueueConcurrencyType, parent: parent)
     }
 
     /// The context, nil once it is being deallocated.
@@ -30,6 +31,17 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
         var tokens = coordinator?.formerStoreTokens ?? [:]
         for store in coordinator?.persistentStores ?? [] { tokens[store.number] = store.token }
         removeAll(remembering: tokens)
+    }
+
+    /// The ID that the row of another coordinator's ID has in the own one; nil where that lacks the store or the entity.
+    func ownID(of objectID: NSManagedObjectID) -> NSManagedObjectID? {
+        guard let coordinator else { return nil }
+        for added in coordinator.addedStores {
+            guard let reference = objectID.rowReference(inTwin: added.store) else { continue }
+            return NSManagedObjectID(
+                key: reference.key, layout: coordinator.modelLayout.layouts[reference.layoutIndex], store: added.store)
+        }
+        return nil
     }
 
     override func store(number: Int) -> NSPersistentStore? { coordinator?.store(number: number) }

@@ -9,6 +9,7 @@ extension NSEntityDescription {
     /// let entity = NSEntityDescription.entity(forEntityName: "Item", in: context)
     /// ```
     public class func entity(forEntityName name: String, in context: NSManagedObjectContext) -> NSEntityDescription? {
+        if context.modelLayout == nil { context.followParent() }
         guard let model = context.modelLayout else {
             preconditionFailure(
                 "The context\(context.nameInMessages) has no persistent store coordinator, so no entity can be found in it.")

@@ -10,6 +10,7 @@ extension NSManagedObjectContext {
             if let object = temporaryObjects[objectID.identity]?.object { return object }
             return objectID.serial(in: registry.identities).flatMap { registry.object(withSerial: $0, root: objectID.layout.rootIndex) }
         }
+        if isForeign(objectID) { return ownID(of: objectID).flatMap(registry.object(ofRow:)) }
         guard let number = objectID.anyStore?.number else { return nil }
         return registry.object(store: number, root: objectID.layout.rootIndex, key: key)
     }
@@ -29,6 +30,9 @@ extension NSManagedObjectContext {
         let registry: ContextRegistry = registry
         if let identity = registry.modelIdentity {
             if object.accessorTable.owner._withUnsafeGuaranteedRef({ $0.modelIdentity }) != identity { Self.stopForOtherModel(object) }
+        } else if parentContext != nil {
+            followParent()
+            if modelLayout != nil { return insertNew(object, initialValues: initialValues) }
         }
         if object.flags.contains(.checked) { ConcurrencyDebug.check(self, "insert an object") }
         changes.insert(object, in: registry)
@@ -77,10 +81,19 @@ extension NSManagedObjectContext {
 
     func objectOrFault(with objectID: NSManagedObjectID) -> NSManagedObject {
         if let object = registeredObject(for: objectID) { return object }
+        if isForeign(objectID) {
+            guard let own = ownID(of: objectID) else { stopForForeign(objectID) }
+            return fault(withOwnID: own)
+        }
+        return fault(withOwnID: objectID)
+    }
+
+    private func fault(withOwnID objectID: NSManagedObjectID) -> NSManagedObject {
         guard let key = objectID.key, let number = objectID.anyStore?.number else {
             if let object = faultOfParent(with: objectID) { return object }
             // A temporary ID of another context, or of an object that is gone: a fault that cannot be fulfilled.
-            let object = makeObject(of: objectID.layout)
+            guard let layout = ownLayout(of: objectID) else { stopForForeign(objectID) }
+            let object = makeObject(of: layout)
             object.becomeFault(in: registry)
             object.makeExtras().objectID = objectID
             return object
@@ -89,6 +102,7 @@ extension NSManagedObjectContext {
     }
 
     func loadedObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        if isForeign(objectID) ? ownID(of: objectID) == nil : ownLayout(of: objectID) == nil { throw foreign(objectID) }
         let object = object(with: objectID)
         if object.flags.contains(.deletionSaved) { throw missingRow(objectID) }
         if object.flags.contains(.fault) {

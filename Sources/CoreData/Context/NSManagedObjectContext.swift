@@ -276,12 +276,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The registered object with an ID, without any input or output; nil if the context has none.
     open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? { knownObject(with: objectID) }
 
-    /// The object with an ID: a registered one, or a fault. Does no input or output and does not check that it exists.
+    /// The registered object with an ID, or a fault, unread: it need not exist. Stops the program where the coordinator lacks its store.
     open func object(with objectID: NSManagedObjectID) -> NSManagedObject { objectOrFault(with: objectID) }
 
     /// The object with an ID, loaded.
     ///
-    /// - Throws: code 133000 when there is no such row.
+    /// - Throws: code 133000 when there is no such row, or its store is not among those of the context's coordinator.
     open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         try asOperation { try loadedObject(with: objectID) }
     }

@@ -12,10 +12,20 @@ extension NSPersistentStoreCoordinator {
         }
         // The description and the block are handed over: the caller gets the description back in the block.
         let handedOver = Unchecked((description: storeDescription, block: block))
-        DispatchQueue.global().async {
+        additions.async {
             let (description, block) = handedOver.value
             block(description, Result { try self.add(description) }.failure)
         }
+    }
+
+    /// Says that a store cannot be added, when it would have been its turn.
+    func refuse(
+        _ storeDescription: NSPersistentStoreDescription, _ error: any Error,
+        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    ) {
+        guard storeDescription.shouldAddStoreAsynchronously else { return block(storeDescription, error) }
+        let handedOver = Unchecked((description: storeDescription, block: block))
+        additions.async { handedOver.value.block(handedOver.value.description, error) }
     }
 
     func addStore(

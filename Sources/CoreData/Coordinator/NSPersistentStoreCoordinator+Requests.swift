@@ -41,7 +41,7 @@ extension NSPersistentStoreCoordinator {
     func snapshotStores(holding entity: EntityLayout, affected: [NSPersistentStore]?) -> [NSPersistentStore] {
         addedStores.compactMap { added in
             guard entity.familyIndexes.contains(where: { added.holds[$0] }) else { return nil }
-            if let affected, !affected.contains(where: { $0 === added.store }) { return nil }
+            if let affected, !affected.contains(where: { $0.isTwin(of: added.store) }) { return nil }
             return added.store
         }
     }

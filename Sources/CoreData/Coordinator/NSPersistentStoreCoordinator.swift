@@ -23,6 +23,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Where each property of the model lies in rows and objects.
     let modelLayout: ModelLayout
 
+    /// A number that no other coordinator of the process has; never 0.
+    let serialNumber = NSPersistentStoreCoordinator.serialNumbers.wrappingAdd(1, ordering: .relaxed).newValue
+    private static let serialNumbers = Atomic<Int>(0)
+
     /// A store and which entities it holds.
     struct AddedStore {
         let store: NSPersistentStore
@@ -54,6 +58,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// What `lock()` and `unlock()` work on. Nothing in the framework waits for it.
     let userLock = NSRecursiveLock()
+
+    /// Where stores are added asynchronously, one after the other.
+    let additions = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator.additions")
 
     private let queue: DispatchQueue
     private let queueKey = DispatchSpecificKey<Bool>()
@@ -207,7 +214,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// - Parameters:
     ///   - storeDescription: the store's type, place, configuration and options.
     ///   - block: called once with the description and the error, if any: before the method returns, or later on a
-    ///     background queue if the description asks for adding asynchronously.
+    ///     background queue if the description asks for adding asynchronously. Those are added one after the other.
     open func addPersistentStore(
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void

@@ -163,7 +163,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// - Precondition: the ID is one of this store's.
     open func referenceObject(for objectID: NSManagedObjectID) -> Any {
-        guard let key = objectID.key, let reference = references.reference(for: key, of: objectID.layout) else {
+        // A store that another coordinator has opened numbers its rows by itself.
+        guard let key = objectID.rowReference(in: self)?.key, let reference = references.reference(for: key, of: objectID.layout) else {
             preconditionFailure("The object ID \(objectID) is not one of the store \(StoreName.path(url)).")
         }
         return reference

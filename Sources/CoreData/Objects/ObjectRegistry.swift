@@ -80,6 +80,8 @@ class ObjectRegistry: @unchecked Sendable {
     let modelLayout: ModelLayout?
     /// Which model `modelLayout` is of, to compare without counting references.
     final let modelIdentity: ObjectIdentifier?
+    /// Which coordinator the numbers of stores are of; 0 where there is none.
+    final let coordinatorSerial: Int
     /// Set when the context's staleness interval says that rows are not good for ever.
     @exclusivity(unchecked) var checksAge = false
     /// Set when the context has an undo manager: what is changed without being tracked is to be noted, too.
@@ -91,7 +93,8 @@ class ObjectRegistry: @unchecked Sendable {
     let isOnMainQueue: Bool
 
     /// - Parameter parent: the registry of the parent context.
-    init(modelLayout: ModelLayout?, isOnMainQueue: Bool = false, parent: ObjectRegistry? = nil) {
+    init(modelLayout: ModelLayout?, coordinatorSerial: Int = 0, isOnMainQueue: Bool = false, parent: ObjectRegistry? = nil) {
+        self.coordinatorSerial = coordinatorSerial
         self.isOnMainQueue = isOnMainQueue
         self.modelLayout = modelLayout
         modelIdentity = modelLayout.map(ObjectIdentifier.init)

@@ -2,8 +2,8 @@ import Foundation
 
 /// The identity of a managed object: its store, its entity and its row, or a temporary identity until the first save.
 ///
-/// Object IDs are immutable, may cross threads, and are equal in all contexts of one coordinator. They are made when
-/// someone asks for them; the framework itself works with primary keys.
+/// Object IDs are immutable, may cross threads, and are equal in all contexts of one coordinator, and of others that have the same store
+/// open. They are made when someone asks for them; the framework itself works with primary keys.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmanagedobjectid>
 ///
@@ -69,6 +69,15 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         return false
     }
 
+    /// Whether the ID is of a row of a store that another coordinator has opened: the number of that store means nothing here.
+    ///
+    /// - Parameter coordinator: the serial of the own one.
+    @inline(__always)
+    func isForeign(to coordinator: Int) -> Bool {
+        if case .permanent(let token, _, _) = identity { return token.coordinatorSerial != coordinator }
+        return false
+    }
+
     /// The primary key of a permanent ID, nil for a temporary one.
     var key: Int64? {
         if case .permanent(_, _, let key) = identity { return key }
@@ -125,7 +134,21 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
 extension NSManagedObjectID: RowIdentity {
     func rowReference(in store: AnyObject) -> RowReference? {
-        guard let key, let own = anyStore, own === store else { return nil }
+        guard case .permanent(let token, _, let key) = identity else { return nil }
+        if let own = token.store, own === store { return RowReference(key: key, layoutIndex: layout.index) }
+        return (store as? NSPersistentStore).flatMap(rowReference(inTwin:))
+    }
+
+    /// The row in a store that another coordinator may have opened, too: one with the UUID of the ID's own store. Nil in any other store, and
+    /// where the model there lacks the entity.
+    func rowReference(inTwin store: NSPersistentStore) -> RowReference? {
+        guard case .permanent(let token, _, let key) = identity, token.uuid == store.identifier,
+            let layout = store.modelLayout?.layoutByName[layout.name]
+        else { return nil }
+        if store.namesRowsByKey { return RowReference(key: key, layoutIndex: layout.index) }
+        // Each store of such a class numbers its rows by itself.
+        guard let text = token.store?.referenceText(forKey: key, of: self.layout), let key = store.key(forReferenceText: text, of: layout)
+        else { return nil }
         return RowReference(key: key, layoutIndex: layout.index)
     }
 }
@@ -134,10 +157,13 @@ extension NSManagedObjectID: RowIdentity {
 final class StoreToken: Hashable, Sendable {
     let uuid: String
     weak let store: NSPersistentStore?
+    /// Which coordinator the store was opened for, also after it was removed from it.
+    let coordinatorSerial: Int
 
-    init(_ store: NSPersistentStore, uuid: String) {
+    init(_ store: NSPersistentStore, uuid: String, coordinatorSerial: Int) {
         self.uuid = uuid
         self.store = store
+        self.coordinatorSerial = coordinatorSerial
     }
 
     static func == (first: StoreToken, second: StoreToken) -> Bool {

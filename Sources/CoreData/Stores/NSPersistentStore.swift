@@ -23,6 +23,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         var options: [AnyHashable: Any]?
         var registeredType = ""
         weak var coordinator: NSPersistentStoreCoordinator?
+        var coordinatorSerial = 0
         var number = -1
         var modelLayout: ModelLayout?
         var token: StoreToken?
@@ -47,6 +48,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         let given = Unchecked(options)
         state.withLock {
             $0.coordinator = root
+            $0.coordinatorSerial = root?.serialNumber ?? 0
             $0.options = given.value
             $0.isReadOnly = Self.flag(given.value, NSReadOnlyPersistentStoreOption)
         }
@@ -263,12 +265,19 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         set { state.withLock { $0.othersChanged = newValue } }
     }
 
+    /// Whether it is a store, or the same store as another coordinator has opened it: one with its UUID.
+    func isTwin(of other: NSPersistentStore) -> Bool {
+        if self === other { return true }
+        guard let identifier else { return false }
+        return identifier == other.identifier
+    }
+
     /// What the store's object IDs share.
     var token: StoreToken {
         let uuid = identifier ?? ""
         return state.withLock { state in
             if let token = state.token, token.uuid == uuid { return token }
-            let made = StoreToken(self, uuid: uuid)
+            let made = StoreToken(self, uuid: uuid, coordinatorSerial: state.coordinatorSerial)
             state.token = made
             return made
         }

@@ -90,6 +90,38 @@ private final class ElsewhereContainer: NSPersistentContainer, @unchecked Sendab
         #expect(container.persistentStoreCoordinator.persistentStores.count == 1)
     }
 
+    @Test func asynchronousStoresAreAddedAndToldOfOneAfterTheOther() async throws {  // 319
+        try Data().write(to: folder.file("file"))
+        // One where no directory can be made, and one that is added before the call returns.
+        let paths = ["file/x", "1", "2", "3", "4", "5"].map { folder.file($0 + ".sqlite") }
+        let descriptions = paths.enumerated().map { place, url in
+            let description = NSPersistentStoreDescription(url: url)
+            // Files take longer.
+            if place % 2 == 0, place > 0 { description.type = NSInMemoryStoreType }
+            description.shouldAddStoreAsynchronously = place != 4
+            return description
+        }
+        let container = NSPersistentContainer(name: "Library", managedObjectModel: Library.model())
+        container.persistentStoreDescriptions = descriptions
+        let told = Mutex<[String]>([])
+        let (running, overlaps) = (Counter(), Counter())
+        await withCheckedContinuation { continuation in
+            container.loadPersistentStores { description, error in
+                if running.increase() > 1 { overlaps.increase() }
+                Thread.sleep(forTimeInterval: 0.02)
+                running.increase(by: -1)
+                let count = told.withLock {
+                    $0.append((error == nil ? "" : "not ") + (description.url?.lastPathComponent ?? ""))
+                    return $0.count
+                }
+                if count == descriptions.count { continuation.resume() }
+            }
+        }
+        #expect(told.withLock { $0 } == ["4.sqlite", "not x.sqlite", "1.sqlite", "2.sqlite", "3.sqlite", "5.sqlite"])
+        #expect(overlaps.value == 0)
+        #expect(container.persistentStoreCoordinator.persistentStores.map(\.url) == [4, 1, 2, 3, 5].map { paths[$0] })
+    }
+
     @Test func aDescriptionStartsWithTheDocumentedDefaults() {  // 320
         let description = NSPersistentStoreDescription(url: url)
         #expect(description.type == NSSQLiteStoreType)

@@ -309,6 +309,38 @@ import Testing
         #expect(try parent.names() == ["Ada"])
     }
 
+    @Test func aChildFollowsAParentThatGetsItsCoordinatorLater() throws {
+        let library = try Library()
+        let known = library.context.author("Ada")
+        try library.context.save()
+        let entity = try #require(library.coordinator.managedObjectModel.entitiesByName["Author"])
+        let parent = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        let children = (0..<3).map { _ in Family.child(of: parent) }
+        parent.persistentStoreCoordinator = library.coordinator
+        NSEntityDescription.insertNewObject(forEntityName: "Author", into: children[0]).setValue("Bob", forKey: "name")
+        LibraryAuthor(entity: entity, insertInto: children[1]).name = "Cid"
+        #expect(children[2].object(with: known.objectID).value(forKey: "name") as? String == "Ada")
+        for child in children { try child.save() }
+        try parent.save()
+        #expect(try library.context.names() == ["Ada", "Bob", "Cid"])
+    }
+
+    @Test func whatWasInsertedBeforeThereWasACoordinatorIsNotSaved() throws {
+        let library = try Library()
+        let entity = try #require(library.coordinator.managedObjectModel.entitiesByName["Author"])
+        let parent = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        let child = Family.child(of: parent)
+        let early = LibraryAuthor(entity: entity, insertInto: child)
+        parent.persistentStoreCoordinator = library.coordinator
+        let error = #expect(throws: NSError.self) { try child.save() }
+        #expect(error?.localizedDescription.contains("Author: it was inserted when no context above had a persistent store") == true)
+        #expect(early.isInserted)
+        child.reset()
+        child.author("Ada")
+        try child.save()
+        #expect(try parent.names() == ["Ada"])
+    }
+
     @Test func aChildKeepsItsParentAlive() throws {
         let library = try Library()
         let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

@@ -57,7 +57,7 @@ struct BatchExecution {
         }
         guard let affected = request.affectedStores else { return try coordinator.store(for: layout, assigned: nil) }
         let holding = coordinator.addedStores.filter { added in
-            added.holds[layout.index] && affected.contains { $0 === added.store }
+            added.holds[layout.index] && affected.contains { $0.isTwin(of: added.store) }
         }
         return try coordinator.store(
             for: layout, assigned: (holding.first { !$0.store.isReadOnly } ?? holding.first)?.store ?? affected.first)
@@ -80,7 +80,7 @@ struct BatchExecution {
     func keys(of objectIDs: [NSManagedObjectID]) throws -> [(store: NSPersistentStore, keys: [Int64])] {
         let stores = coordinator.addedStores.map(\.store)
         var keys: [(store: NSPersistentStore, keys: [Int64])] = []
-        for objectID in objectIDs {
+        for objectID in objectIDs.map({ context.isForeign($0) ? context.ownID(of: $0) ?? $0 : $0 }) {
             guard objectID.layout === layout || objectID.entity.name == layout.name else {
                 throw CoreDataErrors.deletionOfOther(objectID.entity.name ?? "", than: layout.name)
             }
@@ -88,7 +88,7 @@ struct BatchExecution {
             guard stores.contains(where: { $0 === store }) else {
                 throw CoreDataErrors.deletionElsewhere(objectID, store, isOfOthers: true)
             }
-            if let affected = request.affectedStores, !affected.contains(where: { $0 === store }) {
+            if let affected = request.affectedStores, !affected.contains(where: { $0.isTwin(of: store) }) {
                 throw CoreDataErrors.deletionElsewhere(objectID, store, isOfOthers: false)
             }
             if let place = keys.firstIndex(where: { $0.store === store }) {

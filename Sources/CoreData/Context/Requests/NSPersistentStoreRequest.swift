@@ -32,6 +32,8 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
 /// ```
 open class NSPersistentStoreRequest: NSObject, NSCopying {
     /// The only stores the request goes to; nil for all that can answer it.
+    ///
+    /// A store of another coordinator stands for the one with the same UUID, if the request's coordinator has it; others are passed over.
     open var affectedStores: [NSPersistentStore]?
 
     public required override init() {

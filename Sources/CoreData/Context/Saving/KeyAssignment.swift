@@ -25,6 +25,10 @@ struct KeyAssignment {
     /// Gives every new object a store and a permanent key.
     func assign(to objects: ContiguousArray<NSManagedObject>) throws {
         defer { withExtendedLifetime(objects) {} }
+        // The coordinator came to a parent when objects were here already, so that the context could not follow it.
+        if !objects.isEmpty, context.modelLayout == nil {
+            throw CoreDataErrors.insertedWithoutCoordinator(Array(objects), context.nameInMessages)
+        }
         var groups: [KeyGroup] = []
         var lastLayout: ObjectIdentifier?
         var lastGroup = -1
@@ -46,7 +50,9 @@ struct KeyAssignment {
         }
         for group in groups {
             let (store, root) = (group.store, group.root)
-            guard let rows = isPermanent ? store.snapshotStore : context.rows(ofStore: store.number) else { continue }
+            guard let rows = isPermanent ? store.snapshotStore : context.rows(ofStore: store.number) else {
+                throw CoreDataErrors.storeIsGone(ofChanged: group.members.map { $0.takeUnretainedValue() })
+            }
             if store.isReadOnly {
                 throw CoreDataErrors.make(
                     .persistentStoreSave,

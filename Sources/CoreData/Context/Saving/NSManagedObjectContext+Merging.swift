@@ -10,7 +10,8 @@ extension NSManagedObjectContext {
                 inserted: Self.objectIDs(info[NSInsertedObjectsKey]) + Self.objectIDs(info[NSInsertedObjectIDsKey]),
                 updated: Self.objectIDs(info[NSUpdatedObjectsKey]) + Self.objectIDs(info[NSUpdatedObjectIDsKey])
                     + Self.objectIDs(info[NSRefreshedObjectsKey]) + Self.objectIDs(info[NSRefreshedObjectIDsKey]),
-                deleted: Self.objectIDs(info[NSDeletedObjectsKey]) + Self.objectIDs(info[NSDeletedObjectIDsKey])),
+                deleted: Self.objectIDs(info[NSDeletedObjectsKey]) + Self.objectIDs(info[NSDeletedObjectIDsKey])
+            ).translated(for: self),
             keepingDeletions: true)
     }
 
@@ -24,7 +25,8 @@ extension NSManagedObjectContext {
                     inserted: ids(NSInsertedObjectsKey, NSInsertedObjectIDsKey),
                     updated: ids(
                         NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey),
-                    deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey), unnamed: .aroundDeletions)
+                    deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey), unnamed: .aroundDeletions
+                ).translated(for: context)
                 // A batch insertion names the rows that it changed among those that it inserted.
                 let known = changes.inserted.filter { context.registeredObject(for: $0) != nil }
                 changes.updated += known

@@ -10,7 +10,7 @@ extension NSManagedObjectContext {
             giveUpKeys()
             throw error
         }
-        for object in objects where object.flags.contains(.inserted) && object.storeNumber >= 0 {
+        for object in objects where object.registry === registry && object.flags.contains(.inserted) && object.storeNumber >= 0 {
             guard object.extras?.objectID?.isTemporaryID ?? true else { continue }
             guard let store = registry.store(number: Int(object.storeNumber)) else { continue }
             adoptPermanentID(object, in: store)

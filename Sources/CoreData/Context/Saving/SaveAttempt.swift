@@ -85,6 +85,8 @@ struct SaveAttempt {
         }
         // A fault has no values that could be outdated.
         for object in context.conflictChecks where !object.hasChanges && object.storeNumber >= 0 && object.committedRow != nil {
+            // Of another context: the number of its store may mean another one here.
+            if object.registry !== context.registry { continue }
             let batch = batch(for: object)
             batch.batch.versionChecks.append(changes.row(of: object))
             batch.checked.append(object)
