@@ -82,6 +82,8 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
 
     override func noteUntracked(_ object: NSManagedObject, slot: Int) { context?.journal?.noteUntracked(object, slot: slot) }
 
+    override func noteTracked(_ object: NSManagedObject, slot: Int) { context?.journal?.noteTracked(object, slot: slot) }
+
     override func willChangeTransient(_ object: NSManagedObject, slot: Int) { context?.journal?.willChangeTransient(object, slot: slot) }
 
     override func permanentID(ofNew object: NSManagedObject) -> NSManagedObjectID? { context?.permanentID(ofNew: object) }

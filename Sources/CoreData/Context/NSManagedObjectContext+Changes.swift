@@ -243,6 +243,7 @@ extension NSManagedObjectContext {
         if let extras = object.extras {
             extras.forgetDecoded()
             extras.forgetDestinations()
+            extras.oneSided = nil
             restoreCommittedMembers(extras)
         }
         object.dropPendingValues()

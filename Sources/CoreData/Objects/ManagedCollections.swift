@@ -65,7 +65,8 @@ final class ManagedMutableSet: NSMutableSet {
     }
 }
 
-/// The ordered set that `mutableOrderedSetValue(forKey:)` gives: reads and writes the relationship itself.
+/// The ordered set that `mutableOrderedSetValue(forKey:)` gives, and `primitiveValue(forKey:)`: reads and writes the relationship
+/// itself.
 ///
 /// Foundation's `NSOrderedSet` has members that cannot be overridden and that look at its own storage only: iteration,
 /// `array`, `set`, `firstObject`, `lastObject`, `reversed`. So the superclass holds the members as well. They follow every
@@ -73,15 +74,18 @@ final class ManagedMutableSet: NSMutableSet {
 final class ManagedMutableOrderedSet: NSMutableOrderedSet {
     private let owner: NSManagedObject
     private let slot: Int
+    /// Whether changes are neither tracked nor told to the other side.
+    private let isPrimitive: Bool
     /// What the superclass holds.
     private var mirrored: ContiguousArray<ObjectIdentifier>
     /// Whether the superclass is at work on its own storage: it asks for `count` and `contains(_:)` and means that.
     private var isMirroring = false
 
     /// Cost: O(n) in the members of the relationship.
-    init(owner: NSManagedObject, slot: Int) {
+    init(owner: NSManagedObject, slot: Int, isPrimitive: Bool = false) {
         self.owner = owner
         self.slot = slot
+        self.isPrimitive = isPrimitive
         let members = owner.toManyMembers(slot).objects
         mirrored = ContiguousArray(members.map { ObjectIdentifier($0) })
         super.init(objects: members.map { $0 as AnyObject }, count: members.count)
@@ -117,8 +121,20 @@ final class ManagedMutableOrderedSet: NSMutableOrderedSet {
 
     private func object(_ value: Any) -> NSManagedObject { owner.member(value, slot: slot) }
 
+    private func include(_ object: NSManagedObject, at index: Int? = nil) {
+        if !isPrimitive { return owner.addRelated(object, slot: slot, at: index) }
+        owner.addPrimitiveMember(object, slot: slot, at: index)
+        owner.noteUntracked(owner.layout.slots[slot])
+    }
+
+    private func exclude(_ object: NSManagedObject) {
+        if !isPrimitive { return owner.removeRelated(object, slot: slot) }
+        owner.removePrimitiveMember(object, slot: slot)
+        owner.noteUntracked(owner.layout.slots[slot])
+    }
+
     private func append(_ object: NSManagedObject) {
-        owner.addRelated(object, slot: slot)
+        include(object)
         let count = owner.toManyMembers(slot).objects.count
         guard count == mirrored.count + 1, current[count - 1] === object else { return }
         // The usual case, without looking for differences.
@@ -130,7 +146,12 @@ final class ManagedMutableOrderedSet: NSMutableOrderedSet {
 
     private func reorder(to order: ContiguousArray<NSManagedObject>) {
         owner.prepareForChange()
-        owner.reorder(to: order, slot: slot)
+        if isPrimitive {
+            owner.setOrder(order, slot: slot)
+            owner.noteUntracked(owner.layout.slots[slot])
+        } else {
+            owner.reorder(to: order, slot: slot)
+        }
         mirror()
     }
 
@@ -164,12 +185,12 @@ final class ManagedMutableOrderedSet: NSMutableOrderedSet {
     override func insert(_ value: Any, at index: Int) {
         let object = object(value)
         if owner.isMember(object, slot: slot) { return }
-        owner.addRelated(object, slot: slot, at: index)
+        include(object, at: index)
         mirror()
     }
 
     override func removeObject(at index: Int) {
-        owner.removeRelated(current[index], slot: slot)
+        exclude(current[index])
         mirror()
     }
 
@@ -177,8 +198,8 @@ final class ManagedMutableOrderedSet: NSMutableOrderedSet {
         let new = object(value)
         let old = current[index]
         if old === new { return }
-        owner.removeRelated(old, slot: slot)
-        owner.addRelated(new, slot: slot, at: index)
+        exclude(old)
+        include(new, at: index)
         mirror()
     }
 
@@ -195,33 +216,33 @@ final class ManagedMutableOrderedSet: NSMutableOrderedSet {
 
     override func remove(_ value: Any) {
         guard let object = value as? NSManagedObject else { return }
-        owner.removeRelated(object, slot: slot)
+        exclude(object)
         mirror()
     }
 
     override func removeObjects(in array: [Any]) {
-        for case let object as NSManagedObject in array { owner.removeRelated(object, slot: slot) }
+        for case let object as NSManagedObject in array { exclude(object) }
         mirror()
     }
 
     override func removeObjects(at indexes: IndexSet) {
         let members = current
-        for index in indexes { owner.removeRelated(members[index], slot: slot) }
+        for index in indexes { exclude(members[index]) }
         mirror()
     }
 
     override func removeAllObjects() {
-        for object in current { owner.removeRelated(object, slot: slot) }
+        for object in current { exclude(object) }
         mirror()
     }
 
     override func intersect(_ other: NSOrderedSet) {
-        for object in current where !other.contains(object) { owner.removeRelated(object, slot: slot) }
+        for object in current where !other.contains(object) { exclude(object) }
         mirror()
     }
 
     override func intersectSet(_ other: Set<AnyHashable>) {
-        for object in current where !other.contains(object) { owner.removeRelated(object, slot: slot) }
+        for object in current where !other.contains(object) { exclude(object) }
         mirror()
     }
 

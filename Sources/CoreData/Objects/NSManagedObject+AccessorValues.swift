@@ -136,8 +136,12 @@ extension NSManagedObject {
 
     /// The stored value of `x` for a property declared as `primitiveX`; nil for nil, and for any other name.
     final func primitive<Value>(_ name: StaticString) -> Value? {
-        guard let key = layout.keyOfPrimitive(name), let object = primitiveValue(forKey: key) else { return nil }
+        guard let key = layout.keyOfPrimitive(name), let slot = layout.slotByName[key], !flags.contains(.fault),
+            let object = objectValue(slot)
+        else { return nil }
         if let value = object as? Value { return value }
+        // A to-many relationship may be declared as the mutable collection.
+        if let value = primitiveValue(forKey: key) as? Value { return value }
         preconditionFailure(
             "\(Swift.type(of: self)).\(name) is declared as \(Value.self), but the value of \(layout.name).\(key) is a "
                 + "\(Swift.type(of: object)).")

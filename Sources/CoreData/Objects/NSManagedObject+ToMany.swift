@@ -191,7 +191,10 @@ extension NSManagedObject {
         if state.removed.contains(object) { return false }
         if property.inverseSlot >= 0, !property.inverseIsToMany, object.registry === registry {
             object.fireFaultIfNeeded()
-            return object.toOne(property.inverseSlot(in: object.layout)) === self
+            let inverse = property.inverseSlot(in: object.layout)
+            guard object.toOne(inverse) === self else { return false }
+            // Led here by a primitive setter, which adds it to nothing.
+            return !object.hasOneSidedChanges || object.extras?.oneSided?.hasGained(self, slot: inverse) != true
         }
         return toManyMembers(slot).objects.contains { $0 === object }
     }
@@ -207,17 +210,6 @@ extension NSManagedObject {
         for object in wanted.objects { if !isMember(object, slot: slot) { addRelated(object, slot: slot) } }
         if isOrdered { reorder(to: wanted.objects, slot: slot) }
         noteChange(slot)
-    }
-
-    /// Replaces members, and the order of an ordered relationship, without tracking or inverses.
-    final func setPrimitiveMembers(_ members: [NSManagedObject], slot: Int) {
-        let current = toManyMembers(slot)
-        var wanted = ObjectList()
-        for object in members { wanted.append(object) }
-        for object in current.objects where !wanted.contains(object) { removeMember(object, slot: slot) }
-        for object in wanted.objects { addMember(object, slot: slot, isKnownToBeNew: false) }
-        toManyState(slot).mayHaveOneSidedMembers = true
-        if layout.slots[slot].kind == .orderedToMany { setOrder(wanted.objects, slot: slot) }
     }
 
     // MARK: Public

@@ -285,12 +285,12 @@ extension ValidationRule {
 enum ValidationErrors {
     static func make(
         _ code: CocoaError.Code, _ object: NSManagedObject, _ slot: PropertySlot, _ value: Any?, _ message: String,
-        extra: [String: Any] = [:]
+        recovery: String? = nil, extra: [String: Any] = [:]
     ) -> NSError {
         var userInfo: [String: Any] = [NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: slot.name]
         if let value { userInfo[NSValidationValueErrorKey] = value }
         userInfo.merge(extra) { $1 }
-        return CoreDataErrors.make(code, message, userInfo: userInfo)
+        return CoreDataErrors.make(code, message, recovery: recovery, userInfo: userInfo)
     }
 
     /// One error for several: code 1560 with the details.

@@ -128,7 +128,7 @@ extension NSManagedObject {
         noteChange(slot)
     }
 
-    private func checkDestination(_ object: NSManagedObject, _ property: PropertySlot) {
+    final func checkDestination(_ object: NSManagedObject, _ property: PropertySlot) {
         let expected = property.destinationIndex
         guard expected >= 0 else { return }
         let mine = layout

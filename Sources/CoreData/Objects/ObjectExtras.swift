@@ -14,17 +14,46 @@ final class ObjectExtras {
     var modelLayout: ModelLayout?
     @exclusivity(unchecked) private var decodedObjects: [Int: Any]?
     var probe: KeyPathProbe?
-    /// The row that another writer deleted, of an object that is to be saved as a new row with the same key. The completion of a save, in
-    /// the layer above, takes it away.
-    var deletedRow: Snapshot?
-    /// Whether that was the object's own deletion, which was saved and then undone: deleting it again leaves nothing to be written.
-    var isRevived = false
+    @exclusivity(unchecked) private var rarities: Rarities?
 
     @exclusivity(unchecked) private var toManyStates: [(slot: Int, state: ToManyState)]?
     @exclusivity(unchecked) private var toOneObjects: [(slot: Int, object: NSManagedObject)]?
 
     init(keeping modelLayout: ModelLayout?) {
         self.modelLayout = modelLayout
+    }
+
+    /// What hardly any object has.
+    private final class Rarities {
+        var deletedRow: Snapshot?
+        var isRevived = false
+        var oneSided: OneSidedChanges?
+    }
+
+    private func makeRarities() -> Rarities {
+        if let rarities { return rarities }
+        let made = Rarities()
+        rarities = made
+        return made
+    }
+
+    /// The row that another writer deleted, of an object that is to be saved as a new row with the same key. The completion of a save, in
+    /// the layer above, takes it away.
+    var deletedRow: Snapshot? {
+        get { rarities?.deletedRow }
+        set { if rarities != nil || newValue != nil { makeRarities().deletedRow = newValue } }
+    }
+
+    /// Whether that was the object's own deletion, which was saved and then undone: deleting it again leaves nothing to be written.
+    var isRevived: Bool {
+        get { rarities?.isRevived ?? false }
+        set { if rarities != nil || newValue { makeRarities().isRevived = newValue } }
+    }
+
+    /// What primitive setters have done to relationships, as far as the other sides do not know of it.
+    var oneSided: OneSidedChanges? {
+        get { rarities?.oneSided }
+        set { if rarities != nil || newValue != nil { makeRarities().oneSided = newValue } }
     }
 
     /// Decoded objects of transformable attributes.
@@ -85,6 +114,7 @@ final class ObjectExtras {
         decodedObjects = nil
         toManyStates = nil
         toOneObjects = nil
+        oneSided = nil
     }
 }
 

@@ -141,6 +141,9 @@ class ObjectRegistry: @unchecked Sendable {
     /// Notes that a value was set without being tracked, where `tracksFormerValues` says so.
     func noteUntracked(_ object: NSManagedObject, slot: Int) {}
 
+    /// Notes that a value which was set without being tracked is a change, where `tracksFormerValues` says so.
+    func noteTracked(_ object: NSManagedObject, slot: Int) {}
+
     /// Notes a transient value before it is changed, where `tracksFormerValues` says so.
     func willChangeTransient(_ object: NSManagedObject, slot: Int) {}
 

@@ -268,7 +268,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Whether it is a store, or the same store as another coordinator has opened it: one with its UUID.
     func isTwin(of other: NSPersistentStore) -> Bool {
         if self === other { return true }
-        guard let identifier else { return false }
+        // One coordinator may have copies of a file.
+        guard let identifier, persistentStoreCoordinator !== other.persistentStoreCoordinator else { return false }
         return identifier == other.identifier
     }
 

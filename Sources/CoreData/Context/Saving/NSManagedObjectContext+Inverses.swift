@@ -12,6 +12,7 @@ extension NSManagedObjectContext {
     /// - Throws: what prevents a destination's row from being read.
     func completeInverses(of objects: SavedObjects) throws -> ContiguousArray<NSManagedObject> {
         var changed: ContiguousArray<NSManagedObject> = []
+        let hasOneSided = try completeOneSided(objects, &changed)
         for list in [objects.inserted, objects.updated] {
             try list.forEachUnretained { object in
                 if object.layout.relationshipSlots.isEmpty { return }
@@ -20,8 +21,37 @@ extension NSManagedObjectContext {
                 if hasToMany { try completeManyToMany(object, &changed) }
             }
         }
-        if !changed.isEmpty { absorbing { processPendingChanges() } }
+        if hasOneSided || !changed.isEmpty { absorbing { processPendingChanges() } }
         return changed
+    }
+
+    /// Tells the other sides of relationships what primitive setters have done to them in objects that are about to be saved: a side that
+    /// has no column is saved with the other one, or not at all.
+    ///
+    /// - Parameter changed: gets the destinations that had no changes before.
+    /// - Returns: whether there were any such relationships.
+    func completeOneSided(_ objects: SavedObjects, _ changed: inout ContiguousArray<NSManagedObject>) throws -> Bool {
+        var waiting: [NSManagedObject] = []
+        for list in [objects.inserted, objects.updated] {
+            list.forEachUnretained { if $0.hasOneSidedChanges { waiting.append($0) } }
+        }
+        if waiting.isEmpty { return false }
+        while let object = waiting.popLast() {
+            for slot in object.extras?.oneSided?.handedOut.keys.sorted() ?? [] { object.takeOverSet(slot) }
+            for slot in object.extras?.oneSided?.slots ?? [] {
+                try object.maintainInverse(slot) { destination in
+                    guard destination.registry === registry,
+                        destination.flags.isDisjoint(with: [.inaccessible, .deletedElsewhere, .deletionSaved, .invalid]),
+                        // Not by firing the fault: that it has no row is no reason to delete it, or to stop the program.
+                        try load(destination)
+                    else { return false }
+                    if destination.flags.isDisjoint(with: .known) { changed.append(destination) }
+                    if destination.hasOneSidedChanges { waiting.append(destination) }
+                    return true
+                }
+            }
+        }
+        return true
     }
 
     private func completeToOne(_ object: NSManagedObject, _ changed: inout ContiguousArray<NSManagedObject>) throws {

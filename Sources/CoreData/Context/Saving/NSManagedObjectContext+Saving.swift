@@ -88,6 +88,8 @@ extension NSManagedObjectContext {
             }
             if !called { return }
             processPendingChanges()
+            var changed: ContiguousArray<NSManagedObject> = []
+            if try completeOneSided(pendingObjects(), &changed) { absorbing { processPendingChanges() } }
             round += 1
             if round > Self.maximumWillSaveRounds {
                 let culprit = (changes.inserted.objects + changes.updated.objects + changes.deleted.objects)

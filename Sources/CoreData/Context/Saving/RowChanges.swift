@@ -126,8 +126,24 @@ struct RowChanges {
     /// A to-one destination must be a row of the same store by the end of this save.
     @inline(__always)
     private func checkSaved(_ destination: NSManagedObject, from object: NSManagedObject, _ slot: Int) throws {
-        if destination.storeNumber == object.storeNumber, object.storeNumber >= 0 { return }
+        if destination.storeNumber == object.storeNumber, object.storeNumber >= 0 {
+            if destination.flags.isDisjoint(with: [.deleted, .deletionSaved]), destination.heldRegistry != nil { return }
+            return try checkThere(destination, from: object, slot)
+        }
         throw unsaved(destination, of: object, slot)
+    }
+
+    /// Refuses a destination that the program led an object to although it deletes it, or has deleted it. What delete rules led away from
+    /// it leads there no more, and what others have deleted is met as a conflict.
+    @inline(never)
+    private func checkThere(_ destination: NSManagedObject, from object: NSManagedObject, _ slot: Int) throws {
+        let property = object.layout.slots[slot]
+        if !destination.flags.isDisjoint(with: .rowIsGone) || !object.differsFromCommitted(property) { return }
+        throw ValidationErrors.make(
+            .managedObjectValidation, object, property, destination,
+            "\(object.layout.name).\(property.name) of \(object.descriptionOfIdentity) leads to \(destination.descriptionOfIdentity), which "
+                + (destination.flags.contains(.deleted) ? "is to be deleted." : "was deleted."),
+            recovery: "Set the relationship to nil or to another \(destination.layout.name), or take the deletion back with insert(_:).")
     }
 
     private func unsaved(_ destination: NSManagedObject, of object: NSManagedObject, _ slot: Int) -> NSError {

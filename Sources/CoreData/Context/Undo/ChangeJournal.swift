@@ -12,6 +12,28 @@ final class ChangeJournal {
         /// Values of transient attributes, which outlive a save.
         var transient: PendingValues?
         var toMany: [ToManyEntry] = []
+
+        var isOfValues: Bool {
+            pending.map { !$0.mask.isEmpty } == true || transient.map { !$0.mask.isEmpty } == true || !toMany.isEmpty
+        }
+
+        /// Takes the values that another entry of the object has.
+        mutating func take(_ other: Entry) {
+            if let values = other.pending {
+                let pending = pending ?? PendingValues.make(slotCount: values.slotCount, propertyCount: 0)
+                values.mask.forEach(below: values.slotCount) { pending.set($0, values.value($0)) }
+                self.pending = pending
+            }
+            if let values = other.transient {
+                let transient = transient ?? PendingValues.make(slotCount: values.slotCount, propertyCount: 0)
+                values.mask.forEach(below: values.slotCount) { transient.set($0, values.value($0)) }
+                self.transient = transient
+            }
+            for members in other.toMany {
+                toMany.removeAll { $0.slot == members.slot }
+                toMany.append(members)
+            }
+        }
     }
 
     /// A changed to-many relationship as it was.
@@ -33,21 +55,28 @@ final class ChangeJournal {
     }
 
     private var entries: [ObjectIdentifier: Entry] = [:]
+    /// What was set without being tracked since: it is as if it had been there before, unless it turns out to be a change.
+    private var untracked: [ObjectIdentifier: Entry] = [:]
     /// Whether what changes now is none of the program's changes: it is as if it had been there before.
     private var isAbsorbing = false
 
     /// - Parameter objects: those that are changed already, which is not to be undone.
     init(_ objects: some Sequence<NSManagedObject>) { for object in objects { note(object) } }
 
-    func removeAll() { entries.removeAll() }
+    func removeAll() {
+        entries.removeAll()
+        untracked.removeAll()
+    }
 
     /// Objects have been saved, or have taken back their changes.
     func forget(_ objects: some Sequence<NSManagedObject>) {
+        takeUntracked()
         if entries.isEmpty { return }
         for object in objects { forget(object) }
     }
 
     func forget(_ object: NSManagedObject) {
+        takeUntracked()
         guard var entry = entries.removeValue(forKey: ObjectIdentifier(object)), entry.transient != nil else { return }
         entry.pending = nil
         entry.toMany = []
@@ -57,12 +86,14 @@ final class ChangeJournal {
 
     /// An object has got other values without the program having changed it.
     func reread(_ object: NSManagedObject) {
+        takeUntracked()
         entries[ObjectIdentifier(object)] = nil
         if object.hasChanges || object.hasPendingValues || object.extras?.transient != nil { note(object) }
     }
 
     /// As `reread`, for all objects.
     func rereadAll() {
+        takeUntracked()
         for entry in entries.values { reread(entry.object) }
     }
 
@@ -80,9 +111,36 @@ final class ChangeJournal {
         entries[ObjectIdentifier(object)] = entry
     }
 
-    /// A value was set without being tracked: it is as if it had been there before.
+    /// A value was set without being tracked.
     func noteUntracked(_ object: NSManagedObject, slot: Int) {
-        var entry = entries[ObjectIdentifier(object)] ?? Entry(object: object)
+        var entry = untracked[ObjectIdentifier(object)] ?? Entry(object: object)
+        noteUntracked(&entry, slot: slot)
+        untracked[ObjectIdentifier(object)] = entry
+    }
+
+    /// What was set without being tracked is a change after all.
+    func noteTracked(_ object: NSManagedObject, slot: Int) {
+        guard var entry = untracked.removeValue(forKey: ObjectIdentifier(object)) else { return }
+        entry.pending?.remove(slot)
+        entry.transient?.remove(slot)
+        entry.toMany.removeAll { $0.slot == slot }
+        if entry.isOfValues { untracked[ObjectIdentifier(object)] = entry }
+    }
+
+    /// What was set without being tracked was no change.
+    private func takeUntracked() {
+        if untracked.isEmpty { return }
+        let former = untracked.values
+        untracked = [:]
+        for values in former {
+            var entry = entries[ObjectIdentifier(values.object)] ?? Entry(object: values.object)
+            entry.take(values)
+            entries[ObjectIdentifier(values.object)] = entry
+        }
+    }
+
+    private func noteUntracked(_ entry: inout Entry, slot: Int) {
+        let object = entry.object
         let property = object.layout.slots[slot]
         if property.kind.isToMany {
             entry.toMany.removeAll { $0.slot == slot }
@@ -94,7 +152,6 @@ final class ChangeJournal {
         } else {
             noteTransient(&entry, slot: slot, object.currentValue(slot))
         }
-        entries[ObjectIdentifier(object)] = entry
     }
 
     /// The value of a transient slot is about to change, which is nowhere else to be found.
@@ -115,6 +172,7 @@ final class ChangeJournal {
 
     /// Objects by the names of ordered relationships that have lost members and are not read, so that nobody knows where these were.
     func unreadOrders(of objects: ContiguousArray<NSManagedObject>) -> [String: [NSManagedObject]] {
+        takeUntracked()
         var owners: [String: [NSManagedObject]] = [:]
         for object in objects where !object.flags.contains(.discarded) && object.flags.isDisjoint(with: .rowIsGone) {
             for (slot, state) in object.extras?.allToMany ?? [] where !state.isLoaded && object.layout.slots[slot].kind == .orderedToMany {
@@ -136,6 +194,7 @@ final class ChangeJournal {
 
     /// What has changed in the objects of an event that is about to end, in its order. From here on it is what was there before.
     func record(_ objects: ContiguousArray<NSManagedObject>) -> [UndoneChange] {
+        takeUntracked()
         var changes: [UndoneChange] = []
         changes.reserveCapacity(objects.count)
         for object in objects {
