@@ -30,6 +30,41 @@ import Testing
         #expect(error?.localizedDescription.contains("Book of a fetched results controller has no sort descriptors") == true)
     }
 
+    @Test func anEmptyListOfSortDescriptorsLeavesTheOrderToTheStore() throws {
+        let library = try Library()
+        for title in ["B", "A"] { library.context.book(title, pages: 1) }
+        try library.context.save()
+        let request = NSFetchRequest<LibraryBook>(entityName: "Book")
+        request.sortDescriptors = []
+        let controller = controller(request, library)
+        let listener = ResultsListener()
+        controller.delegate = listener
+        try controller.performFetch()
+        #expect(controller.fetchedObjects?.map(\.title) == ["B", "A"])
+        library.context.book("C", pages: 1)
+        library.context.processPendingChanges()
+        #expect(controller.fetchedObjects?.map(\.title).sorted() == ["A", "B", "C"])
+        #expect(listener.rounds == 1)
+    }
+
+    /// What the results had from the start is no news.
+    @Test func changesBeforeTheFetchAreNotTold() throws {
+        let library = try Library()
+        let books = ["A", "B", "C"].map { library.context.book($0, pages: 1) }
+        let request = NSFetchRequest<LibraryBook>(entityName: "Book")
+        request.sortDescriptors = byTitle
+        let controller = controller(request, library)
+        let listener = ResultsListener()
+        controller.delegate = listener
+        try controller.performFetch()
+        library.context.processPendingChanges()
+        #expect(listener.rounds == 0)
+        books[0].title = "Z"
+        library.context.processPendingChanges()
+        #expect(listener.rounds == 1)
+        #expect(listener.objectCalls.map(\.type) == [.move])
+    }
+
     @Test("260: sections out of order are refused, and the former results stay") func sectionsOutOfOrderAreRefused() throws {
         let library = try Library()
         for (title, pages) in [("A", 1), ("B", 2), ("C", 1)] { library.context.book(title, pages: Int32(pages)) }

@@ -140,7 +140,7 @@ extension NSManagedObject {
                 do {
                     try check(value, slot, layout.objects.rules[element.index], element)
                 } catch {
-                    errors.append(error as NSError)
+                    errors += ValidationErrors.flattened(error as NSError)
                 }
             case .composite(_, let inner):
                 if inner.slots.contains(where: { value($0) != nil }) {
@@ -188,13 +188,16 @@ extension NSManagedObject {
     private func check(
         _ value: Any?, _ slot: PropertySlot, _ rules: [ValidationRule], _ element: PropertySlot? = nil
     ) throws {
+        var errors: [NSError] = []
         for rule in rules where !rule.predicate.evaluate(with: value) {
-            throw ValidationErrors.make(
-                rule.code, self, slot, value,
-                rule.message
-                    ?? "\(layout.name).\((element ?? slot).name) must satisfy \(rule.predicate.predicateFormat), but is \(value ?? "nil").",
-                extra: [NSValidationPredicateErrorKey: rule.predicate])
+            errors.append(
+                ValidationErrors.make(
+                    rule.code, self, slot, value,
+                    rule.message
+                        ?? "\(layout.name).\((element ?? slot).name) must satisfy \(rule.predicate.predicateFormat), but is \(value ?? "nil").",
+                    extra: [NSValidationPredicateErrorKey: rule.predicate]))
         }
+        try throwCombined(errors)
     }
 
     /// What `validateValue(_:forKey:)` checks by default: type, presence, rules.

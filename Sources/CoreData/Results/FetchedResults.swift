@@ -28,16 +28,18 @@ final class FetchedResults {
     /// Fetches anew. On an error everything stays as it was.
     ///
     /// - Parameters:
-    ///   - needsOrder: whether sort descriptors are asked for. Without them objects are in the order of their keys.
+    ///   - needsOrder: whether sort descriptors are asked for. Without any objects are in the order of their keys.
     ///   - check: looks at the results before they replace the former ones.
     /// - Throws: what the fetch and the check throw, and code 134060 for a request without sort descriptors, results that cannot be in
     ///   sections, and objects that are not in the order of their sections.
     func fetch(
         _ request: NSFetchRequest<any NSFetchRequestResult>, needsOrder: Bool = true, check: ([NSObject]) throws -> Void = { _ in }
     ) throws {
-        if needsOrder, request.sortDescriptors?.isEmpty ?? true {
+        if needsOrder, request.sortDescriptors == nil {
             throw CoreDataErrors.resultsWithoutOrder(of: request.entityName)
         }
+        // What the results have already is not told of when the event ends.
+        context.processPendingChanges()
         let executor = try FetchExecutor(request, in: context)
         let fetched: [NSObject]
         var query: ResultsQuery?

@@ -6,7 +6,7 @@ extension CoreDataErrors {
     static func resultsWithoutOrder(of entity: String?) -> NSError {
         misuse(
             "The fetch request for \(entity ?? "?") of a fetched results controller has no sort descriptors.",
-            recovery: "Set sortDescriptors: sections and index paths need an order.")
+            recovery: "Set sortDescriptors: sections and index paths need an order; an empty array leaves it to the store.")
     }
 
     static func resultsAsCount(_ request: String) -> NSError {

@@ -256,4 +256,18 @@ final class PlainValidatedItem: NSManagedObject {
         item.setPrimitiveValue(12 as Int32, forKey: "size")
         #expect(saveError()?.code == 1610)
     }
+
+    @Test func everyBrokenRuleIsTold() throws {
+        let item = plain()
+        item.name = "much-too-long"
+        let error = try #require(saveError())
+        #expect(error.code == NSValidationMultipleErrorsError)
+        let details = try #require(error.userInfo[NSDetailedErrorsKey] as? [NSError])
+        #expect(details.map(\.code).sorted() == [1660, 1680])
+        item.size = 12
+        #expect((saveError()?.userInfo[NSDetailedErrorsKey] as? [NSError])?.map(\.code).sorted() == [1610, 1660, 1680])
+        var value: AnyObject? = "-" as NSString
+        let single = errorThrown { try item.validateValue(&value, forKey: "name") }
+        #expect((single?.userInfo[NSDetailedErrorsKey] as? [NSError])?.map(\.code) == [1670, 1680])
+    }
 }

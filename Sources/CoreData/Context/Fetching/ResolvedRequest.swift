@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
         fetch.offset = request.fetchOffset
         if request.resultType == .dictionaryResultType {
             fetch.shape = .dictionaries
-            var columns = StoreFetch.DictionaryColumns(properties: request.propertiesToFetch ?? [])
+            var columns = StoreFetch.DictionaryColumns(properties: (request.propertiesToFetch ?? []).map { Self.named($0, layout) })
             if columns.properties.isEmpty {
                 columns.properties = layout.propertySlots.filter(\.isFetched).map(\.property)
             }
@@ -48,6 +48,14 @@ extension NSManagedObjectContext {
         let stores = coordinator.snapshotStores(holding: layout, affected: request.affectedStores)
         if needsObjects(stores) { fetch.origin = FetchOrigin(request: request, context: self) }
         return ResolvedRequest(layout: layout, stores: stores, fetch: fetch)
+    }
+
+    /// A description that has nothing but the name of a property stands for the property.
+    private static func named(_ column: Any, _ layout: EntityLayout) -> Any {
+        guard let description = column as? NSExpressionDescription, description.expression == nil,
+            let slot = layout.slotByName[description.name]
+        else { return column }
+        return layout.slots[slot].property
     }
 
     /// Whether an object is of an entity that a fetch asks for.

@@ -105,6 +105,8 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
 
     /// Fetches, and follows changes from now on. On an error the results stay as they were.
     ///
+    /// Pending changes of the context are processed first. Without any sort descriptor objects are in the order of their keys.
+    ///
     /// Cost: a fetch, and O(n) for the places and sections of its results.
     ///
     /// ```swift

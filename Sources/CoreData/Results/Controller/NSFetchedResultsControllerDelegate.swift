@@ -15,7 +15,7 @@ import Foundation
 ///     didChangeContentWith snapshot: NSDiffableDataSourceSnapshotReference
 /// ) { list.apply(snapshot) }
 /// ```
-public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {
+public protocol NSFetchedResultsControllerDelegate: AnyObject {
     /// An object came, went, moved or changed. Old places are those before all changes of the event, new ones those after.
     ///
     /// - Parameters:
