@@ -64,13 +64,16 @@ extension CoreDataErrors {
     /// An ID of a store that the coordinator of a context lacks, or of an entity that its model lacks.
     static func foreignID(_ objectID: NSManagedObjectID, _ context: String, _ stores: [NSPersistentStore]?) -> NSError {
         let store = objectID.anyStore
+        let hasStore = stores?.contains { store?.isTwin(of: $0) ?? false } ?? false
         let reason =
-            if let stores, store.map({ store in stores.contains { store.isTwin(of: $0) } }) ?? true {
+            if stores == nil {
+                "it has no persistent store coordinator"
+            } else if objectID.isTemporaryID || hasStore {
                 "the model of its coordinator has no entity '\(objectID.layout.name)'"
-            } else if stores != nil, let store {
+            } else if let store {
                 "its coordinator does not have the store \(StoreName.text(type: store.type, url: store.url))"
             } else {
-                "it has no persistent store coordinator"
+                "its coordinator does not have the store of that UUID, which nobody has open"
             }
         return make(
             .managedObjectReferentialIntegrity,

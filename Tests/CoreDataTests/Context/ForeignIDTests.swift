@@ -186,6 +186,19 @@ import Testing
         #expect(error?.localizedDescription.contains("has no entity 'Note'") == true)
     }
 
+    @Test func anIDWhoseStoreNobodyHasOpenNamesNoRow() throws {
+        let library = try Library()
+        let objectID = try {
+            let other = try Library()
+            let bob = other.context.author("Bob")
+            try other.context.save()
+            return bob.objectID
+        }()
+        let error = #expect(throws: NSError.self) { try library.context.existingObject(with: objectID) }
+        #expect(error?.code == NSManagedObjectReferentialIntegrityError)
+        #expect(error?.localizedDescription.contains("does not have the store") == true)
+    }
+
     @Test func anObjectOfAnotherStoreStopsTheProgram() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let (library, other) = (try Library(), try Library())
