@@ -55,4 +55,70 @@ import Testing
         #expect(shelf.listener.complaints == [])
         #expect(shelf.listener.sections == ResultsListener.sections(of: shelf.controller))
     }
+
+    // MARK: The delegate's controller
+
+    /// What a shelf's delegate gets.
+    private func delegatesController(_ shelf: BookShelf) throws -> NSFetchedResultsController<any NSFetchRequestResult> {
+        var given: NSFetchedResultsController<any NSFetchRequestResult>?
+        shelf.listener.willChange = { given = $0 }
+        shelf.context.book("Elder")
+        shelf.process()
+        return try #require(given)
+    }
+
+    @Test func theDelegatesControllerFetchesByThePresentRequest() throws {
+        let shelf = try BookShelf()
+        let given = try delegatesController(shelf)
+        shelf.controller.fetchRequest.predicate = NSPredicate(format: "pages == 3")
+        #expect(given.fetchRequest.predicate?.predicateFormat == "pages == 3")
+        try given.performFetch()
+        #expect(shelf.titles == [["Ash", "Bay"]])
+        shelf.listener.begin(with: shelf.controller)
+        shelf.context.book("Beech", pages: 5)
+        shelf.context.book("Box", pages: 3)
+        shelf.process()
+        #expect(shelf.titles == [["Ash", "Bay", "Box"]])
+    }
+
+    @Test func bothControllersHaveOneRequest() throws {
+        let shelf = try BookShelf()
+        let given = try delegatesController(shelf)
+        given.fetchRequest.predicate = NSPredicate(format: "pages == 3")
+        given.fetchRequest.fetchLimit = 1
+        given.fetchRequest.includesSubentities = false
+        #expect(shelf.controller.fetchRequest.predicate?.predicateFormat == "pages == 3")
+        #expect(shelf.controller.fetchRequest.fetchLimit == 1 && !shelf.controller.fetchRequest.includesSubentities)
+        #expect(given.fetchRequest.entityName == "Book" && given.fetchRequest.entity?.name == "Book")
+        #expect(given.fetchRequest.description == shelf.controller.fetchRequest.description)
+        let copy = try #require(given.fetchRequest.copy() as? NSFetchRequest<any NSFetchRequestResult>)
+        given.fetchRequest.fetchLimit = 0
+        #expect(copy.fetchLimit == 1 && copy.predicate?.predicateFormat == "pages == 3")
+        try shelf.controller.performFetch()
+        #expect(shelf.titles == [["Ash", "Bay"]])
+    }
+
+    @Test func theRuleOfTheCacheHoldsForTheDelegatesController() throws {
+        let library = try Library()
+        let request = NSFetchRequest<LibraryBook>(entityName: "Book")
+        request.sortDescriptors = byTitle
+        let name = "the delegate's \(UUID())"
+        let controller = NSFetchedResultsController(
+            fetchRequest: request, managedObjectContext: library.context, sectionNameKeyPath: nil, cacheName: name)
+        let listener = ResultsListener()
+        controller.delegate = listener
+        try controller.performFetch()
+        listener.begin(with: controller)
+        var given: NSFetchedResultsController<any NSFetchRequestResult>?
+        listener.willChange = { given = $0 }
+        library.context.book("Ash")
+        library.context.processPendingChanges()
+        request.predicate = NSPredicate(format: "pages > 3")
+        let facade = try #require(given)
+        let error = #expect(throws: CocoaError.self) { try facade.performFetch() }
+        #expect(error?.code == .coreData)
+        NSFetchedResultsController<LibraryBook>.deleteCache(withName: name)
+        try facade.performFetch()
+        #expect(controller.fetchedObjects == [])
+    }
 }
