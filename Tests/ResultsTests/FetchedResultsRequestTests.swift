@@ -56,6 +56,32 @@ import Testing
         #expect(shelf.listener.sections == ResultsListener.sections(of: shelf.controller))
     }
 
+    // MARK: Refreshing
+
+    @Test func aFetchThatRefreshesTellsOfChangedObjectsOnly() throws {
+        let shelf = try BookShelf()
+        for book in try #require(shelf.controller.fetchedObjects) { _ = book.title }
+        #expect(shelf.library.file.execute("UPDATE ZBOOK SET ZPAGES = 90, Z_OPT = Z_OPT + 1 WHERE ZTITLE = 'Ash'"))
+        let request = NSFetchRequest<LibraryBook>(entityName: "Book")
+        request.shouldRefreshRefetchedObjects = true
+        #expect(try shelf.context.fetch(request).count == 4)
+        shelf.process()
+        #expect(shelf.listener.summary == ["update Ash"])
+        #expect(try shelf.book("Ash").pages == 90)
+    }
+
+    @Test func resultsThatAreFetchedAgainAreNotReadAgain() throws {
+        let shelf = try shelf(limit: 3) { $0.shouldRefreshRefetchedObjects = true }
+        for book in try #require(shelf.controller.fetchedObjects) { _ = book.title }
+        shelf.context.processPendingChanges()
+        shelf.listener.begin(with: shelf.controller)
+        #expect(shelf.library.file.execute("UPDATE ZBOOK SET ZPAGES = 90, Z_OPT = Z_OPT + 1 WHERE ZTITLE = 'Bay'"))
+        try shelf.book("Ash").pages = 80
+        for _ in 0..<3 { shelf.process() }
+        #expect(shelf.listener.rounds == 1)
+        #expect(shelf.listener.summary == ["update Ash"])
+    }
+
     // MARK: The delegate's controller
 
     /// What a shelf's delegate gets.

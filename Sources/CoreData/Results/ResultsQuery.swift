@@ -23,12 +23,13 @@ struct ResultsQuery {
     }
 
     /// The request by which results are fetched again while they follow their context: with its unsaved changes, as where single objects
-    /// find their places.
+    /// find their places, and without reading objects anew, which would be a change to follow.
     private static func following(_ request: NSFetchRequest<any NSFetchRequestResult>) -> NSFetchRequest<any NSFetchRequestResult> {
-        if request.includesPendingChanges { return request }
+        if request.includesPendingChanges, !request.shouldRefreshRefetchedObjects { return request }
         let copy = NSFetchRequest<any NSFetchRequestResult>()
         request.copyValues(to: copy)
         copy.includesPendingChanges = true
+        copy.shouldRefreshRefetchedObjects = false
         return copy
     }
 
