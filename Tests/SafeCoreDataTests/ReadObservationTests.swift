@@ -133,6 +133,30 @@ import Testing
         #expect(changes.value == 1)
     }
 
+    @Test func aChangeOfACompositeAttributeIsReported() async throws {
+        let stack = DataStack(entities: Freight.self, store: .file(folder.file("freight.sqlite")))
+        let freight = try await stack.write { context in
+            Freight(context: context, name: "first", address: ParcelAddress(city: "Vienna", marks: ["x"]), kind: .used).objectID
+        }
+        func write(_ change: @escaping @Sendable (Freight) -> Void) async throws {
+            try await stack.write { context in change(try context.object(with: freight, as: Freight.self)) }
+        }
+        let view = try await stack.read { try $0.object(with: freight, as: Freight.self) }
+        let (city, other, kind) = (tracking { _ = view.address.city }, tracking { _ = view.other }, tracking { _ = view.kind })
+        try await write { $0.name = "second" }
+        #expect((city.value, other.value, kind.value) == (0, 0, 0))
+        try await write { $0.address.city = "Graz" }
+        #expect((city.value, other.value, kind.value) == (1, 0, 0))
+        try await write { $0.other = ParcelAddress(city: "Linz") }
+        #expect((city.value, other.value, kind.value) == (1, 1, 0))
+        let (again, marks) = (tracking { _ = view.other }, tracking { _ = view.address.marks })
+        try await write { ($0.kind, $0.other) = (.fresh, nil) }
+        #expect((again.value, marks.value, kind.value) == (1, 0, 1))
+        try await write { $0.address.marks = ["y"] }
+        #expect(marks.value == 1)
+        try await stack.close()
+    }
+
     @Test func aDeletionAndTheEndOfTheStackAreReported() async throws {
         let (view, other) = (try await view(nut), try await view(bolt))
         let (deleted, closed) = (tracking { _ = view.name }, tracking { _ = other.name })

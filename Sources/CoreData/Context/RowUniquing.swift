@@ -87,7 +87,7 @@ extension NSManagedObjectContext {
     private func takeOver(_ row: RowPointer, _ object: NSManagedObject, refreshing: Bool) {
         if object.flags.contains(.fault), !object.flags.contains(.deletionSaved) {
             object.keep(row)
-        } else if refreshing, !object.hasChanges, let committed = object.committedRow, committed != row {
+        } else if refreshing, !object.hasChanges, let committed = object.committedRow, !committed.isSame(as: row) {
             object.replaceCommittedRow(by: row)
             object.extras?.forgetDecoded()
             object.extras?.forgetDestinations()
@@ -223,5 +223,12 @@ private struct RowUniquing {
             }
             return (isAnyRegistered ? objects : [], table.registrationCount)
         }
+    }
+}
+
+extension RowPointer {
+    /// Whether another row, which may have been read at another time, has the same version and values.
+    fileprivate func isSame(as other: RowPointer) -> Bool {
+        self == other || rowVersion == other.rowVersion && Snapshot(retaining: self).hasSameValues(as: Snapshot(retaining: other))
     }
 }

@@ -12,6 +12,8 @@ final class FetchedResults {
     private(set) var replacementCount = 0
     /// What the last fetch asked for; nil where its results cannot follow: IDs, dictionaries, and objects of a context that was reset.
     private(set) var query: ResultsQuery?
+    /// Whether the last fetch left out changes that were not saved: none of them comes to be known by an event.
+    private var lacksChanges = false
     /// Who makes titles of sections: set by the controller, which needs these results for its own initializer.
     weak var titles: (any SectionTitles)?
     weak var follower: (any ResultsFollower)? {
@@ -55,6 +57,7 @@ final class FetchedResults {
         try check(fetched)
         contents = try inSections(fetched, request)
         self.query = query
+        lacksChanges = query != nil && !request.includesPendingChanges && context.hasChanges
         if query != nil, follower != nil { context.listeners.add(self) } else { context.listeners.remove(self) }
     }
 
@@ -131,13 +134,14 @@ extension FetchedResults: ContextListener {
         update(TouchedObjects(event, query, contents, context), query, contents)
     }
 
-    private func update(_ touched: TouchedObjects, _ query: ResultsQuery, _ contents: ResultsContents) {
-        guard let follower, !touched.isEmpty else { return }
+    /// - Parameter fetches: whether to fetch again, whatever was touched.
+    private func update(_ touched: TouchedObjects, _ query: ResultsQuery, _ contents: ResultsContents, fetches: Bool = false) {
+        guard let follower, fetches || !touched.isEmpty else { return }
         let changes: ResultsChanges
         let isLarge = touched.objects.count > max(Self.largeChange, contents.count / 4)
         if !isLarge { touched.readRows() }
-        if isLarge || query.isPart {
-            guard isLarge || touched.concern, let next = fetchedAgain(query) else { return }
+        if fetches || isLarge || query.isPart {
+            guard fetches || isLarge || touched.concern, let next = fetchedAgain(query) else { return }
             changes = ResultsDifference(from: contents, to: next, touched: touched).changes()
             former = contents
             self.contents = next
@@ -163,8 +167,11 @@ extension FetchedResults: ContextListener {
     }
 
     func context(_ context: NSManagedObjectContext, didSave saved: [ContiguousArray<NSManagedObject>]) {
-        // A save brings the values of derived attributes.
-        if let query, let contents, query.hasDerivedAttributes { update(TouchedObjects(saved, query, contents, context), query, contents) }
+        // A save brings the values of derived attributes, and changes that the fetch has left out.
+        if let query, let contents, query.hasDerivedAttributes || lacksChanges {
+            update(TouchedObjects(saved, query, contents, context), query, contents, fetches: lacksChanges)
+        }
+        lacksChanges = false
         follower?.resultsDidReachStore(self)
     }
 

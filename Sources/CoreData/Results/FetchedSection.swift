@@ -31,6 +31,8 @@ final class FetchedSection: NSFetchedResultsSectionInfo {
 /// Who titles the sections.
 protocol SectionTitles: AnyObject {
     func indexTitle(ofSection name: String) -> String?
+    /// Fetches the results anew.
+    func performFetch() throws
 }
 
 /// A place in results: a section, and a row in it.

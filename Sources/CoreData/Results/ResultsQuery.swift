@@ -12,7 +12,7 @@ struct ResultsQuery {
     private let placingProperties: Set<String>
 
     init(_ request: NSFetchRequest<any NSFetchRequestResult>, _ resolved: ResolvedRequest, sectionNameKeyPath: String?) {
-        self.request = request
+        self.request = Self.following(request)
         self.resolved = resolved
         order = ResultsOrder(descriptors: resolved.fetch.sortDescriptors)
         sectionName = sectionNameKeyPath.map(SectionName.init)
@@ -20,6 +20,17 @@ struct ResultsQuery {
         hasDerivedAttributes = resolved.layout.familyIndexes.contains { layouts[$0].slots.contains(where: \.isDerived) }
         let paths = resolved.fetch.sortDescriptors.compactMap(\.key) + [sectionNameKeyPath].compactMap(\.self)
         placingProperties = Set(paths.compactMap { $0.split(separator: ".").first.map(String.init) })
+    }
+
+    /// The request by which results are fetched again while they follow their context: with its unsaved changes, as where single objects
+    /// find their places, and without reading objects anew, which would be a change to follow.
+    private static func following(_ request: NSFetchRequest<any NSFetchRequestResult>) -> NSFetchRequest<any NSFetchRequestResult> {
+        if request.includesPendingChanges, !request.shouldRefreshRefetchedObjects { return request }
+        let copy = NSFetchRequest<any NSFetchRequestResult>()
+        request.copyValues(to: copy)
+        copy.includesPendingChanges = true
+        copy.shouldRefreshRefetchedObjects = false
+        return copy
     }
 
     /// Whether the request asks for a part of the matches only, so that a change of one moves others in and out.

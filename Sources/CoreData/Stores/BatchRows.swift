@@ -2,7 +2,8 @@
 ///
 /// Each is one transaction. The row caches keep what they have: who wants to see the changes forgets the rows that are named in the outcome.
 protocol BatchRows: AnyObject, Sendable {
-    /// - Throws: `UniquenessFailure` where the insertion's rule is to refuse; whatever else keeps the rows from being written.
+    /// - Throws: `UniquenessFailure` where the insertion's rule is to refuse, or to change a row that is neither of the entity nor of a
+    ///   subentity; whatever else keeps the rows from being written.
     func insert(_ insertion: RowInsertion) throws -> BatchOutcome
 
     /// - Throws: `UniquenessFailure` when two rows would have the same unique values.
@@ -41,6 +42,18 @@ struct UniquenessFailure: Error, @unchecked Sendable {
     let layout: EntityLayout
     /// The row that has the values; nil when both rows are of the batch.
     let existing: RowReference?
+}
+
+extension UniquenessFailure {
+    /// What it means that a database refuses rows of an entity or its subentities because of a constraint; nil where it is none of theirs.
+    ///
+    /// - Parameter isNamed: whether the database has named a constraint as the one that fails.
+    init?(inFamilyOf layout: EntityLayout, _ mapping: SQLMapping, where isNamed: (SQLConstraint) -> Bool) {
+        let constraints = layout.familyIndexes.lazy.flatMap { mapping.constraints(of: layout.model.layouts[$0]) }
+        guard let constraint = constraints.first(where: isNamed) else { return nil }
+        self.init(
+            constraint: constraint.names, values: constraint.names.map { _ in .null }, layout: constraint.layout, existing: nil)
+    }
 }
 
 extension RowUpdate {

@@ -47,7 +47,8 @@ extension WriteContext {
     ///   - rows: the values, one for each object; gone through once.
     ///   - properties: what changes in objects that are there already; nil for all properties.
     ///   - makeObject: as in `insertAll(_:_:_:)`.
-    /// - Throws: code 134060 also when the property is not unique, 133021 when another unique value is taken.
+    /// - Throws: code 134060 also when the property is not unique, 133021 when another unique value is taken, or the unique value by an
+    ///   object that is not of the type.
     @discardableResult
     public func upsert<Object: NSManagedObject, Rows: Sequence>(
         _ type: Object.Type, by unique: PartialKeyPath<Object>, _ rows: Rows, updating properties: [PartialKeyPath<Object>]? = nil,

@@ -187,12 +187,17 @@ struct BatchExecution {
             let conflict = NSConstraintConflict(
                 constraint: failure.constraint, database: existing, databaseSnapshot: existing == nil ? nil : values,
                 conflicting: [], conflictingSnapshots: [values])
+            let owner = failure.existing.map { layout.model.layouts[$0.layoutIndex] }
+            let foreign = owner.flatMap { layout.familyIndexes.contains($0.index) ? nil : $0.name }
             let texts = failure.constraint.map { name in values[name].map { "\(name) = \($0)" } ?? name }
             throw CoreDataErrors.make(
                 .managedObjectConstraintMerge,
                 "A batch request would give two rows of '\(failure.layout.name)' the same values of a uniqueness constraint: "
-                    + "\(texts.joined(separator: ", ")). The store is as it was.",
-                recovery: "Change the values, or insert with a merge policy that resolves conflicts.",
+                    + "\(texts.joined(separator: ", "))."
+                    + (foreign.map { " They are those of an object of '\($0)', which new objects of '\(layout.name)' do not change." } ?? "")
+                    + " The store is as it was.",
+                recovery: foreign.map { "Change the values, or insert into '\($0)'." }
+                    ?? "Change the values, or insert with a merge policy that resolves conflicts.",
                 userInfo: [NSPersistentStoreSaveConflictsErrorKey: [conflict]])
         }
     }

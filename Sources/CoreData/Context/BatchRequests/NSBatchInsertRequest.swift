@@ -26,7 +26,8 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 /// To-one relationships may be given as the ID of a saved object of the same store, unless the inverse is to-one or ordered; to-many
 /// relationships are refused. Where a uniqueness constraint is violated, the context's merge policy decides: the error policy refuses the
 /// request; with `NSMergeByPropertyObjectTrumpMergePolicy` the existing row gets the given values, with `NSOverwriteMergePolicy` all
-/// values; the other two leave it as it is. Unlike on a Mac, stores in memory can be used too.
+/// values; the other two leave it as it is. A row of a subentity is changed like one of the entity; where the row is of any other entity of
+/// the hierarchy, the first two refuse the request with code 133021. Unlike on a Mac, stores in memory can be used too.
 ///
 /// Handlers are called while the store is locked for writing: they must not save to it. They may read it.
 ///

@@ -117,6 +117,8 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     /// - Throws: what the fetch throws; code 134060 for a request without sort descriptors, objects that are not in the order of their
     ///   sections, results that are not of the controller's type, and a request that has changed under its cache.
     open func performFetch() throws {
+        // What the delegate got fetches by the controller, whose class may override this.
+        if let controller = results.titles, controller !== self { return try controller.performFetch() }
         let request = NSFetchRequest<any NSFetchRequestResult>()
         fetchRequest.copyValues(to: request)
         let asked = cacheName.map { CachedRequest(request, cache: $0) }
@@ -131,10 +133,8 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     fileprivate var facade: NSFetchedResultsController<any NSFetchRequestResult> {
         if let same = self as? NSFetchedResultsController<any NSFetchRequestResult> { return same }
         if let anyResult { return anyResult }
-        let request = NSFetchRequest<any NSFetchRequestResult>()
-        fetchRequest.copyValues(to: request)
         let made = NSFetchedResultsController<any NSFetchRequestResult>(
-            facing: request, cacheName: cacheName, results, announcer)
+            facing: FacingRequest(of: fetchRequest), cacheName: cacheName, results, announcer)
         anyResult = made
         return made
     }

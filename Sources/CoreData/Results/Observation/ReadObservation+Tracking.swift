@@ -1,3 +1,4 @@
+import Foundation
 import Observation
 import Synchronization
 
@@ -102,7 +103,15 @@ private final class ReadObservers: ContextListener {
         registrar.access(subject, keyPath: \Subject.[Subject.Property(object: identity, name: name)])
     }
 
-    private static func value(of object: NSManagedObject, _ name: String) -> AnyHashable? { object.value(forKey: name) as? AnyHashable }
+    /// The value of a property as one that can be compared.
+    private static func value(of object: NSManagedObject, _ name: String) -> AnyHashable? {
+        guard let value = object.value(forKey: name) else { return nil }
+        if let comparable = value as? AnyHashable { return comparable }
+        // Composite attributes.
+        if let elements = value as? [String: Any] { return NSDictionary(dictionary: elements) }
+        // What cannot be compared may have changed: no two objects are equal.
+        return NSObject()
+    }
 
     func context(_ context: NSManagedObjectContext, didEnd event: EventChanges) {
         if entries.isEmpty { return }

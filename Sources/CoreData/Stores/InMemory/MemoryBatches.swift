@@ -48,8 +48,8 @@ private struct MemoryInsertion {
     private enum Place: Equatable {
         case new(Int)
         case existing(RowReference)
-        /// A row of another entity, which stays as it is.
-        case foreign
+        /// A row that is neither of the entity nor of a subentity.
+        case foreign(RowReference)
     }
 
     private let insertion: RowInsertion
@@ -90,15 +90,12 @@ private struct MemoryInsertion {
         switch isMeant ? insertion.rule : .refuse {
         case .keepExisting: return
         case .refuse:
-            var existing: RowReference?
-            if case .existing(let reference) = place { existing = reference }
-            throw UniquenessFailure(
-                constraint: constraint.names, values: unique, layout: layout.model.layouts[constraint.layoutIndex], existing: existing)
+            throw failure(constraint, unique, place)
         case .updateGivenValues, .replaceValues:
             let source = insertion.rule == .replaceValues ? complete : given
             func isWritten(_ slot: Int) -> Bool { insertion.updatedSlots?.contains(slot) ?? source.has(slot) }
             switch place {
-            case .foreign: return
+            case .foreign: throw failure(constraint, unique, place)
             case .new(let index):
                 let values = new[index].values
                 let former = uniqueValues { values[$0] }
@@ -106,16 +103,32 @@ private struct MemoryInsertion {
                 new[index].version += 1
                 note(place, insteadOf: former, uniqueValues { values[$0] })
             case .existing(let reference):
-                let values = changed[reference] ?? RowValues.make(slotCount: layout.slots.count)
+                let owner = layout.model.layouts[reference.layoutIndex]
+                let values = changed[reference] ?? RowValues.make(slotCount: owner.slots.count)
                 let row = tables.row(reference)
-                func value(_ slot: Int) -> StoredValue { values.has(slot) ? values[slot] : row?.value(slot) ?? .null }
+                func value(_ slot: Int) -> StoredValue {
+                    let slot = owner.slot(slot, ofAncestor: layout.index)
+                    return values.has(slot) ? values[slot] : row?.value(slot) ?? .null
+                }
                 let former = uniqueValues(value)
-                for slot in 0..<layout.storedCount where isWritten(slot) { values[slot] = source[slot] }
+                for slot in 0..<layout.storedCount where isWritten(slot) {
+                    values[owner.slot(slot, ofAncestor: layout.index)] = source[slot]
+                }
                 if changed.updateValue(values, forKey: reference) == nil { changedOrder.append(reference) }
                 note(place, insteadOf: former, uniqueValues(value))
             }
             updatedCount += 1
         }
+    }
+
+    private func failure(_ constraint: MemoryConstraints.Constraint, _ values: [StoredValue], _ place: Place) -> UniquenessFailure {
+        var existing: RowReference?
+        switch place {
+        case .existing(let reference), .foreign(let reference): existing = reference
+        case .new: break
+        }
+        return UniquenessFailure(
+            constraint: constraint.names, values: values, layout: layout.model.layouts[constraint.layoutIndex], existing: existing)
     }
 
     private func unique(_ constraint: MemoryConstraints.Constraint, _ values: RowValues) -> [StoredValue] {
@@ -129,10 +142,9 @@ private struct MemoryInsertion {
             if let place = owners[constraint.number]?[unique] { return (place, constraint, list) }
             guard let owner = tables.owner(of: unique, constraint) else { continue }
             // The batch may have given the row other values.
-            if let changed = changed[owner], constraint.names.contains(where: { layout.slotByPath[$0].map(changed.has) ?? false }) {
-                continue
-            }
-            return (owner.layoutIndex == layout.index ? .existing(owner) : .foreign, constraint, list)
+            let slots = layout.model.layouts[owner.layoutIndex].slotByPath
+            if let changed = changed[owner], constraint.names.contains(where: { slots[$0].map(changed.has) ?? false }) { continue }
+            return (layout.familyIndexes.contains(owner.layoutIndex) ? .existing(owner) : .foreign(owner), constraint, list)
         }
         return nil
     }
@@ -163,7 +175,9 @@ private struct MemoryInsertion {
         }
         for reference in changedOrder {
             batch.updates.append(
-                RowChange(layout: layout, key: reference.key, base: tables.row(reference), values: changed[reference]))
+                RowChange(
+                    layout: layout.model.layouts[reference.layoutIndex], key: reference.key, base: tables.row(reference),
+                    values: changed[reference]))
         }
         return batch
     }

@@ -12,7 +12,10 @@ extension SaveStatements {
 
     /// Inserts a row like `insert(_:)`, or changes the row that has its unique values.
     ///
-    /// - Parameter returnsKey: whether the statement gives the key of the row that it has written, and nothing for a row that it skips.
+    /// A row of another entity is changed only where that is a subentity.
+    ///
+    /// - Parameter returnsKey: whether the statement gives the key of the row that it has written, and nothing for a row that it skips;
+    ///   behind the key of a row that may be of a subentity the number of the row's entity.
     func insert(_ entity: SQLEntity, uniqueRow: UniqueRow, returnsKey: Bool) -> String {
         var sql = insert(entity)
         switch uniqueRow {
@@ -22,13 +25,18 @@ extension SaveStatements {
             sql +=
                 " " + dialect.updatesUniqueRow(columns ?? constraints(of: entity).first ?? [], isOnly: columns != nil) + " SET "
                 + replacement(entity, isGiven).joined(separator: ", ")
-            // A row of another entity keeps its place.
-            if entity.table.family.count > 1, let number = entity.table.entityColumn {
-                sql += " WHERE \(table(entity)).\(identifier(number)) = excluded.\(identifier(number))"
+            if entity.table.family.count > 1, let number = entity.table.entityColumn.map(identifier) {
+                let numbers = entity.layout.familyIndexes.compactMap { mapping.entities[$0]?.number }.map(String.init)
+                sql += " WHERE \(table(entity)).\(number) IN (\(numbers.joined(separator: ", ")))"
             }
         }
-        return returnsKey ? sql + " RETURNING \(key(entity))" : sql
+        guard returnsKey else { return sql }
+        let number = changesSubentities(of: entity) ? entity.table.entityColumn.map { ", " + identifier($0) } : nil
+        return sql + " RETURNING \(key(entity))\(number ?? "")"
     }
+
+    /// Whether an insertion may change rows of subentities.
+    func changesSubentities(of entity: SQLEntity) -> Bool { entity.layout.familyIndexes.count > 1 && entity.table.entityColumn != nil }
 
     private func replacement(_ entity: SQLEntity, _ isGiven: (Int) -> Bool) -> [String] {
         let constraints = constraints(of: entity)

@@ -135,7 +135,7 @@ final class PostgreSQLInsertion {
         outcome.updatedCount = plan.updatedCount
         if insertion.wantsReferences {
             outcome.inserted = new.map { reference($0.rowKey) }
-            outcome.updated = plan.changed.map { reference($0.key) }
+            outcome.updated = plan.changed.map(\.row)
         }
         withExtendedLifetime(changes) {}
         return outcome
@@ -159,7 +159,7 @@ final class PostgreSQLInsertion {
     private func updateRows(_ plan: PostgreSQLInsertionPlan, _ changes: PostgreSQLRowWriter, _ batch: PostgreSQLBatch) throws {
         var groups: [(mask: SlotMask, rows: ContiguousArray<RowPointer>)] = []
         for changed in plan.changed {
-            let row = changes.insert(change(changed.key, changed.change.values, version: changed.change.version))
+            let row = changes.insert(change(changed.row.key, changed.change.values, version: changed.change.version))
             let mask = changed.change.values.mask
             if let place = groups.firstIndex(where: { $0.mask == mask }) {
                 groups[place].rows.append(row)
@@ -262,8 +262,6 @@ final class PostgreSQLInsertion {
             }
         }
         guard isLast else { return Overtaken() }
-        guard let unique = uniques.first(where: { $0.constraint.index == error.constraint }) else { return error }
-        return UniquenessFailure(
-            constraint: unique.constraint.names, values: unique.targets.map { _ in .null }, layout: unique.constraint.layout, existing: nil)
+        return UniquenessFailure(inFamilyOf: layout, backend.mapping) { $0.index == error.constraint } ?? error
     }
 }

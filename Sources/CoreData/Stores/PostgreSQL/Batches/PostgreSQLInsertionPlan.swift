@@ -19,7 +19,7 @@ final class PostgreSQLInsertionPlan {
         /// By the place of the row among those of the insertion.
         case new(Int)
         case existing(Int64)
-        /// A row of another entity, which stays as it is.
+        /// A row that is neither of the entity nor of a subentity.
         case foreign(Int64)
     }
 
@@ -33,7 +33,7 @@ final class PostgreSQLInsertionPlan {
     /// The rows to insert that later ones have changed, with all values.
     private(set) var merged: [Int: Change] = [:]
     /// The rows of the store that change, in the order in which they were met, with their new values.
-    private(set) var changed: [(key: Int64, change: Change)] = []
+    private(set) var changed: [(row: RowReference, change: Change)] = []
     /// How often a row was changed.
     private(set) var updatedCount = 0
     private var changedPlaces: [Int64: Int] = [:]
@@ -82,7 +82,8 @@ final class PostgreSQLInsertionPlan {
         {
             return nil
         }
-        return owner.layoutIndex == insertion.layout.index ? .existing(owner.key) : .foreign(owner.key)
+        let isChanged = owner.layoutIndex.map(insertion.layout.familyIndexes.contains) ?? false
+        return isChanged ? .existing(owner.key) : .foreign(owner.key)
     }
 
     private func change(_ place: Place, by index: Int, _ keys: [[UInt8]?], meeting number: Int) throws {
@@ -93,7 +94,7 @@ final class PostgreSQLInsertionPlan {
         let values: RowValues
         var row: Snapshot?
         switch place {
-        case .foreign: return
+        case .foreign: throw failure(number, index, place)
         case .new(let first):
             var change = merged[first] ?? Change(values: allValues(of: first), version: 1)
             change.version += 1
@@ -106,7 +107,9 @@ final class PostgreSQLInsertionPlan {
             } else {
                 values = RowValues.make(slotCount: insertion.layout.slots.count)
                 changedPlaces[key] = changed.count
-                changed.append((key, Change(values: values, version: (known[number][index]?.version ?? 0) + 1)))
+                let owner = known[number][index]
+                let reference = RowReference(key: key, layoutIndex: owner?.layoutIndex ?? insertion.layout.index)
+                changed.append((reference, Change(values: values, version: (owner?.version ?? 0) + 1)))
             }
         }
         let former = insertion.uniques.map { key(of: values, above: row, $0) }

@@ -118,9 +118,13 @@ final class SQLiteBatch {
 
     /// The failure that explains why SQLite refuses a row.
     ///
-    /// - Parameter value: what the row would have in a slot.
+    /// - Parameters:
+    ///   - value: what the row would have in a slot.
+    ///   - isMeant: whether the row that has the values is the one that is looked for; it gets nil for a row of the batch, and of an entity
+    ///     that the model does not know.
     func uniquenessFailure(
-        _ layout: EntityLayout, besides key: Int64?, value: (Int) -> StoredValue, isOfBatch: (Int64) -> Bool
+        _ layout: EntityLayout, besides key: Int64?, value: (Int) -> StoredValue, isOfBatch: (Int64) -> Bool,
+        where isMeant: (RowReference?) -> Bool = { _ in true }
     ) throws -> UniquenessFailure? {
         for constraint in backend.mapping.constraints(of: layout) {
             let entity = try backend.entity(constraint.layout)
@@ -131,10 +135,18 @@ final class SQLiteBatch {
                 continue
             }
             let references = try isOfBatch(owner) ? [] : self.references(statements.references(of: entity), list([owner]))
+            guard isMeant(references.first) else { continue }
             return UniquenessFailure(
                 constraint: constraint.names, values: values, layout: constraint.layout, existing: references.first)
         }
         return nil
+    }
+
+    /// The failure that SQLite names by its columns where a row of a subentity is refused new values; nil for a constraint of the entity.
+    func uniquenessFailure(ofSubentityOf layout: EntityLayout, _ error: SQLiteError) -> UniquenessFailure? {
+        let columns = error.uniqueColumns.map(Set.init)
+        if backend.mapping.constraints(of: layout).contains(where: { Set($0.columns) == columns }) { return nil }
+        return UniquenessFailure(inFamilyOf: layout, backend.mapping) { Set($0.columns) == columns }
     }
 }
 

@@ -33,6 +33,10 @@ final class SQLiteInsertion {
     private let replacesFiles: Bool
     private let isConstrained: Bool
     private let constraintColumns: [String]?
+    /// Whether a row that has unique values of a new one is changed.
+    private let changesRows: Bool
+    /// Whether it may be of a subentity.
+    private let changesSubentities: Bool
     /// Whether it has to be known which rows were changed rather than inserted.
     private let wantsKeys: Bool
     private var forms: [Form] = []
@@ -63,7 +67,8 @@ final class SQLiteInsertion {
             return columns
         }
         isConstrained = !batch.statements.constraints(of: entity).isEmpty
-        let changesRows = insertion.rule == .updateGivenValues || insertion.rule == .replaceValues
+        changesRows = insertion.rule == .updateGivenValues || insertion.rule == .replaceValues
+        changesSubentities = batch.statements.changesSubentities(of: entity)
         replacesFiles = isConstrained && changesRows && targets.contains(where: \.isExternal)
         wantsKeys = insertion.wantsReferences || batch.tracksHistory
         let root = try batch.entity(layout.rootIndex)
@@ -136,7 +141,7 @@ final class SQLiteInsertion {
         }
         let written = try write(form, values)
         if written == nil { batch.files?.discard(after: filesBefore) }
-        if let written, written != key {
+        if let written, written.key != key {
             batch.files?.supersede(replaced)
             batch.files?.discard(unwanted)
         }
@@ -150,22 +155,44 @@ final class SQLiteInsertion {
 
     /// Runs the bound statement.
     ///
-    /// - Returns: the key of the written row: the new one, or that of the row that was changed, 0 where that is not known; nil for a
-    ///   row that was skipped.
-    private func write(_ form: Form, _ values: RowValues) throws -> Int64? {
+    /// - Returns: the written row: the new one, or the one that was changed, with 0 for a key that is not known; nil for a row that was
+    ///   skipped.
+    /// - Throws: `UniquenessFailure` where the row that is there is of an entity whose rows the insertion does not change.
+    private func write(_ form: Form, _ values: RowValues) throws -> RowReference? {
+        defer { form.statement.reset() }
+        var written = RowReference(key: key, layoutIndex: layout.index)
         if form.returnsKey {
-            defer { form.statement.reset() }
-            guard try step(form.statement, values) else { return nil }
-            let written = form.statement.int64(0)
+            guard try step(form.statement, values) else { return try skip(values) }
+            written.key = form.statement.int64(0)
+            if changesSubentities, written.key != key, let index = batch.backend.mapping.layoutIndex(forNumber: form.statement.int64(1)) {
+                written.layoutIndex = index
+            }
             _ = try form.statement.step()
             return written
         }
-        defer { form.statement.reset() }
         _ = try step(form.statement, values)
-        if insertion.rule == .refuse || !isConstrained { return key }
-        guard batch.connection.changes > 0 else { return nil }
+        if insertion.rule == .refuse || !isConstrained { return written }
+        guard batch.connection.changes > 0 else { return try skip(values) }
         // An update leaves the last inserted key as it was.
-        return sqlite3_last_insert_rowid(batch.connection.handle) == key ? key : 0
+        if sqlite3_last_insert_rowid(batch.connection.handle) != key { written.key = 0 }
+        return written
+    }
+
+    /// Passes over a row whose unique values another row has, if that is the rule.
+    private func skip(_ values: RowValues) throws -> RowReference? {
+        guard changesRows else { return nil }
+        let family = layout.familyIndexes
+        if let failure = try uniquenessFailure(values, where: { $0.map { !family.contains($0.layoutIndex) } ?? true }) { throw failure }
+        return nil
+    }
+
+    /// Who has the unique values of a new row.
+    private func uniquenessFailure(
+        _ values: RowValues, isOfBatch: (Int64) -> Bool = { _ in false }, where isMeant: (RowReference?) -> Bool = { _ in true }
+    ) throws -> UniquenessFailure? {
+        try batch.uniquenessFailure(
+            layout, besides: nil, value: { values.has($0) ? values[$0] : $0 < defaults.count ? defaults[$0] : .null }, isOfBatch: isOfBatch,
+            where: isMeant)
     }
 
     private func step(_ statement: SQLiteStatement, _ values: RowValues) throws -> Bool {
@@ -173,18 +200,14 @@ final class SQLiteInsertion {
             try statement.requireBound()
             return try statement.step()
         } catch let error as SQLiteError where error.isUniquenessViolation {
-            let failure = try batch.uniquenessFailure(layout, besides: nil) { slot in
-                values.has(slot) ? values[slot] : slot < defaults.count ? defaults[slot] : .null
-            } isOfBatch: {
-                $0 >= firstKey
-            }
-            throw failure ?? error
+            if let failure = batch.uniquenessFailure(ofSubentityOf: layout, error) { throw failure }
+            throw try uniquenessFailure(values, isOfBatch: { $0 >= firstKey }) ?? error
         }
     }
 
-    private func note(_ written: Int64?, _ given: SlotMask) {
+    private func note(_ written: RowReference?, _ given: SlotMask) {
         guard let written else { return }
-        if written == key {
+        if written.key == key {
             outcome.insertedCount += 1
             if insertion.wantsReferences { outcome.inserted.append(RowReference(key: key, layoutIndex: layout.index)) }
             if batch.tracksHistory { batch.history.append(.init(type: .insert, entityNumber: entity.number, key: key)) }
@@ -192,24 +215,21 @@ final class SQLiteInsertion {
             return
         }
         outcome.updatedCount += 1
-        if insertion.wantsReferences { outcome.updated.append(RowReference(key: written, layoutIndex: layout.index)) }
+        if insertion.wantsReferences { outcome.updated.append(written) }
         if batch.tracksHistory {
             let isWhole = insertion.rule == .replaceValues
             let slots = targets.map(\.slot).filter { isWhole || insertion.updatedSlots?.contains($0) ?? given.contains($0) }
+            let changed = layout.model.layouts[written.layoutIndex]
             batch.history.append(
                 .init(
-                    type: .update, entityNumber: entity.number, key: written, columns: batch.columns(ofHistory: layout).changes(slots)))
+                    type: .update, entityNumber: batch.backend.mapping.entity(changed)?.number ?? entity.number, key: written.key,
+                    columns: batch.columns(ofHistory: changed).changes(slots.map { changed.slot($0, ofAncestor: layout.index) })))
         }
     }
 
     /// The external files that the row names which has the unique values of a new one.
     private func filesOfRow(withUniqueValuesOf values: RowValues) throws -> [String] {
-        let failure = try batch.uniquenessFailure(layout, besides: nil) { slot in
-            values.has(slot) ? values[slot] : slot < defaults.count ? defaults[slot] : .null
-        } isOfBatch: { _ in
-            false
-        }
-        guard let existing = failure?.existing, existing.layoutIndex == layout.index else { return [] }
+        guard let existing = try uniquenessFailure(values)?.existing, layout.familyIndexes.contains(existing.layoutIndex) else { return [] }
         switch insertion.rule {
         case .replaceValues: return try batch.externalFileNames(entity, [existing.key])
         default:
