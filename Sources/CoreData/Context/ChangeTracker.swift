@@ -9,7 +9,7 @@ final class ChangeTracker {
     @exclusivity(unchecked) private(set) var inserted = ChangeList()
     /// Changed objects of the stores.
     @exclusivity(unchecked) private(set) var updated = ChangeList()
-    /// Objects to be deleted by the next save.
+    /// Objects to be deleted by the next save, and new ones that were deleted, which leave the context with it.
     @exclusivity(unchecked) private(set) var deleted = ChangeList()
     /// Objects deleted since the delete rules were last applied.
     @exclusivity(unchecked) private(set) var unpropagated: [NSManagedObject] = []
@@ -22,6 +22,14 @@ final class ChangeTracker {
 
     /// Whether deletions are pending, propagated or not.
     var hasDeletions: Bool { deleted.count > 0 || !unpropagated.isEmpty }
+
+    /// New objects that were deleted and stay in the context until the next save, which writes nothing of them.
+    var discarded: ContiguousArray<NSManagedObject> {
+        deleted.count == 0 ? [] : deleted.objects.filter { $0.flags.contains(.discarded) }
+    }
+
+    /// Whether a new object that was deleted, or gave way to another, stays until the next save.
+    func keepsUntilSave(_ object: NSManagedObject) -> Bool { object.listIndex >= 0 }
 
     /// Forgets everything.
     func removeAll() {
@@ -69,19 +77,25 @@ extension ChangeTracker {
 
     /// An object changed for the first time in this event, or for the first time since its save.
     func change(_ object: NSManagedObject) {
-        join(object)
         if object.flags.isDisjoint(with: .known) {
+            join(object)
             object.markUpdated()
             updated.append(object)
+        } else if !object.flags.contains(.discarded) {
+            // What becomes of an object that is about to leave concerns nobody.
+            join(object)
         }
     }
 
-    /// An object is to be deleted. A new one just leaves the context, when pending changes are processed.
+    /// An object is to be deleted. A new one is pending as well until the next save, which writes nothing of it.
     ///
-    /// - Parameter propagating: whether its delete rules are applied then.
-    func delete(_ object: NSManagedObject, propagating: Bool = true) {
+    /// - Parameters:
+    ///   - propagating: whether its delete rules are applied when pending changes are processed.
+    ///   - keepsNew: false for a new object that is to leave the context then, for its insertion is taken back.
+    func delete(_ object: NSManagedObject, propagating: Bool = true, keepsNew: Bool = true) {
         if object.flags.contains(.inserted) {
             inserted.remove(object)
+            if keepsNew { deleted.append(object) }
         } else {
             if object.flags.contains(.updated) { updated.remove(object) }
             deleted.append(object)
@@ -109,9 +123,13 @@ extension ChangeTracker {
 
     /// A new object that was deleted in the present event is to be inserted again.
     func takeBackDiscarding(of object: NSManagedObject) {
+        deleted.remove(object)
         object.takeBackDiscarding()
         inserted.append(object)
     }
+
+    /// A new object that was deleted is not kept any longer.
+    func endDiscarding(of object: NSManagedObject) { deleted.remove(object) }
 
     /// A deletion is taken back, and the object is as it was.
     func takeBackDeletion(of object: NSManagedObject) {
@@ -184,7 +202,7 @@ extension ChangeTracker {
 
     /// Takes back all changes. The values of what was changed or deleted are left to the caller.
     ///
-    /// - Returns: the objects that were changed or deleted, in this order.
+    /// - Returns: the objects that were changed or deleted, in this order; also new ones that were deleted, which leave the context.
     func rollBack() -> ContiguousArray<NSManagedObject> {
         let new = inserted.objects
         let stored = updated.objects + deleted.objects
@@ -201,8 +219,8 @@ extension ChangeTracker {
         }
         for object in stored {
             object.listIndex = -1
-            // Where the row is gone there is nothing to come back to.
-            if !object.flags.contains(.deletedElsewhere) { object.forgetChanges() }
+            // Where the row is gone, or never was, there is nothing to come back to.
+            if object.flags.isDisjoint(with: [.deletedElsewhere, .discarded]) { object.forgetChanges() }
         }
         return stored
     }

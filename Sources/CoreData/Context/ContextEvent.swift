@@ -38,7 +38,7 @@ struct EventChanges {
     let reread: Set<NSManagedObject>
     /// Rows that others changed and that are in no complete object of the context.
     let unseenUpdates: [NSManagedObjectID]
-    /// New objects that were deleted: they leave the context.
+    /// New objects that were deleted, or gave way to others: they leave the context, now or with the next save.
     let discarded: [NSManagedObject]
     /// All objects of the event.
     private let objects: ContiguousArray<NSManagedObject>

@@ -57,12 +57,20 @@ extension NSManagedObjectContext {
             NotificationCenter.default.post(name: ContextNotification.didChange.name, object: self, userInfo: userInfo)
         }
         tellListeners { $0.context(self, didEnd: ended) }
-        for object in ended.discarded where object.flags.contains(.discarded) { finishDiscarding(object) }
+        for object in ended.discarded where object.flags.contains(.discarded) && !changes.keepsUntilSave(object) {
+            finishDiscarding(object)
+        }
         ended.finish()
+    }
+
+    /// A new object that was deleted leaves the context: at once, or with the end of the event in which it was deleted.
+    func endDiscarding(of object: NSManagedObject) {
+        if object.flags.contains(.inEvent) { changes.endDiscarding(of: object) } else { finishDiscarding(object) }
     }
 
     /// A new object that was deleted is no longer part of the context; it may be inserted again.
     func finishDiscarding(_ object: NSManagedObject) {
+        changes.endDiscarding(of: object)
         assignedStores[ObjectIdentifier(object)] = nil
         if object.storeNumber >= 0 {
             registry.unregister(object)
@@ -223,6 +231,10 @@ extension NSManagedObjectContext {
         let journal = journal
         self.journal = nil
         for object in changes.rollBack() {
+            if object.flags.contains(.discarded) {
+                endDiscarding(of: object)
+                continue
+            }
             if object.flags.contains(.deletedElsewhere) {
                 endDeletion(of: object)
                 continue

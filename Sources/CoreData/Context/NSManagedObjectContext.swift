@@ -91,7 +91,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Lets go of all objects and breaks the reference cycles among them.
     func releaseObjects() {
         var objects = ContiguousArray(registry.allObjects())
-        objects += changes.inserted.objects
+        objects += changes.inserted.objects + changes.discarded
         objects.forEachUnretained { invalidate($0) }
         changes.removeAll()
         temporaryObjects.removeAll()
@@ -227,19 +227,21 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var insertedObjects: Set<NSManagedObject> { Set(changes.inserted.objects) }
     /// Changed objects of the store.
     open var updatedObjects: Set<NSManagedObject> { Set(changes.updated.objects) }
-    /// Objects to be deleted by the next save.
+    /// Objects to be deleted by the next save. New objects that were deleted are among them until it, but nothing is written of them.
     open var deletedObjects: Set<NSManagedObject> { Set(changes.deleted.objects) }
     /// All objects that the context knows.
-    open var registeredObjects: Set<NSManagedObject> { Set(registry.allObjects()).union(changes.inserted.objects) }
-    /// Whether there is anything to save.
+    open var registeredObjects: Set<NSManagedObject> {
+        Set(registry.allObjects()).union(changes.inserted.objects).union(changes.discarded)
+    }
+    /// Whether there is anything to save, or a new object was deleted since the last save.
     open var hasChanges: Bool { changes.hasChanges }
 
     /// Inserts an object that was made without a context, or was new when it was deleted. An object of this context that was deleted is
     /// there again, also where its deletion was saved; others are left alone. The object keeps a temporary ID that it has.
     open func insert(_ object: NSManagedObject) { insertGiven(object) }
 
-    /// Marks an object for deletion by the next save. A new object just leaves the context. One that is being deleted, or whose
-    /// `prepareForDeletion()` is running, is left alone.
+    /// Marks an object for deletion by the next save. A new object leaves the context with that save, or with `rollback()` or `reset()`, and
+    /// no store hears of it. One that is being deleted, or whose `prepareForDeletion()` is running, is left alone.
     open func delete(_ object: NSManagedObject) {
         precondition(
             object.registry === registry,

@@ -349,7 +349,7 @@ extension NSManagedObject {
 
     final func unmarkUpdated() { state.flags.remove(.updated) }
 
-    /// Is to be deleted by the next save. A new object leaves the context instead.
+    /// Is to be deleted by the next save. A new object leaves the context with it.
     final func markDeleted() {
         state.flags.insert(state.flags.contains(.inserted) ? [.deleted, .discarded, .changedInSave] : [.deleted, .changedInSave])
         state.flags.remove(.updated)

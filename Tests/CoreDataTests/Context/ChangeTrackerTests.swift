@@ -33,16 +33,21 @@ import Testing
             .filter { $0.1.objects.contains { $0 === object } }.map(\.0)
     }
 
-    @Test func aNewObjectThatIsDeletedIsDiscardedByTheEndOfTheEvent() throws {
+    @Test(arguments: [false, true]) func aNewObjectThatIsDeletedIsDiscardedByTheEndOfTheEvent(isKept: Bool) throws {
         let object = try makeObject()
         tracker.insert(object, in: registry)
         #expect(lists(of: object) == ["inserted"])
-        tracker.delete(object)
-        #expect(lists(of: object) == [])
+        tracker.delete(object, keepsNew: isKept)
+        #expect(lists(of: object) == (isKept ? ["deleted"] : []))
         let ended = try #require(tracker.endEvent(keepingProperties: false))
         #expect(ended.discarded.map(ObjectIdentifier.init) == [ObjectIdentifier(object)])
         #expect(ended.inserted.isEmpty)
         #expect(ended.deleted.count == 1)
+        #expect(tracker.keepsUntilSave(object) == isKept && tracker.hasChanges == isKept)
+        tracker.change(object)
+        #expect(tracker.endEvent(keepingProperties: false) == nil)
+        tracker.endDiscarding(of: object)
+        #expect(!tracker.hasChanges)
     }
 
     @Test func anEventBeginsOnceAndEndsEmpty() throws {
@@ -99,11 +104,15 @@ import Testing
         tracker.insert(new, in: registry)
         tracker.change(changed)
         tracker.delete(deleted)
+        let discarded = try makeObject()
+        tracker.insert(discarded, in: registry)
+        tracker.delete(discarded)
         let left = tracker.rollBack()
-        #expect(left.map(ObjectIdentifier.init) == [changed, deleted].map(ObjectIdentifier.init))
+        #expect(left.map(ObjectIdentifier.init) == [changed, deleted, discarded].map(ObjectIdentifier.init))
         #expect(!tracker.hasChanges && !tracker.hasDeletions)
         #expect([new, changed, deleted].allSatisfy { !$0.hasChanges })
-        #expect(try #require(tracker.endEvent(keepingProperties: false)).discarded.map(ObjectIdentifier.init) == [ObjectIdentifier(new)])
+        let ended = try #require(tracker.endEvent(keepingProperties: false))
+        #expect(Set(ended.discarded) == [new, discarded])
     }
 
     /// Every object is in the list that its flags say, after any sequence of changes; debug builds check the objects' states too.
@@ -111,16 +120,20 @@ import Testing
         var random = SeededGenerator(seed: seed)
         var objects: [NSManagedObject] = []
         for key in 1...6 { objects.append(try makeStored(key: Int64(key))) }
+        // Whether those that were deleted stay until a save.
+        var kept: [ObjectIdentifier: Bool] = [:]
         for _ in 0..<200 {
             let object = objects[Int.random(in: 0..<objects.count, using: &random)]
             let isIdle = object.flags.isDisjoint(with: .known)
-            switch Int.random(in: 0..<11, using: &random) {
+            switch Int.random(in: 0..<12, using: &random) {
             case 0:
                 let new = try makeObject()
                 tracker.insert(new, in: registry)
                 objects.append(new)
             case 1 where object.flags.isDisjoint(with: [.deleted, .discarded]): tracker.change(object)
-            case 2 where object.flags.isDisjoint(with: [.deleted, .discarded]): tracker.delete(object)
+            case 2 where object.flags.isDisjoint(with: [.deleted, .discarded]):
+                tracker.delete(object, keepsNew: Bool.random(using: &random))
+                kept[ObjectIdentifier(object)] = tracker.keepsUntilSave(object)
             case 3 where object.flags.contains(.updated): tracker.takeBackChanges(of: object)
             case 4 where object.flags.contains(.deleted) && !object.flags.contains(.discarded): tracker.takeBackDeletion(of: object)
             case 5 where object.flags.contains(.deleted) && !object.flags.contains(.discarded): tracker.undelete(object)
@@ -129,17 +142,24 @@ import Testing
             case 8: tracker.noteRefreshed(object)
             case 9:
                 if let ended = tracker.endEvent(keepingProperties: false) {
-                    for discarded in ended.discarded { discarded.leaveContext() }
+                    for discarded in ended.discarded where !tracker.keepsUntilSave(discarded) { discarded.leaveContext() }
                     ended.finish()
+                    if Bool.random(using: &random) {
+                        for discarded in tracker.discarded {
+                            tracker.endDiscarding(of: discarded)
+                            discarded.leaveContext()
+                        }
+                    }
                     objects.removeAll { $0.registry == nil }
                 }
+            case 10 where object.flags.isSuperset(of: [.discarded, .inEvent, .inserted]): tracker.takeBackDiscarding(of: object)
             default:
                 while let deleted = tracker.nextToPropagate() { #expect(deleted.isDeleted) }
             }
             for object in objects {
                 let expected: [String] =
                     if object.flags.contains(.discarded) {
-                        []
+                        object.isDeleted && kept[ObjectIdentifier(object)] == true ? ["deleted"] : []
                     } else if object.flags.contains(.deleted) {
                         ["deleted"]
                     } else {
@@ -147,7 +167,7 @@ import Testing
                     }
                 #expect(lists(of: object) == expected)
             }
-            #expect(tracker.hasChanges == objects.contains { !$0.flags.isDisjoint(with: .known) && !$0.flags.contains(.discarded) })
+            #expect(tracker.hasChanges == objects.contains { !lists(of: $0).isEmpty })
         }
     }
 }

@@ -104,7 +104,7 @@ import Testing
         #expect(log.count == 1)
         #expect(log.all.first?.objects(NSInsertedObjectsKey) == [kept])
         #expect(log.all.first?.objects(NSDeletedObjectsKey) == [doomed])
-        #expect(context.deletedObjects.isEmpty)
+        #expect(context.deletedObjects == [doomed])
         #expect(context.insertedObjects == [kept])
     }
 

@@ -55,7 +55,7 @@ import Testing
         let former = ada.objectID
         #expect(former.isTemporaryID != obtainsID)
         library.context.delete(ada)
-        library.context.processPendingChanges()
+        try library.context.save()
         #expect(library.context.registeredObject(for: former) == nil)
         library.context.insert(ada)
         #expect(ada.objectID == former)

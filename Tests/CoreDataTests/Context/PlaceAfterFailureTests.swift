@@ -26,6 +26,10 @@ import Testing
             let former = asksFirst ? author.objectID : nil
             if deletes { library.context.delete(author) } else { library.context.rollback() }
             library.context.processPendingChanges()
+            if deletes {
+                #expect(author.objectID.isTemporaryID)
+                try library.context.save()
+            }
             #expect(author.managedObjectContext == nil)
             #expect(author.objectID.isTemporaryID)
             if let former { #expect(author.objectID == former) }

@@ -31,6 +31,8 @@ private final class EntryRun {
         let name: String
         /// The place of the context that it is to be saved by; nil outside of all.
         var home: Int?
+        /// The place of the context that it is to leave with the next save.
+        var former: Int?
         /// Where it is to be saved; nil for the first store.
         var store: NSPersistentStore?
         var hasPermanentID = false
@@ -121,8 +123,8 @@ private final class EntryRun {
 
     private func insertOneOutside() -> String {
         guard let entry = anyEntry(isIn: false) else { return "nothing outside" }
-        let home = random(3)
-        entry.home = home
+        let home = entry.former ?? random(3)
+        (entry.home, entry.former) = (home, nil)
         let before = entry.known
         contexts[home].insert(entry.author)
         // One of another tree has another temporary ID here.
@@ -142,6 +144,7 @@ private final class EntryRun {
         contexts[home].delete(entry.author)
         contexts[home].processPendingChanges()
         leave(entry)
+        entry.former = home
         ask(entry)
         return "delete from \(home)"
     }
@@ -182,11 +185,13 @@ private final class EntryRun {
         if home == 0, !passedOn.isEmpty { return "no rollback" }
         contexts[home].rollback()
         for entry in entries where entry.home == home { leave(entry) }
+        for entry in entries where entry.former == home { entry.former = nil }
         return "roll back \(home)"
     }
 
     private func save(_ home: Int) throws -> String {
         try contexts[home].save()
+        for entry in entries where entry.former == home { entry.former = nil }
         let own = entries.filter { $0.home == home }
         entries.removeAll { $0.home == home }
         if home == 1 {
@@ -204,8 +209,9 @@ private final class EntryRun {
 
     func saveAll() throws {
         for entry in entries where entry.home == nil {
-            contexts[1].insert(entry.author)
-            (entry.home, entry.known) = (1, nil)
+            let home = entry.former ?? 1
+            contexts[home].insert(entry.author)
+            (entry.home, entry.former, entry.known) = (home, nil, nil)
         }
         for home in [1, 0, 2] { _ = try save(home) }
     }
@@ -217,7 +223,13 @@ private final class EntryRun {
         for entry in entries {
             let home = entry.home
             if let home, !contexts[home].insertedObjects.contains(entry.author) { return "\(entry.name) is not inserted in \(home)" }
-            if home == nil, entry.author.managedObjectContext != nil { return "\(entry.name) has a context" }
+            if let former = entry.former {
+                guard entry.author.isDeleted, contexts[former].deletedObjects.contains(entry.author) else {
+                    return "\(entry.name) is not deleted in \(former)"
+                }
+            } else if home == nil, entry.author.managedObjectContext != nil {
+                return "\(entry.name) has a context"
+            }
             if let known = entry.known {
                 if entry.author.objectID != known { return "\(entry.name) has changed its ID \(known) to \(entry.author.objectID)" }
                 if let home, contexts[home].registeredObject(for: known) !== entry.author {

@@ -234,27 +234,34 @@ final class RulePart: NSManagedObject {
         #expect(stack.file.integer("SELECT COUNT(*) FROM Z_1TAGS") == 0)
     }
 
-    @Test("97: an object that was never saved just leaves the context") func newObjectsJustLeave() throws {
+    @Test("97: an object that was never saved is deleted until the save, and then leaves the context") func newObjectsLeave() throws {
         try stack.context.save()
         let item = item()
         owner.cascaded = [item]
         stack.context.delete(item)
         stack.context.processPendingChanges()
         #expect(!stack.context.insertedObjects.contains(item))
-        #expect(!stack.context.deletedObjects.contains(item))
+        #expect(stack.context.deletedObjects == [item])
+        #expect(item.isDeleted && item.managedObjectContext === stack.context)
         #expect(owner.cascaded.isEmpty)
         try stack.context.save()
+        #expect(!stack.context.hasChanges)
         #expect(count("ZITEM") == 0)
         #expect(item.managedObjectContext == nil)
     }
 
-    @Test("97: an object that left the context may be inserted again") func newObjectsMayComeBack() throws {
+    @Test("97: an object that was never saved may be inserted again", arguments: [false, true])
+    func newObjectsMayComeBack(isSaved: Bool) throws {
         let item = item("back")
         let id = item.objectID
         stack.context.delete(item)
         stack.context.processPendingChanges()
-        #expect(stack.context.registeredObject(for: id) == nil)
-        #expect(!item.hasChanges)
+        #expect(stack.context.registeredObject(for: id) === item)
+        if isSaved {
+            try stack.context.save()
+            #expect(stack.context.registeredObject(for: id) == nil)
+            #expect(!item.hasChanges)
+        }
         stack.context.insert(item)
         #expect(item.isInserted)
         #expect(item.managedObjectContext === stack.context)
@@ -264,8 +271,12 @@ final class RulePart: NSManagedObject {
 
     @Test("97: a cascade over objects that were never saved removes them") func cascadeOverNewObjects() throws {
         owner.cascaded = [item("1"), item("2")]
+        let all = Set<NSManagedObject>(owner.cascaded).union([owner])
         stack.context.delete(owner)
+        stack.context.processPendingChanges()
+        #expect(stack.context.deletedObjects == all)
         try stack.context.save()
+        #expect(all.allSatisfy { $0.managedObjectContext == nil })
         #expect(count("ZITEM") == 0)
         #expect(count("ZOWNER") == 0)
         #expect(!stack.context.hasChanges)

@@ -102,7 +102,9 @@ private struct ChildChanges {
     private func insert(_ change: RowChange) -> NSManagedObject {
         if let former = parent.object(withChildKey: change.key, of: change.layout, store: rows.store), former.layout === change.layout {
             // The child has undone the deletion that it saved.
+            let wasNew = former.flags.contains(.discarded)
             parent.insertFormer(former)
+            if wasNew { keepStore(of: former, change) }
             return former
         }
         let object = parent.makeObject(of: change.layout)
@@ -115,14 +117,17 @@ private struct ChildChanges {
             objectID = parent.registry.identities.objectID(ofSerial: 0 &- change.key, change.layout)
         }
         object.makeExtras().objectID = objectID
-        // Where it would come to another one by itself.
-        if let coordinator = parent.persistentStoreCoordinator, let store = parent.registry.store(number: rows.store),
-            (try? coordinator.store(for: change.layout, assigned: nil)) !== store
-        {
-            parent.assignedStores[ObjectIdentifier(object)] = store
-        }
+        keepStore(of: object, change)
         parent.insertNew(object)
         return object
+    }
+
+    /// Has a new object saved to the child's store where it would come to another one by itself.
+    private func keepStore(of object: NSManagedObject, _ change: RowChange) {
+        guard let coordinator = parent.persistentStoreCoordinator, let store = parent.registry.store(number: rows.store),
+            (try? coordinator.store(for: change.layout, assigned: nil)) !== store
+        else { return }
+        parent.assignedStores[ObjectIdentifier(object)] = store
     }
 
     // MARK: - Values

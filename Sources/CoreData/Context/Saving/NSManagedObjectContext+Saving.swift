@@ -50,12 +50,10 @@ extension NSManagedObjectContext {
         // A new object may become that of a row with its unique values.
         let updates = (request.updatedObjects ?? []).union(request.insertedObjects ?? [])
         func objects() throws -> SavedObjects {
-            let deletions = named(request.deletedObjects, among: changes.deleted)
             var objects = SavedObjects(
                 inserted: named(request.insertedObjects, among: changes.inserted),
                 updated: named(updates, among: changes.updated).filter { $0.flags.isDisjoint(with: .rowIsGone) },
-                deleted: deletions.filter { $0.flags.isDisjoint(with: .rowIsGone) },
-                inaccessible: deletions.filter { !$0.flags.isDisjoint(with: .rowIsGone) })
+                deletions: named(request.deletedObjects, among: changes.deleted))
             completed += try completeInverses(of: objects)
             objects.updated += completed.filter { $0.flags.contains(.updated) && !objects.updated.contains($0) }
             return objects
@@ -67,10 +65,7 @@ extension NSManagedObjectContext {
     }
     /// All pending changes.
     private func pendingObjects() -> SavedObjects {
-        SavedObjects(
-            inserted: changes.inserted.objects, updated: changes.updated.objects,
-            deleted: changes.deleted.objects.filter { $0.flags.isDisjoint(with: .rowIsGone) },
-            inaccessible: changes.deleted.objects.filter { !$0.flags.isDisjoint(with: .rowIsGone) })
+        SavedObjects(inserted: changes.inserted.objects, updated: changes.updated.objects, deletions: changes.deleted.objects)
     }
 
     private func callWillSave() throws {
@@ -79,7 +74,8 @@ extension NSManagedObjectContext {
             var called = false
             for list in [changes.inserted.objects, changes.updated.objects, changes.deleted.objects] {
                 list.forEachUnretained { object in
-                    guard object.flags.contains(.changedInSave) else { return }
+                    // Nothing is saved of a new object that was deleted.
+                    guard object.flags.intersection([.changedInSave, .discarded]) == .changedInSave else { return }
                     object.unmarkChangedInSave()
                     guard object.accessorTable.hooks.contains(.willSave) else { return }
                     called = true
@@ -93,7 +89,7 @@ extension NSManagedObjectContext {
             round += 1
             if round > Self.maximumWillSaveRounds {
                 let culprit = (changes.inserted.objects + changes.updated.objects + changes.deleted.objects)
-                    .first { $0.flags.contains(.changedInSave) }
+                    .first { $0.flags.intersection([.changedInSave, .discarded]) == .changedInSave }
                 throw CoreDataErrors.endlessWillSave(culprit)
             }
         }

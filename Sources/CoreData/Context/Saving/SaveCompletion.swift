@@ -39,6 +39,7 @@ struct SaveCompletion {
             }
         }
         for object in written.objects.inaccessible { context.endDeletion(of: object) }
+        for object in written.objects.discarded where object.flags.contains(.discarded) { context.endDiscarding(of: object) }
         // Objects that were touched without a persistent change are clean again, too.
         for object in written.objects.updated where object.flags.contains(.updated) && !object.hasPersistentChanges {
             guard object.extras?.allToMany.contains(where: { $0.state.hasChanges }) != true else { continue }
@@ -51,7 +52,7 @@ struct SaveCompletion {
         context.conflictChecks.removeAll()
         context.tellChildrenOfKeys()
         if let journal = context.journal {
-            for objects in [insertedObjects, updatedObjects, deletedObjects] { journal.forget(objects) }
+            for objects in [insertedObjects, updatedObjects, deletedObjects, written.objects.discarded] { journal.forget(objects) }
         }
         callDidSave(written.objects)
         postDidSave(savedSets, insertedObjects, updatedObjects, deletedObjects)

@@ -4,7 +4,27 @@ struct SavedObjects {
     var updated: ContiguousArray<NSManagedObject>
     var deleted: ContiguousArray<NSManagedObject>
     /// Objects whose row was gone already: nothing to write.
-    var inaccessible: ContiguousArray<NSManagedObject>
+    var inaccessible: ContiguousArray<NSManagedObject> = []
+    /// New objects that were deleted: nothing to write, and they leave the context.
+    var discarded: ContiguousArray<NSManagedObject> = []
+
+    /// - Parameter deletions: those of all kinds.
+    init(
+        inserted: ContiguousArray<NSManagedObject>, updated: ContiguousArray<NSManagedObject>, deletions: ContiguousArray<NSManagedObject>
+    ) {
+        (self.inserted, self.updated) = (inserted, updated)
+        deleted = deletions
+        let unwritten: ObjectFlags = [.rowIsGone, .discarded]
+        if deletions.allSatisfy({ $0.flags.isDisjoint(with: unwritten) }) { return }
+        deleted.removeAll { !$0.flags.isDisjoint(with: unwritten) }
+        for object in deletions {
+            if object.flags.contains(.discarded) {
+                discarded.append(object)
+            } else if !object.flags.isDisjoint(with: .rowIsGone) {
+                inaccessible.append(object)
+            }
+        }
+    }
 }
 
 /// What was written, by store.

@@ -113,7 +113,9 @@ extension NSManagedObjectContext {
             if object.extras?.isRevived != true { continueAsUpdate(object) }
             // When it comes back, the store has no members of it any more.
             for slot in object.layout.relationshipSlots where object.layout.slots[slot].kind.isToMany { _ = object.toManyMembers(slot) }
-            changes.delete(object, propagating: false)
+            // Of an insertion that is undone nothing is left; a deletion that is done again is pending, unless it was saved.
+            let isPending = undoManager?.isRedoing == true && object.extras?.deletedRow == nil
+            changes.delete(object, propagating: false, keepsNew: isPending)
         } else if object.flags.contains(.deletionSaved) {
             guard object.registry === registry else { return }
             revive(object)
