@@ -250,7 +250,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
                 localizationDictionary = (localizationDictionary ?? [:]).merging(texts) { first, _ in first }
             }
         }
-        // Other versions lie beside the same file.
+        // A copy of a model has the other versions beside the same file.
         if models.count == 1 { fileURL = models[0].fileURL }
     }
 
