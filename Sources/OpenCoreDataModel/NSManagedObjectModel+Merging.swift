@@ -16,7 +16,7 @@ extension NSManagedObjectModel {
         self.init()
         let models = models ?? ModelLocator.models(in: [.main])
         guard let merged = ModelMerge.merged(models) else { return nil }
-        takeState(ofModels: models.count == 1 ? models : [merged])
+        takeState(ofModels: [merged])
     }
 
     /// Makes one model of those entities of several that a store was written with.
