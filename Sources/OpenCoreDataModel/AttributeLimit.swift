@@ -12,12 +12,16 @@ package struct AttributeLimit {
             above: ValidationCode.numberTooLarge)
     }
 
-    /// Dates from `least` to `greatest`, either of which may be missing.
+    /// Dates from `least` to `greatest`, either of which may be missing. Their seconds are compared, as in the models that Xcode compiles.
     package static func dates(from least: Date?, to greatest: Date?) -> [AttributeLimit] {
-        range(
-            .expressionForEvaluatedObject(), least, greatest, below: ValidationCode.dateTooSoon,
+        func seconds(_ date: Date?) -> NSNumber? { date.map { NSNumber(value: $0.timeIntervalSinceReferenceDate) } }
+        return range(
+            NSExpression(forKeyPath: secondsOfDate), seconds(least), seconds(greatest), below: ValidationCode.dateTooSoon,
             above: ValidationCode.dateTooLate)
     }
+
+    /// The property of a date that its limits compare.
+    fileprivate static let secondsOfDate = "timeIntervalSinceReferenceDate"
 
     /// Texts of `least` to `greatest` characters, either of which may be missing.
     package static func lengths(from least: NSNumber?, to greatest: NSNumber?) -> [AttributeLimit] {
@@ -52,5 +56,28 @@ package struct AttributeLimit {
     ) -> NSPredicate {
         NSComparisonPredicate(
             leftExpression: subject, rightExpression: NSExpression(forConstantValue: limit), modifier: .direct, type: type)
+    }
+}
+
+extension NSComparisonPredicate {
+    /// The date of a limit of dates: a comparison of a date's seconds, as in the models that Xcode compiles, or of the date itself.
+    package var limitingDate: Date? {
+        guard comparisonPredicateModifier == .direct, options.isEmpty, rightExpression.expressionType == .constantValue else {
+            return nil
+        }
+        if leftExpression.keyPathFromEvaluatedObject == AttributeLimit.secondsOfDate {
+            return (rightExpression.constantValue as? NSNumber).map { Date(timeIntervalSinceReferenceDate: $0.doubleValue) }
+        }
+        return leftExpression.expressionType == .evaluatedObject ? rightExpression.constantValue as? Date : nil
+    }
+
+    /// A limit of dates as a comparison of the date itself, which takes no look-up by name and reads well in messages; nil for any other
+    /// predicate.
+    package var comparingDates: NSComparisonPredicate? {
+        let orders: [Operator] = [.lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo]
+        guard orders.contains(predicateOperatorType), let date = limitingDate else { return nil }
+        return NSComparisonPredicate(
+            leftExpression: .expressionForEvaluatedObject(), rightExpression: NSExpression(forConstantValue: date), modifier: .direct,
+            type: predicateOperatorType)
     }
 }

@@ -27,7 +27,6 @@ package struct AttributeLimits {
         else { return false }
         let number = value as? NSNumber
         let length = number.flatMap { $0.intValue >= 0 ? $0.intValue : nil }
-        let date = value as? Date
         var limit: AttributeLimit?
         switch (code, type) {
         case (ValidationCode.numberTooSmall, _) where type.isNumeric && number != nil && least == nil:
@@ -36,12 +35,14 @@ package struct AttributeLimits {
         case (ValidationCode.numberTooLarge, _) where type.isNumeric && number != nil && greatest == nil:
             limit = AttributeLimit.numbers(from: nil, to: number).first
             if limit.matches(predicate) { greatest = number }
-        case (ValidationCode.dateTooSoon, .dateAttributeType) where date != nil && least == nil:
-            limit = AttributeLimit.dates(from: date, to: nil).first
-            if limit.matches(predicate) { least = date }
-        case (ValidationCode.dateTooLate, .dateAttributeType) where date != nil && greatest == nil:
-            limit = AttributeLimit.dates(from: nil, to: date).first
-            if limit.matches(predicate) { greatest = date }
+        case (ValidationCode.dateTooSoon, .dateAttributeType) where least == nil:
+            guard comparison.predicateOperatorType == .greaterThanOrEqualTo, let date = comparison.limitingDate else { return false }
+            least = date
+            return true
+        case (ValidationCode.dateTooLate, .dateAttributeType) where greatest == nil:
+            guard comparison.predicateOperatorType == .lessThanOrEqualTo, let date = comparison.limitingDate else { return false }
+            greatest = date
+            return true
         case (ValidationCode.stringTooShort, .stringAttributeType) where length != nil && shortest == nil:
             limit = AttributeLimit.lengths(from: number, to: nil).first
             if limit.matches(predicate) { shortest = length }

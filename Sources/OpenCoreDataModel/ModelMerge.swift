@@ -58,6 +58,8 @@ enum ModelMerge {
                 result.localizationDictionary = (result.localizationDictionary ?? [:]).merging(texts) { old, _ in old }
             }
         }
+        // Other versions lie beside the same file.
+        if models.count == 1 { result.fileURL = models[0].fileURL }
         return result
     }
 }

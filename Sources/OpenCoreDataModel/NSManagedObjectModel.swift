@@ -136,9 +136,11 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
 
     /// Makes or replaces a configuration.
     ///
+    /// A store of the configuration also holds all subentities of its entities, whether they are listed or not.
+    ///
     /// ```swift
     /// model.setEntities([item, supplier], forConfigurationName: "Shop")
-    /// description.configuration = "Shop"                      // the store holds these two
+    /// description.configuration = "Shop"                      // the store holds these two and their subentities
     /// ```
     ///
     /// - Precondition: all entities belong to this model.
@@ -182,8 +184,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
 
     /// Whether a store with this metadata can be opened with the entities of a configuration.
     ///
-    /// Compares the metadata's hashes with those of the configuration's entities (all entities for nil): the names and
-    /// the hashes must be the same. False when there is no such configuration or the metadata has no hashes.
+    /// Compares the metadata's hashes with those of the configuration's entities and their subentities (all entities for nil): the names and
+    /// the hashes must be the same, but hashes of subentities that the configuration does not list may be missing. False when there is no
+    /// such configuration or the metadata has no hashes.
     ///
     /// Cost: O(size of the configuration), as every entity is hashed.
     ///
@@ -194,10 +197,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     open func isConfiguration(
         withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
     ) -> Bool {
-        guard let entities = entities(forConfigurationName: configuration),
-            let expected = StoreMetadataHashes.hashes(in: metadata)
+        guard let held = heldEntities(forConfigurationName: configuration), let stored = StoreMetadataHashes.hashes(in: metadata)
         else { return false }
-        return expected == ModelTables.versionHashes(of: entities)
+        return held.versions.fit(stored)
     }
 
     // MARK: Comparing
@@ -250,7 +252,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
                 localizationDictionary = (localizationDictionary ?? [:]).merging(texts) { first, _ in first }
             }
         }
-        // Other versions lie beside the same file.
+        // A copy of a model has the other versions beside the same file.
         if models.count == 1 { fileURL = models[0].fileURL }
     }
 

@@ -142,6 +142,27 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
         setValidation(predicates: validationPredicates ?? [], warnings: validationWarnings ?? [])
     }
 
+    /// Sets the predicates that a value must satisfy and, in the same order, what their failures are reported with: an error code or a text.
+    ///
+    /// A text is reported with the code 1550 (`NSManagedObjectValidationError`). The limits that a model file sets have codes, as here:
+    ///
+    /// ```swift
+    /// let isShort = NSPredicate(format: "length <= 20")
+    /// name.setValidationPredicates([isShort], withValidationWarnings: [NSValidationStringTooLongError])
+    /// ```
+    ///
+    /// - Parameter validationWarnings: Texts and codes (`NSNumber` or `Int`), mixed at will.
+    /// - Precondition: both arrays have the same number of elements, and each warning is a text or a number.
+    @_disfavoredOverload
+    public final func setValidationPredicates(_ validationPredicates: [NSPredicate]?, withValidationWarnings validationWarnings: [Any]) {
+        let warnings = validationWarnings.map { warning -> Any in
+            if let text = warning as? String { return text }
+            if let code = warning as? NSNumber { return code }
+            preconditionFailure("\(diagnosticName) is given the validation warning \(warning), which is neither a text nor an error code")
+        }
+        setValidation(predicates: validationPredicates ?? [], warnings: warnings)
+    }
+
     /// Sets the validation with warnings that are error codes or texts.
     package func setValidation(predicates: [NSPredicate], warnings: [Any]) {
         requireEditable("validationPredicates")

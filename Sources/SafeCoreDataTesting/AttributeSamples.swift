@@ -106,7 +106,7 @@ struct AttributeSamples {
         }
     }
 
-    private var dateLimits: [Date] { constants.compactMap { $0 as? Date } }
+    private var dateLimits: [Date] { comparisons.compactMap(\.limitingDate) }
 
     private var patterns: [String] {
         comparisons.filter { $0.predicateOperatorType == .matches }.compactMap { $0.rightExpression.constantValue as? String }

@@ -90,6 +90,10 @@ struct ModelSourceTests {
         #expect(attribute.validationWarnings as? [NSNumber] == [1640, 1630])
         let early = Date(timeIntervalSinceReferenceDate: -1)
         #expect(attribute.validationPredicates.map { $0.evaluate(with: early) } == [false, true])
+        // As in the models that Xcode compiles: a comparison of a key path with a number.
+        #expect(
+            attribute.validationPredicates.map(\.predicateFormat)
+                == ["timeIntervalSinceReferenceDate >= 0", "timeIntervalSinceReferenceDate <= 10"])
     }
 
     @Test func everythingElseIsRead() throws {

@@ -13,7 +13,11 @@ import Testing
         workplace = try Workplace()
         let url = workplace.folder.appendingPathComponent("Stock.sqlite")
         path = url.path
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
+        try Self.make(Self.model(), at: url)
+    }
+
+    private static func make(_ model: NSManagedObjectModel, at url: URL) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try coordinator.addPersistentStore(type: .sqlite, configuration: "Stock", at: url)
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
@@ -58,6 +62,22 @@ import Testing
         store.file.close()
     }
 
+    @Test func subentitiesThatTheConfigurationDoesNotListAreShown() throws {
+        let model = Self.model()
+        model.setEntities(model.entities.filter { $0.name == "Item" }, forConfigurationName: "Stock")
+        let url = workplace.folder.appendingPathComponent("Listed.sqlite")
+        try Self.make(model, at: url)
+        let info = ToolRun(["info", url.path, "--json"])
+        let report = try #require(try info.json() as? [String: Any])
+        #expect(report["warnings"] as? [String] == [])
+        let entities = try #require(report["entities"] as? [[String: Any]])
+        #expect(entities.compactMap { $0["name"] as? String } == ["Item", "SpecialItem"])
+        #expect(entities.compactMap { $0["ownRows"] as? Int } == [1, 1])
+        let run = ToolRun(["query", url.path, "SpecialItem", "--format", "json"])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try run.rows().map { $0["name"] as? String } == ["gold bolt"])
+    }
+
     @Test func objectsAreShown() throws {
         let run = ToolRun(["query", path, "Item", "--sort", "name", "--format", "json"])
         #expect(run.status == 0, "\(run.errors)")
@@ -70,10 +90,11 @@ import Testing
         #expect(run.errors.contains("has no entity 'Account'"), "\(run.errors)")
     }
 
-    @Test func aModelWithTheConfigurationFits() throws {
+    /// A configuration has the subentities of what it lists.
+    @Test(arguments: [["Item", "SpecialItem"], ["Item"]]) func aModelWithTheConfigurationFits(listed: [String]) throws {
         let folder = workplace.folder.appendingPathComponent("Shop.xcdatamodel")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let contents = #"""
+        let contents = """
             <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
             <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
                 <entity name="Account" syncable="YES"><attribute name="owner" optional="YES" attributeType="String"/></entity>
@@ -81,9 +102,9 @@ import Testing
                 <entity name="SpecialItem" parentEntity="Item" syncable="YES">
                     <attribute name="price" optional="YES" attributeType="Double"/>
                 </entity>
-                <configuration name="Stock"><memberEntity name="Item"/><memberEntity name="SpecialItem"/></configuration>
+                <configuration name="Stock">\(listed.map { "<memberEntity name=\"\($0)\"/>" }.joined())</configuration>
             </model>
-            """#
+            """
         try Data(contents.utf8).write(to: folder.appendingPathComponent("contents"))
         let model = folder.path
         #expect(try report("--model", model)["warnings"] as? [String] == [])

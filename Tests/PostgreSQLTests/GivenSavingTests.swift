@@ -85,11 +85,7 @@ struct GivenSavingTests {
     /// What the others compute is a derived attribute, whatever it is derived from.
     @Test func aDerivedAttributeIsReadAndNeverWritten() throws {
         let shop = try GivenShop { model in
-            let remarks = NSDerivedAttributeDescription()
-            remarks.name = "remarks"
-            remarks.attributeType = .stringAttributeType
-            remarks.isOptional = true
-            remarks.derivationExpression = NSExpression(format: "name")
+            let remarks = NSDerivedAttributeDescription("remarks", .stringAttributeType, from: "name")
             model.entitiesByName["Product"]?.properties += [remarks]
         }
         try shop.context.performAndWait {

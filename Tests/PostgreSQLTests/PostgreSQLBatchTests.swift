@@ -30,11 +30,7 @@ struct PostgreSQLBatchTests {
         }
 
         private static func model() -> NSManagedObjectModel {
-            let upper = NSDerivedAttributeDescription()
-            upper.name = "upper"
-            upper.attributeType = .stringAttributeType
-            upper.isOptional = true
-            upper.derivationExpression = NSExpression(format: "uppercase:(note)")
+            let upper = NSDerivedAttributeDescription("upper", .stringAttributeType, from: "uppercase:(note)")
             let part = NSEntityDescription(
                 "Part", class: "NSManagedObject",
                 [
@@ -45,11 +41,7 @@ struct PostgreSQLBatchTests {
                     NSAttributeDescription("price", .decimalAttributeType), upper,
                 ])
             part.uniquenessConstraints = [["key"], ["code"]]
-            let count = NSDerivedAttributeDescription()
-            count.name = "partCount"
-            count.attributeType = .integer64AttributeType
-            count.isOptional = true
-            count.derivationExpression = NSExpression(format: "parts.@count")
+            let count = NSDerivedAttributeDescription("partCount", .integer64AttributeType, from: "parts.@count")
             let bin = NSEntityDescription(
                 "Bin", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType), count])
             relate(bin, "parts", toMany: true, deleteRule: .noActionDeleteRule, part, inverse: "bin")

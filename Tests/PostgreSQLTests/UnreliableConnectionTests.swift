@@ -119,17 +119,9 @@ struct UnreliableConnectionTests {
     /// What triggers have made of the rows is what objects have, also where the answer that it was saved is lost.
     @Test func aSaveWhoseAnswerIsLostHasItsDerivedValues() throws {
         let model = Warehouse.model()
-        let count = NSDerivedAttributeDescription()
-        count.name = "itemCount"
-        count.attributeType = .integer64AttributeType
-        count.isOptional = true
-        count.derivationExpression = NSExpression(format: "items.@count")
+        let count = NSDerivedAttributeDescription("itemCount", .integer64AttributeType, from: "items.@count")
         model.entitiesByName["Maker"]?.properties += [count]
-        let title = NSDerivedAttributeDescription()
-        title.name = "makerTitle"
-        title.attributeType = .stringAttributeType
-        title.isOptional = true
-        title.derivationExpression = NSExpression(format: "maker.title")
+        let title = NSDerivedAttributeDescription("makerTitle", .stringAttributeType, from: "maker.title")
         model.entitiesByName["Item"]?.properties += [title]
         let warehouse = try Warehouse(model, through: proxy)
         let context = warehouse.context

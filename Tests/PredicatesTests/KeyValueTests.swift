@@ -58,6 +58,16 @@ import Testing
         #expect(department.value(forKeyPath: "employees.age.@count") as? Int == 2)
     }
 
+    /// Importers tell what is null from what is not given.
+    @Test func aNullAtTheEndOfADictionarysPathIsANull() {
+        let person = ["name": NSNull(), "address": ["city": NSNull(), "street": "Hill"] as NSDictionary] as NSDictionary
+        #expect(person.value(forKeyPath: "name") is NSNull)
+        #expect(person.value(forKeyPath: "address.city") is NSNull)
+        #expect(person.value(forKeyPath: "address.street") as? String == "Hill")
+        #expect(person.value(forKeyPath: "address.number") == nil)
+        #expect(NSPredicate(format: "name == nil AND address.city == nil").evaluate(with: person))
+    }
+
     @Test func collectionOperatorsButTheMeanLeaveNilOut() {
         let department = makeDepartment()
         #expect(department.value(forKeyPath: "employees.@sum.age") as? Int == 70)

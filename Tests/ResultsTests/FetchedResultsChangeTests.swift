@@ -374,11 +374,7 @@ import Testing
         let folder = try TemporaryFolder()
         let vendor = NSEntityDescription("Vendor", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         let item = NSEntityDescription("Item", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
-        let count = NSDerivedAttributeDescription()
-        count.name = "count"
-        count.attributeType = .integer64AttributeType
-        count.isOptional = true
-        count.derivationExpression = NSExpression(format: "items.@count")
+        let count = NSDerivedAttributeDescription("count", .integer64AttributeType, from: "items.@count")
         vendor.properties.append(count)
         relate(vendor, "items", toMany: true, item, inverse: "vendor")
         let stack = try TestStack(NSManagedObjectModel([vendor, item]), url: folder.file("store.sqlite"))

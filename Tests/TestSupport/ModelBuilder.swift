@@ -30,6 +30,17 @@ extension NSEntityDescription {
     }
 }
 
+extension NSDerivedAttributeDescription {
+    /// An optional attribute whose values a store derives from others.
+    public convenience init(_ name: String, _ type: NSAttributeType, from expression: String) {
+        self.init()
+        self.name = name
+        attributeType = type
+        isOptional = true
+        derivationExpression = NSExpression(format: expression)
+    }
+}
+
 /// Adds a relationship and its inverse to two entities.
 public func relate(
     _ source: NSEntityDescription, _ name: String, toMany: Bool = false, ordered: Bool = false, optional: Bool = true,

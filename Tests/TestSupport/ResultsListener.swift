@@ -84,10 +84,18 @@ open class ResultsListener: NSObject, NSFetchedResultsControllerDelegate {
             let isRight =
                 switch call.type {
                 case .insert: paths == (false, true)
-                case .delete: paths == (true, false)
-                case .move, .update: paths == (true, true)
+                case .delete, .update: paths == (true, false)
+                case .move: paths == (true, true)
                 }
             if !isRight { complaints.append("a call of type \(call.type.rawValue) has \(paths)") }
+        }
+        for call in objectCalls where call.type == .update {
+            guard let path = call.old, path.section < sections.count, path.item < sections[path.section].objects.count,
+                sections[path.section].objects[path.item] === call.object
+            else {
+                complaints.append("an update has not the old path of its object")
+                continue
+            }
         }
         let leaving = objectCalls.filter { $0.type == .delete || $0.type == .move }.compactMap { call in call.old.map { ($0, call.object) }
         }
@@ -114,14 +122,6 @@ open class ResultsListener: NSObject, NSFetchedResultsControllerDelegate {
                 continue
             }
             sections[path.section].objects.insert(object, at: path.item)
-        }
-        for call in objectCalls where call.type == .update {
-            guard let path = call.new, path.section < sections.count, path.item < sections[path.section].objects.count,
-                sections[path.section].objects[path.item] === call.object
-            else {
-                complaints.append("an update has not the new path of its object")
-                continue
-            }
         }
     }
 

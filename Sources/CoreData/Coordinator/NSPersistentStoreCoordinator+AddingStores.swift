@@ -66,8 +66,8 @@ extension NSPersistentStoreCoordinator {
         try UnsupportedOptions.check(options, type: type, url: url)
         let compatibility = StoreCompatibility(
             model: managedObjectModel, configuration: configuration, type: type, url: url, options: options)
-        let entities = try compatibility.entities()
-        try compatibility.checkFeatures(of: entities, storeClass: storeClass)
+        let held = try compatibility.heldEntities()
+        try compatibility.checkFeatures(of: held.entities, storeClass: storeClass)
         let url = try self.url(url, for: storeClass, type: type)
         // Each store at the null device is one of its own.
         if url.path != SQLiteStore.nullDevice, let other = persistentStore(for: url) { throw duplicate(other, of: type, at: url) }
@@ -78,13 +78,13 @@ extension NSPersistentStoreCoordinator {
             store.registeredType = type
             store.modelLayout = modelLayout
             store.number = takeStoreNumber()
-            try open(store, type: type, entities: entities, compatibility: compatibility, progress: progress)
+            try open(store, type: type, holding: held, compatibility: compatibility, progress: progress)
         } catch {
             store.detach()
             throw error
         }
         post(.NSPersistentStoreCoordinatorStoresWillChange, [NSAddedPersistentStoresKey: [store]])
-        list(store, holding: entities)
+        list(store, holding: held)
         follow(store)
         store.didAdd(to: self)
         return store
@@ -93,7 +93,7 @@ extension NSPersistentStoreCoordinator {
     /// Reads the store's metadata, checks them, migrates the store where that is needed and wanted, and makes it ready for
     /// requests.
     private func open(
-        _ store: NSPersistentStore, type: String, entities: [NSEntityDescription], compatibility: StoreCompatibility,
+        _ store: NSPersistentStore, type: String, holding held: HeldEntities, compatibility: StoreCompatibility,
         progress: MigrationProgress
     ) throws {
         try store.loadMetadata()
@@ -105,7 +105,7 @@ extension NSPersistentStoreCoordinator {
                 recovery: "Add it with the type '\(storedType)'.",
                 userInfo: StoreOpeningErrors.userInfo(type: type, url: store.url))
         }
-        if var migration = try neededMigration(of: store, type: type, entities: entities, compatibility: compatibility) {
+        if var migration = try neededMigration(of: store, holding: held, compatibility: compatibility) {
             if let known = metadata[NSStoreUUIDKey] as? String, let other = self.store(identifier: known) {
                 throw duplicate(other, of: type, at: store.url)
             }
@@ -116,15 +116,14 @@ extension NSPersistentStoreCoordinator {
         if metadata[NSStoreTypeKey] == nil { metadata[NSStoreTypeKey] = store.type }
         if metadata[NSStoreUUIDKey] == nil { metadata[NSStoreUUIDKey] = newIdentifier(of: store) }
         if StoreMetadataHashes.hashes(in: metadata) == nil {
-            metadata[NSStoreModelVersionHashesKey] = Dictionary(
-                entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { first, _ in first })
+            metadata[NSStoreModelVersionHashesKey] = held.versions.hashes
         }
         if metadata[NSStoreModelVersionIdentifiersKey] == nil {
             metadata[NSStoreModelVersionIdentifiersKey] =
                 managedObjectModel.versionIdentifiers.map { String(describing: $0) }.sorted()
         }
         if NSPersistentStore.flag(compatibility.options, NSIgnorePersistentStoreVersioningOption) {
-            compatibility.adopt(entities, in: &metadata)
+            compatibility.adopt(held, in: &metadata)
         }
         store.metadata = metadata
         let identifier = metadata[NSStoreUUIDKey] as? String ?? UUID().uuidString
@@ -135,13 +134,13 @@ extension NSPersistentStoreCoordinator {
 
     /// The migration that a store needs whose metadata is loaded.
     private func neededMigration(
-        of store: NSPersistentStore, type: String, entities: [NSEntityDescription], compatibility: StoreCompatibility
+        of store: NSPersistentStore, holding held: HeldEntities, compatibility: StoreCompatibility
     ) throws -> StoreMigration? {
         while true {
             let metadata: [String: Any] = store.metadata ?? [:]
             var unreadable: ModelReadingError?
             do {
-                return try compatibility.checkHashes(in: metadata, of: entities) {
+                return try compatibility.checkHashes(in: metadata, of: held) {
                     do {
                         return try StoreFiles.cachedModel(of: store)
                     } catch {

@@ -2,8 +2,32 @@ import Foundation
 
 // How contexts find the stores for their requests.
 extension NSPersistentStoreCoordinator {
+    /// A store and which entities it holds.
+    struct AddedStore {
+        enum Holding: UInt8 {
+            case none, asSubentity, listed
+        }
+
+        let store: NSPersistentStore
+        /// By layout index.
+        let holdings: [Holding]
+
+        init(_ store: NSPersistentStore, holding held: HeldEntities, of layouts: ModelLayout) {
+            var holdings = Array(repeating: Holding.none, count: layouts.layouts.count)
+            func note(_ entities: ArraySlice<NSEntityDescription>, _ holding: Holding) {
+                for entity in entities { if let layout = layouts.layoutByName[entity.name ?? ""] { holdings[layout.index] = holding } }
+            }
+            note(held.unlisted, .asSubentity)
+            note(held.listed, .listed)
+            self.store = store
+            self.holdings = holdings
+        }
+
+        @inline(__always) func holds(_ index: Int) -> Bool { holdings[index] != .none }
+    }
+
     /// The store that a new object of an entity goes to: the assigned one, or the first writable store that holds the
-    /// entity.
+    /// entity, those first whose configurations list it themselves.
     ///
     /// - Throws: `CocoaError.persistentStoreSave` (134030) when no store can take the object, `persistentStoreIncompatibleSchema` (134020)
     ///   when the configuration of the store it is assigned to lacks its entity.
@@ -13,7 +37,7 @@ extension NSPersistentStoreCoordinator {
             guard let added = stores.first(where: { $0.store === assigned }) else {
                 throw CoreDataErrors.assignedStoreIsNotAdded(assigned, to: entity.name, named: describe(assigned), others: describe(stores))
             }
-            guard added.holds[entity.index] else {
+            guard added.holds(entity.index) else {
                 throw CoreDataErrors.assignedStoreLacksEntity(assigned, entity.name, named: describe(assigned))
             }
             guard !assigned.isReadOnly else {
@@ -21,26 +45,33 @@ extension NSPersistentStoreCoordinator {
             }
             return assigned
         }
-        for added in stores where added.holds[entity.index] && !added.store.isReadOnly { return added.store }
+        if let added = Self.writableStore(for: entity, among: stores) { return added.store }
         let reason =
             if stores.isEmpty {
                 "The coordinator has no stores."
-            } else if stores.contains(where: { $0.holds[entity.index] }) {
+            } else if stores.contains(where: { $0.holds(entity.index) }) {
                 "All stores that hold the entity are read-only: "
-                    + describe(stores.filter { $0.holds[entity.index] }) + "."
+                    + describe(stores.filter { $0.holds(entity.index) }) + "."
             } else {
                 "No store's configuration has the entity: \(describe(stores))."
             }
-        let untracked = stores.first { $0.holds[entity.index] && $0.store.readOnlyReason == .untrackedHistory }
+        let untracked = stores.first { $0.holds(entity.index) && $0.store.readOnlyReason == .untrackedHistory }
         throw CoreDataErrors.noStoreForNewObject(
             entity.name, reason, recovery: untracked?.store.readOnlyReason.recovery, stores: stores.map(\.store))
+    }
+
+    /// The writable store among others that a new object of an entity goes to.
+    static func writableStore(for entity: EntityLayout, among stores: [AddedStore]) -> AddedStore? {
+        for added in stores where added.holdings[entity.index] == .listed && !added.store.isReadOnly { return added }
+        for added in stores where added.holds(entity.index) && !added.store.isReadOnly { return added }
+        return nil
     }
 
     /// The stores that a request for an entity goes to: those that hold it or one of its subentities, among `affected`
     /// where that is given.
     func snapshotStores(holding entity: EntityLayout, affected: [NSPersistentStore]?) -> [NSPersistentStore] {
         addedStores.compactMap { added in
-            guard entity.familyIndexes.contains(where: { added.holds[$0] }) else { return nil }
+            guard entity.familyIndexes.contains(where: { added.holds($0) }) else { return nil }
             if let affected, !affected.contains(where: { $0.isTwin(of: added.store) }) { return nil }
             return added.store
         }

@@ -49,7 +49,7 @@ extension NSPersistentStoreCoordinator {
                 options: isReadOnly ? options?.filter { $0.key != AnyHashable(NSReadOnlyPersistentStoreOption) } : options)
             let movedIDs: [NSManagedObjectID]
             do {
-                let entities = modelLayout.layouts.filter { added.holds[$0.index] }
+                let entities = modelLayout.layouts.filter { added.holds($0.index) }
                 let rows = try StoreCopy(from: store, to: copy, entities: entities)
                 // Before the rows, with which they are written.
                 setMetadata(

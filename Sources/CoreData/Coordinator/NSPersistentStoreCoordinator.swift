@@ -27,13 +27,6 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     let serialNumber = NSPersistentStoreCoordinator.serialNumbers.wrappingAdd(1, ordering: .relaxed).newValue
     private static let serialNumbers = Atomic<Int>(0)
 
-    /// A store and which entities it holds.
-    struct AddedStore {
-        let store: NSPersistentStore
-        /// By layout index.
-        let holds: [Bool]
-    }
-
     private struct State {
         var formerStoreTokens: [Int: StoreToken] = [:]
         var name: String?
@@ -143,13 +136,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     /// Lists a store that is ready for use. The caller holds `changingStores`.
-    func list(_ store: NSPersistentStore, holding entities: [NSEntityDescription]) {
-        var holds = Array(repeating: false, count: modelLayout.layouts.count)
-        for entity in entities {
-            if let layout = modelLayout.layoutByName[entity.name ?? ""] { holds[layout.index] = true }
-        }
+    func list(_ store: NSPersistentStore, holding held: HeldEntities) {
         if store.observesUse { tellsStoresOfUse.store(true, ordering: .relaxed) }
-        state.withLock { $0.stores.append(AddedStore(store: store, holds: holds)) }
+        let added = AddedStore(store, holding: held, of: modelLayout)
+        state.withLock { $0.stores.append(added) }
     }
 
     /// Takes a store off the list. The caller holds `changingStores`.

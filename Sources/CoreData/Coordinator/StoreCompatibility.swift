@@ -11,8 +11,8 @@ struct StoreCompatibility {
     /// The entities that the store shall hold.
     ///
     /// - Throws: `CocoaError.persistentStoreOpen` (134080) when the model has no such configuration.
-    func entities() throws -> [NSEntityDescription] {
-        if let entities = model.entities(forConfigurationName: configuration) { return entities }
+    func heldEntities() throws -> HeldEntities {
+        if let held = model.heldEntities(forConfigurationName: configuration) { return held }
         throw CoreDataErrors.unknownConfiguration(configuration ?? "", among: model.configurations, type: type, url: url)
     }
 
@@ -33,20 +33,22 @@ struct StoreCompatibility {
     ///   cannot be made.
     @discardableResult
     func checkHashes(
-        in metadata: [String: Any], of entities: [NSEntityDescription], storedModel: () -> NSManagedObjectModel?
+        in metadata: [String: Any], of held: HeldEntities, storedModel: () -> NSManagedObjectModel?
     ) throws -> StoreMigration? {
         if NSPersistentStore.flag(options, NSIgnorePersistentStoreVersioningOption) { return nil }
         guard let stored = StoreMetadataHashes.hashes(in: metadata) else { return nil }
-        let current = Dictionary(
-            entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { first, _ in first })
-        let difference = ModelDifference(stored: stored, current: current)
+        let migrates = NSPersistentStore.flag(options, NSMigratePersistentStoresAutomaticallyOption)
+        let versions = held.versions
+        let completed = migrates ? Self.completed(stored, versions, storedModel) : nil
+        let difference = ModelDifference(
+            stored: completed ?? stored, current: completed == nil ? versions.expected(beside: stored) : versions.hashes)
         guard !difference.isEmpty else { return nil }
-        guard NSPersistentStore.flag(options, NSMigratePersistentStoresAutomaticallyOption) else {
+        guard migrates else {
             throw incompatible(difference, metadata: metadata, storedModel: storedModel())
         }
         var unreadable: [ModelReadingError] = []
         let found = SourceModelSearch.model(
-            fitting: stored, metadata: metadata, destination: model,
+            fitting: completed ?? stored, metadata: metadata, destination: model,
             noting: { error in if !unreadable.contains(where: { $0.file == error.file }) { unreadable.append(error) } },
             storedModel: storedModel)
         guard let sourceModel = found else { throw missingModel(difference, unreadable, metadata: metadata) }
@@ -56,12 +58,26 @@ struct StoreCompatibility {
                     + "need not have the same renaming identifiers. \(error)"
             }
         }
-        return try migration(from: sourceModel, difference, stored: stored, metadata: metadata, entities: entities)
+        return try migration(from: sourceModel, difference, stored: stored, metadata: metadata, entities: held.entities)
+    }
+
+    /// The hashes of a store of a former release, with those of subentities that it does not name: its own model tells them.
+    ///
+    /// - Returns: nil where no hash is missing, or the store has no model that fits it.
+    private static func completed(
+        _ stored: [String: Data], _ versions: HeldVersions, _ storedModel: () -> NSManagedObjectModel?
+    ) -> [String: Data]? {
+        let missing = versions.unlisted.subtracting(stored.keys)
+        guard !missing.isEmpty, let model = storedModel() else { return nil }
+        let named = model.entities.filter { stored[$0.name ?? ""] == $0.versionHash }
+        guard named.count == stored.count else { return nil }
+        let found = HeldEntities(listed: named).versions.hashes.filter { missing.contains($0.key) }
+        return stored.merging(found) { stored, _ in stored }
     }
 
     /// Makes the metadata say that the store is of the model's version.
-    func adopt(_ entities: [NSEntityDescription], in metadata: inout [String: Any]) {
-        let current = Dictionary(entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { first, _ in first })
+    func adopt(_ held: HeldEntities, in metadata: inout [String: Any]) {
+        let current = held.versions.hashes
         guard let stored = StoreMetadataHashes.hashes(in: metadata), stored != current else { return }
         metadata[NSStoreModelVersionHashesKey] = current
         metadata[NSStoreModelVersionIdentifiersKey] = model.versionIdentifiers.map { String(describing: $0) }.sorted()
@@ -125,7 +141,9 @@ struct StoreCompatibility {
                 recovery: "Add the store with NSInferMappingModelAutomaticallyOption, or change the model back.",
                 userInfo: userInfo)
         }
-        let inference = MappingInference(from: sourceModel.entities.filter { stored[$0.name ?? ""] != nil }, to: entities)
+        // The tables have the subentities of what the store names, too.
+        let sources = HeldEntities(listed: sourceModel.entities.filter { stored[$0.name ?? ""] != nil }).entities
+        let inference = MappingInference(from: sources, to: entities)
         guard inference.problems.isEmpty else {
             throw InferenceProblem.error(
                 for: inference.problems, "The store \(name) cannot be migrated", userInfo: userInfo)

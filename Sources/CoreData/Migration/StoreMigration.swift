@@ -112,7 +112,7 @@ enum SourceModelSearch {
         let stored = Set(hashes.keys)
         if stored == Set(entities.keys) { return .whole }
         let isConfiguration = model.configurations.contains { name in
-            Set((model.entities(forConfigurationName: name) ?? []).compactMap(\.name)) == stored
+            model.heldEntities(forConfigurationName: name)?.fit(stored) == true
         }
         if isConfiguration { return .configuration }
         // A hash does not tell subentities, for which a table has columns.

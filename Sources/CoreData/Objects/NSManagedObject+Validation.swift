@@ -189,12 +189,12 @@ extension NSManagedObject {
         _ value: Any?, _ slot: PropertySlot, _ rules: [ValidationRule], _ element: PropertySlot? = nil
     ) throws {
         var errors: [NSError] = []
-        for rule in rules where !rule.predicate.evaluate(with: value) {
+        for rule in rules where !rule.checked.evaluate(with: value) {
             errors.append(
                 ValidationErrors.make(
                     rule.code, self, slot, value,
                     rule.message
-                        ?? "\(layout.name).\((element ?? slot).name) must satisfy \(rule.predicate.predicateFormat), but is \(value ?? "nil").",
+                        ?? "\(layout.name).\((element ?? slot).name) must satisfy \(rule.checked.predicateFormat), but is \(value ?? "nil").",
                     extra: [NSValidationPredicateErrorKey: rule.predicate]))
         }
         try throwCombined(errors)
@@ -262,7 +262,10 @@ extension NSManagedObject {
 
 /// A condition that a property's value must meet, with the error code and the message for when it does not.
 struct ValidationRule {
+    /// As the model has it.
     let predicate: NSPredicate
+    /// The same condition as it is evaluated and told.
+    let checked: NSPredicate
     let code: CocoaError.Code
     /// The model's own warning, nil when the warning is an error code.
     let message: String?
@@ -274,11 +277,13 @@ extension ValidationRule {
         let predicates = property.validationPredicates
         if predicates.isEmpty { return [] }
         let warnings = property.validationWarnings
+        let isDate = (property as? NSAttributeDescription)?.attributeType == .dateAttributeType
         return predicates.enumerated().map { index, predicate in
             let warning = index < warnings.count ? warnings[index] : 0
             let code = (warning as? NSNumber)?.intValue ?? (warning as? Int) ?? 0
             return ValidationRule(
-                predicate: predicate, code: code == 0 ? .managedObjectValidation : CocoaError.Code(rawValue: code),
+                predicate: predicate, checked: (isDate ? (predicate as? NSComparisonPredicate)?.comparingDates : nil) ?? predicate,
+                code: code == 0 ? .managedObjectValidation : CocoaError.Code(rawValue: code),
                 message: warning as? String)
         }
     }

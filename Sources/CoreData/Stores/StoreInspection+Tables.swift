@@ -59,7 +59,7 @@ extension StoreInspection {
     package static func tables(
         of model: NSManagedObjectModel, columns: [String: [String]], numbers: [String: Int], configuration: String? = nil
     ) throws -> (entities: [EntityTable], joins: [JoinTable]) {
-        let names = Set((model.entities(forConfigurationName: configuration) ?? []).compactMap(\.name))
+        let names = Set((model.heldEntities(forConfigurationName: configuration)?.entities ?? []).compactMap(\.name))
         let mapping = try SQLMapping(layouts: model.layout(), SQLiteDialect(), CoreDataNaming(), numbers: numbers) {
             names.contains($0.name)
         }

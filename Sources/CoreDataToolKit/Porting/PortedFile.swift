@@ -41,8 +41,14 @@ struct PortedFile {
 /// The managed object classes of all files, by name, and what the porter has to know of their properties.
 struct ManagedClasses {
     private(set) var names: Set<String> = ["NSManagedObject"]
+    /// Classes of Core Data that are no managed objects, and those that inherit from them.
+    private(set) var frameworkNames = PortingRules.frameworkClasses
+    /// Those of them whose `init()` is required.
+    private(set) var requiringNames = PortingRules.classesOfRequiredInitializers
     /// Properties that are sets of Foundation's.
     private(set) var setProperties: Set<String> = []
+    /// The set's class of those properties whose name means the same everywhere.
+    private(set) var setClasses: [String: String] = [:]
 
     init(_ sources: [SwiftSource]) {
         // As on a Mac, and as after an earlier run.
@@ -59,13 +65,31 @@ struct ManagedClasses {
                     ["NSSet", "NSOrderedSet", "NSMutableSet", "NSMutableOrderedSet"].contains(source.word(keyword + 3))
                 else { continue }
                 setProperties.insert(source.word(keyword + 1))
+                setClasses[source.word(keyword + 1)] = source.word(keyword + 3)
             }
         }
+        Self.addSubclasses(to: &names, parents)
+        Self.addSubclasses(to: &frameworkNames, parents)
+        Self.addSubclasses(to: &requiringNames, parents)
+        for name in PortingRules.arrayProperties { setClasses[name] = nil }
+        for source in sources { leaveOutAmbiguousSets(source) }
+    }
+
+    private static func addSubclasses(to names: inout Set<String>, _ parents: [(name: String, parent: String)]) {
         var isComplete = false
         while !isComplete {
             let found = parents.filter { names.contains($0.parent) && !names.contains($0.name) }.map(\.name)
             names.formUnion(found)
             isComplete = found.isEmpty
+        }
+    }
+
+    /// Forgets the classes of sets whose name is that of another property, too.
+    private mutating func leaveOutAmbiguousSets(_ source: SwiftSource) {
+        for (index, token) in source.tokens.enumerated() where token.kind == .word && (token.text == "var" || token.text == "let") {
+            let name = source.word(index + 1)
+            guard let type = setClasses[name], source.isMember(index) else { continue }
+            if !source.matches(":", type, at: index + 2) { setClasses[name] = nil }
         }
     }
 

@@ -40,12 +40,14 @@ extension PortingRules {
         return false
     }
 
-    /// Whether what an attribute stands on belongs to a managed object class, or is an enumeration.
-    private func isOfManagedClass(_ index: Int, _ keyword: Int) -> Bool {
+    /// Whether what an attribute stands on belongs to a managed object class or another class of Core Data, or is an enumeration.
+    private func isOfOwnClass(_ index: Int, _ keyword: Int) -> Bool {
         switch source.word(keyword) {
         case "enum": true
-        case "class", "extension": classes.names.contains(declaredName(keyword)) || isInManagedClass(index)
-        default: isInManagedClass(index)
+        case "class", "extension":
+            classes.names.contains(declaredName(keyword)) || classes.frameworkNames.contains(declaredName(keyword))
+                || isInManagedClass(index) || isInFrameworkClass(index)
+        default: isInManagedClass(index) || isInFrameworkClass(index)
         }
     }
 
@@ -64,7 +66,7 @@ extension PortingRules {
             name = source.text(ofTokens: (end + 1)..<close)
             end = close + 1
         }
-        guard isOfManagedClass(index, keyword) else {
+        guard isOfOwnClass(index, keyword) else {
             leave(index, "@objc does not exist here: remove it, and what depends on it (selectors, protocols of Objective-C).")
             skip(to: end)
             return
@@ -77,7 +79,7 @@ extension PortingRules {
             if let name, name != declared {
                 leave(index, "The class was '\(name)' in Objective-C: where the model says so, write \(declared) there.")
             }
-        case "var" where !isManaged:
+        case "var" where !isManaged && isInManagedClass(index):
             leave(
                 index,
                 "'\(source.word(keyword + 1))' has no name at run time: value(forKey:) finds it only through value(forUndefinedKey:).")
@@ -86,7 +88,9 @@ extension PortingRules {
     }
 
     private mutating func portObjCMembers(_ index: Int) {
-        guard let keyword = source.declaration(from: index), classes.names.contains(declaredName(keyword)) else {
+        guard let keyword = source.declaration(from: index),
+            classes.names.contains(declaredName(keyword)) || classes.frameworkNames.contains(declaredName(keyword))
+        else {
             return leave(index, "@objcMembers does not exist here: remove it, and what depends on it.")
         }
         remove(index..<(index + 2))
@@ -115,6 +119,12 @@ extension PortingRules {
         }
         if source.word(keyword) == "init", source.matches("(", "persistentStoreCoordinator", at: keyword + 1) {
             return replace(index..<(index + 1), by: "required")
+        }
+        if source.word(keyword) == "init", source.matches("(", ")", at: keyword + 1), let scope = source.scope(around: index),
+            scope.kind == .type, classes.requiringNames.contains(scope.name)
+        {
+            let isRequired = (source.start(ofDeclaration: keyword)..<keyword).contains { source.word($0) == "required" }
+            return isRequired ? remove(index..<(index + 1)) : replace(index..<(index + 1), by: "required")
         }
         if source.scope(around: index)?.kind == .extension {
             leave(index, "Nothing can be overridden in an extension: move this into the class.")

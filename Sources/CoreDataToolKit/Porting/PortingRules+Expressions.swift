@@ -5,14 +5,17 @@ extension PortingRules {
     // MARK: Names of properties
 
     /// The names of a key path without the types before it; nil when there is none.
-    private func propertyNames(_ range: Range<Int>) -> [String]? {
-        let words = range.map { source.word($0) }
+    private func propertyNames(_ range: Range<Int>) -> [String]? { propertyNames(range.map { source.word($0) }) }
+
+    func propertyNames(_ words: [String]) -> [String]? {
         guard !words.isEmpty, words.enumerated().allSatisfy({ $0.offset % 2 == 0 ? $0.element != "." : $0.element == "." }) else {
             return nil
         }
         let names = words.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
         let properties = Array(names.drop { $0.first?.isUppercase == true })
-        guard !properties.isEmpty, !properties.contains("self") else { return nil }
+        guard !properties.isEmpty, !properties.contains("self"),
+            properties.allSatisfy({ $0.first.map { $0.isLetter || $0 == "_" } ?? false })
+        else { return nil }
         return properties
     }
 
@@ -84,7 +87,7 @@ extension PortingRules {
     /// `Foundation.ValueTransformer` and the like.
     mutating func portQualifiedName(_ index: Int) {
         guard source.word(index + 1) == ".", Self.ownNames.contains(source.word(index + 2)), source.word(index - 1) != ".",
-            source.word(index - 1) != "import", !SwiftSource.declarationWords.contains(source.word(index - 1))
+            source.word(index - 1) != "import", !isExpectedPredicate(index), !SwiftSource.declarationWords.contains(source.word(index - 1))
         else { return }
         replace(index..<(index + 1), by: "CoreData")
     }

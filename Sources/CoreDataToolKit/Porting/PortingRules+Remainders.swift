@@ -25,8 +25,23 @@ extension PortingRules {
             leave(index, "A request of one generic argument is no request of another: declare it as what is needed, or cast what it gives.")
         case "urls" where source.matches("(", "forResourcesWithExtension", at: index + 1):
             leave(index, "Bundle.urls(forResourcesWithExtension:subdirectory:) gives [NSURL] here: add .map { $0 as URL }.")
-        case _ where classes.setProperties.contains(word) && source.matches("=", "[", at: index + 1):
-            leave(index, "'\(word)' is a set of Foundation, which takes no literal here: write NSSet(array: […]).")
+        default: lookAtCall(word, index)
+        }
+    }
+
+    /// Functions that do not exist here.
+    private mutating func lookAtCall(_ word: String, _ index: Int) {
+        switch word {
+        case "OSAllocatedUnfairLock", "os_unfair_lock": leave(index, "\(word) does not exist here: import Synchronization, and take Mutex.")
+        case "objc_getAssociatedObject", "objc_setAssociatedObject", "objc_removeAssociatedObjects":
+            leave(index, "There are no associated objects: for a context take userInfo, else a stored property.")
+        case "publisher" where source.matches("(", "for", at: index + 1) && source.word(index - 1) == ".":
+            leave(index, "There are no publishers: use notifications(of:) of the context, or addObserver(forName:object:queue:using:).")
+        case "keyValueObservingExpectation" where source.word(index + 1) == "(":
+            leave(index, "There is no key-value observing: expect a notification of the context.")
+        case "NSMappingModel"
+        where source.matches("(", "from", at: index + 1) || source.matches("(", "contentsOf", at: index + 1):
+            leave(index, "Mapping models are not read here: take NSMappingModel.inferredMappingModel(…), or what a migration infers.")
         default: break
         }
     }
@@ -46,12 +61,5 @@ extension PortingRules {
             hasArgument("AutoreleasingUnsafeMutablePointer", at: index + 1) || hasArgument("AnyObject", at: index + 1)
         else { return }
         leave(index, "\(name)(_:) is not called: override validateValue(_:forKey:) and look at the key.")
-    }
-
-    /// Code in a text's interpolation is not changed.
-    mutating func lookIntoLiteral(_ index: Int) {
-        let text = source.text(source.tokens[index].range)
-        guard text.contains("\\"), text.contains("#keyPath(") || text.contains("#selector(") else { return }
-        leave(index, "A text has #keyPath or #selector in it: write the name.")
     }
 }

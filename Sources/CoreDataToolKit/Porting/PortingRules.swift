@@ -21,7 +21,7 @@ struct PortingRules {
             case (.symbol, "@"): portAttribute(index)
             case (.directive, "#keyPath"): portKeyPath(index)
             case (.directive, "#selector"): portSelector(index)
-            case (.literal, _): lookIntoLiteral(index)
+            case (.literal, _): portLiteral(index)
             case (.word, let word): portWord(word, index)
             default: break
             }
@@ -33,7 +33,14 @@ struct PortingRules {
         case "NSStringFromSelector": portSelectorName(index)
         case "dynamic": portDynamic(index)
         case "override": portOverride(index)
-        case "init": portContextInitializer(index)
+        case "init":
+            portContextInitializer(index)
+            lookAtInitializerCall(index)
+        case "class": lookAtClass(index)
+        case "classForCoder": portClassForCoder(index)
+        case "mergeType": portMergeType(index)
+        case "XCTNSPredicateExpectation", "expectation": portExpectation(index)
+        case _ where classes.setProperties.contains(word): portSetLiteral(index)
         case "getVaList": portArgumentList(index)
         case "_kvcKeyPathString": portKeyPathString(index)
         case "autoreleasepool": portAutoreleasePool(index)
@@ -50,6 +57,11 @@ struct PortingRules {
         let bytes = source.tokens[range.lowerBound].range.lowerBound..<source.tokens[range.upperBound - 1].range.upperBound
         add(bytes, text, shown: source.text(bytes))
         skip(to: range.upperBound)
+    }
+
+    /// Replaces a part of a token.
+    mutating func replace(bytes: Range<Int>, by text: String) {
+        add(bytes, text, shown: source.text(bytes))
     }
 
     /// Removes tokens with the white space behind them, or with the whole line when there is nothing else on it.
@@ -111,4 +123,9 @@ struct PortingRules {
     }
 
     func isInManagedClass(_ index: Int) -> Bool { classes.contain(source.scope(around: index)) }
+
+    /// Whether a type or extension around a token is one of Core Data's own classes or of a class that inherits from one.
+    func isInFrameworkClass(_ index: Int) -> Bool {
+        source.scope(around: index).map { $0.kind != .protocol && classes.frameworkNames.contains($0.name) } ?? false
+    }
 }

@@ -16,6 +16,14 @@ struct SwiftToken: Equatable {
     let range: Range<Int>
     /// The words themselves without backticks; a symbol's character; nothing for literals.
     let text: String
+    /// What is interpolated in a text, as far as it is closed.
+    var interpolations: [SwiftInterpolation] = []
+}
+
+/// An interpolation in a text: from its backslash to its parenthesis, with the tokens in it.
+struct SwiftInterpolation: Equatable {
+    let range: Range<Int>
+    let tokens: [SwiftToken]
 }
 
 /// Splits Swift source into tokens. Comments and white space are between them, texts are one token each, so that nothing in
@@ -51,7 +59,10 @@ struct SwiftLexer {
     // MARK: Tokens
 
     /// Reads to the end, or behind the parenthesis that closes an interpolation.
-    private mutating func run(untilParenthesis: Bool) {
+    ///
+    /// - Returns: whether there was such a parenthesis.
+    @discardableResult
+    private mutating func run(untilParenthesis: Bool) -> Bool {
         var depth = 0
         while let next = byte() {
             switch next {
@@ -69,18 +80,22 @@ struct SwiftLexer {
                 if next == UInt8(ascii: ")") {
                     if untilParenthesis, depth == 0 {
                         position += 1
-                        return
+                        return true
                     }
                     depth -= 1
                 }
                 add(.symbol, from: position, to: position + 1)
             }
         }
+        return false
     }
 
-    private mutating func add(_ kind: SwiftToken.Kind, from start: Int, to end: Int) {
+    private mutating func add(
+        _ kind: SwiftToken.Kind, from start: Int, to end: Int, interpolations: [SwiftInterpolation] = []
+    ) {
         let text = kind == .literal ? "" : String(decoding: bytes[start..<end], as: UTF8.self)
-        tokens.append(SwiftToken(kind: kind, range: start..<end, text: text.filter { $0 != "`" }))
+        tokens.append(
+            SwiftToken(kind: kind, range: start..<end, text: text.filter { $0 != "`" }, interpolations: interpolations))
         position = end
     }
 
@@ -165,16 +180,21 @@ struct SwiftLexer {
     /// Reads a text from its pounds or quotes on, with its interpolations.
     private mutating func readText(pounds: Int) {
         let start = position
+        var interpolations: [SwiftInterpolation] = []
         position += pounds
         let isLong = hasPrefix("\"\"\"")
         position += isLong ? 3 : 1
         while let next = byte() {
             if next == UInt8(ascii: "\\"), isPounds(pounds, at: position + 1) {
+                let backslash = position
                 position += 1 + pounds
                 if byte() == UInt8(ascii: "(") {
                     position += 1
                     let kept = tokens
-                    run(untilParenthesis: true)
+                    tokens = []
+                    if run(untilParenthesis: true) {
+                        interpolations.append(SwiftInterpolation(range: backslash..<position, tokens: tokens))
+                    }
                     tokens = kept
                 } else if byte() != nil {
                     position += 1
@@ -193,7 +213,7 @@ struct SwiftLexer {
             }
             position += 1
         }
-        add(.literal, from: start, to: min(position, bytes.count))
+        add(.literal, from: start, to: min(position, bytes.count), interpolations: interpolations)
     }
 
     // MARK: Regular expressions

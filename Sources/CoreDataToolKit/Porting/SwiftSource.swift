@@ -156,6 +156,34 @@ struct SwiftSource {
 
     // MARK: Scopes
 
+    /// The brace that opens what a token stands in; nil outside of all braces.
+    func brace(around index: Int) -> Int? {
+        var depth = 0
+        for place in stride(from: index - 1, through: 0, by: -1) where tokens[place].kind == .symbol {
+            if tokens[place].text == "}" { depth += 1 }
+            if tokens[place].text == "{" {
+                if depth == 0 { return place }
+                depth -= 1
+            }
+        }
+        return nil
+    }
+
+    /// Whether a declaration is one of a type's or extension's members, not one inside of a method.
+    func isMember(_ keyword: Int) -> Bool {
+        guard let brace = brace(around: keyword) else { return false }
+        return scopes.contains { $0.body.lowerBound == brace }
+    }
+
+    /// The keyword of the member of a type or extension in whose body a token stands.
+    func member(around index: Int) -> Int? {
+        guard let scope = scope(around: index), var inner = brace(around: index), inner != scope.body.lowerBound else { return nil }
+        while let outer = brace(around: inner), outer != scope.body.lowerBound { inner = outer }
+        return stride(from: inner, through: scope.body.lowerBound, by: -1).first {
+            tokens[$0].kind == .word && ["func", "init", "var", "subscript"].contains(tokens[$0].text)
+        }
+    }
+
     private mutating func findScopes() {
         let kinds: [String: Scope.Kind] = [
             "class": .type, "struct": .type, "enum": .type, "actor": .type, "extension": .extension, "protocol": .protocol,

@@ -24,7 +24,7 @@ struct StoreModel {
     let configuration: String?
 
     /// The entities that the store holds.
-    var entities: [NSEntityDescription] { model.entities(forConfigurationName: configuration) ?? [] }
+    var entities: [NSEntityDescription] { model.heldEntities(forConfigurationName: configuration)?.entities ?? [] }
 
     /// Finds the model of a store, and completes the store's list of entities from it.
     ///

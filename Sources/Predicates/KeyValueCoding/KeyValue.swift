@@ -38,7 +38,7 @@ public enum KeyValue {
     /// `@avg` takes a value that is `nil` for 0, the others leave it out. Of no elements at all `@count` and `@sum` are 0, and `@avg`, `@min` and
     /// `@max` are `nil`. The `@avg` of predicates, expressions and sort descriptors leaves `nil` out, as stores do.
     public static func value(forKeyPath keyPath: String, of value: Any?) -> Any? {
-        withoutNull(self.value(at: ParsedKeyPath(keyPath).steps[...], of: value, .program))
+        withoutNull(self.value(at: ParsedKeyPath(keyPath).steps[...], of: value, .program, keepsNull: true))
     }
 
     /// The value at the end of a path as predicates and sort descriptors see it.
@@ -97,8 +97,9 @@ public enum KeyValue {
         return value(at: steps, of: part as Any?)
     }
 
+    /// - Parameter keepsNull: whether an `NSNull` at the end of the path is given as it is, and not as nil.
     static func value(
-        at steps: ArraySlice<ParsedKeyPath.Step>, of value: Any?, _ reader: KeyValueReader = .predicate
+        at steps: ArraySlice<ParsedKeyPath.Step>, of value: Any?, _ reader: KeyValueReader = .predicate, keepsNull: Bool = false
     ) -> Any? {
         var current = value
         for index in steps.indices {
@@ -110,6 +111,7 @@ public enum KeyValue {
             }
             if current == nil { return whenMissing(steps[(index + 1)...]) }
         }
+        if keepsNull, let null = current as? NSNull { return null }
         return unwrapped(current)
     }
 

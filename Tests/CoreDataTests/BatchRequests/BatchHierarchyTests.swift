@@ -9,11 +9,7 @@ import Testing
     private static func model() -> NSManagedObjectModel {
         let photo = NSAttributeDescription("photo", .binaryDataAttributeType)
         photo.allowsExternalBinaryDataStorage = true
-        let upper = NSDerivedAttributeDescription()
-        upper.name = "upperName"
-        upper.attributeType = .stringAttributeType
-        upper.isOptional = true
-        upper.derivationExpression = NSExpression(format: "uppercase:(name)")
+        let upper = NSDerivedAttributeDescription("upperName", .stringAttributeType, from: "uppercase:(name)")
         let ware = NSEntityDescription(
             "Ware", class: "NSManagedObject",
             [

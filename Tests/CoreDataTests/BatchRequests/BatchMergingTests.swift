@@ -149,6 +149,94 @@ import Testing
         withExtendedLifetime(tree) {}
     }
 
+    /// Ordered relationships keep their order, also an unsaved one; those without an inverse lose what is gone; external values stay. In two
+    /// stores, and in a child.
+    @Test(arguments: [[StoreKind.sqlite, .sqlite], [.sqlite, .inMemory]]) func relationshipsOfAllSortsFollow(kinds: [StoreKind]) throws {
+        let photo = NSAttributeDescription("photo", .binaryDataAttributeType)
+        photo.allowsExternalBinaryDataStorage = true
+        let box = NSEntityDescription("Box", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType), photo])
+        let mark = NSEntityDescription("Mark", class: "NSManagedObject", [NSAttributeDescription("text", .stringAttributeType)])
+        let shelf = NSEntityDescription("Shelf", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        relate(shelf, "boxes", toMany: true, ordered: true, box, inverse: "shelf")
+        let marks = NSRelationshipDescription("marks", to: mark, toMany: true)
+        shelf.properties.append(marks)
+        let folder = try TemporaryFolder()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([box, mark, shelf]))
+        let root = coordinator.newContext()
+        for (number, kind) in kinds.enumerated() {
+            let store = try coordinator.addPersistentStore(
+                ofType: kind.type, configurationName: nil, at: kind.url(folder.file("shelf\(number).sqlite")),
+                options: kind == .sqlite ? [NSPersistentHistoryTrackingKey: true] : nil)
+            func new(_ entity: String, _ values: [String: Any]) -> NSManagedObject {
+                let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: root)
+                object.setValuesForKeys(values)
+                root.assign(object, to: store)
+                return object
+            }
+            let boxes = ["A", "B", "C"].map { new("Box", ["name": $0, "photo": Data(repeating: 7, count: 300_000)]) }
+            let marks = ["x", "y"].map { new("Mark", ["text": $0]) }
+            _ = new("Shelf", ["name": "\(number)", "boxes": NSOrderedSet(array: boxes), "marks": NSSet(array: marks)])
+        }
+        try root.save()
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = root
+        func shown(_ context: NSManagedObjectContext) throws -> [String] {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Shelf")
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            return try context.fetch(request).map { shelf in
+                let boxes = (shelf.value(forKey: "boxes") as? NSOrderedSet)?.array as? [NSManagedObject] ?? []
+                let marks = (shelf.value(forKey: "marks") as? NSSet)?.allObjects as? [NSManagedObject] ?? []
+                let photos = boxes.filter { ($0.value(forKey: "photo") as? Data)?.count == 300_000 }.count
+                return
+                    "\(boxes.map { $0.value(forKey: "name") as? String ?? "" }) \(marks.map { $0.value(forKey: "text") as? String ?? "" }.sorted()) \(photos)"
+            }
+        }
+        let shelves = try Self.all("Shelf", in: root).sorted {
+            ($0.value(forKey: "name") as? String ?? "") < ($1.value(forKey: "name") as? String ?? "")
+        }
+        shelves[0].mutableOrderedSetValue(forKey: "boxes").moveObjects(at: [2], to: 0)
+        let held = try (Self.all("Box", in: root) + Self.all("Mark", in: root), Self.all("Shelf", in: child))
+        #expect(try shown(root) == [#"["C", "A", "B"] ["x", "y"] 3"#, #"["A", "B", "C"] ["x", "y"] 3"#])
+        #expect(try shown(child) == shown(root))
+        let deleted =
+            try Self.delete("Box", NSPredicate(format: "name == 'B'"), in: root)
+            + Self.delete("Mark", NSPredicate(format: "text == 'x'"), in: root)
+        #expect(deleted.count == 4)
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectsKey: deleted], into: [root, child])
+        #expect(try shown(root) == [#"["C", "A"] ["y"] 2"#, #"["A", "C"] ["y"] 2"#])
+        #expect(try shown(child) == shown(root))
+        #expect(!child.hasChanges && root.updatedObjects == [shelves[0]])
+        try root.save()
+        let other = coordinator.newContext()
+        #expect(try shown(other) == shown(root))
+        withExtendedLifetime((held, other)) {}
+    }
+
+    @Test(arguments: StoreKind.allCases) func resultsLoseWhatAMergedDeletionReaches(kind: StoreKind) throws {
+        let model = Library.model()
+        model.entitiesByName["Author"]?.relationshipsByName["books"]?.deleteRule = .cascadeDeleteRule
+        let folder = try TemporaryFolder()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(folder.file("library.sqlite")))
+        let context = coordinator.newContext()
+        let (ada, zoe) = (context.author("Ada"), context.author("Zoe"))
+        for (title, author) in [("Ash", ada), ("Bay", zoe), ("Cedar", ada)] { context.book(title, by: author) }
+        try context.save()
+        let request = NSFetchRequest<LibraryBook>(entityName: "Book")
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        let controller = NSFetchedResultsController(
+            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+        let listener = ResultsListener()
+        controller.delegate = listener
+        try controller.performFetch()
+        let deleted = try Self.delete("Author", NSPredicate(format: "name == 'Ada'"), in: context)
+        #expect(controller.fetchedObjects?.count == 3)
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectsKey: deleted], into: [context])
+        #expect(controller.fetchedObjects?.map(\.title) == ["Bay"])
+        #expect(listener.objectCalls.map(\.type) == [.delete, .delete])
+        #expect(!context.hasChanges)
+    }
+
     /// Contexts that hold everything show what a new one finds, whatever batches have deleted and changed.
     @Test(arguments: StoreKind.allCases, 0..<(LongTests.areEnabled ? 200 : 12)) func contextsFollowBatches(kind: StoreKind, seed: Int)
         throws

@@ -65,11 +65,7 @@ enum Warehouse {
     static func model(_ rules: Rules = Rules(), isUnique: Bool = true) -> NSManagedObjectModel {
         let photo = NSAttributeDescription("photo", .binaryDataAttributeType)
         photo.allowsExternalBinaryDataStorage = true
-        let upper = NSDerivedAttributeDescription()
-        upper.name = "upperName"
-        upper.attributeType = .stringAttributeType
-        upper.isOptional = true
-        upper.derivationExpression = NSExpression(format: "uppercase:(name)")
+        let upper = NSDerivedAttributeDescription("upperName", .stringAttributeType, from: "uppercase:(name)")
         let item = NSEntityDescription(
             "Item", class: "NSManagedObject",
             [
@@ -83,11 +79,7 @@ enum Warehouse {
         let fragile = NSEntityDescription(
             "Fragile", class: "NSManagedObject", [NSAttributeDescription("care", .stringAttributeType)])
         item.subentities = [fragile]
-        let count = NSDerivedAttributeDescription()
-        count.name = "itemCount"
-        count.attributeType = .integer64AttributeType
-        count.isOptional = true
-        count.derivationExpression = NSExpression(format: "items.@count")
+        let count = NSDerivedAttributeDescription("itemCount", .integer64AttributeType, from: "items.@count")
         let category = NSEntityDescription(
             "Category", class: "NSManagedObject",
             [NSAttributeDescription("title", .stringAttributeType), NSAttributeDescription("level", .integer16AttributeType), count])

@@ -297,11 +297,7 @@ import Testing
     }
 
     @Test func aDerivationThatIsNotSupportedIsRefused() throws {  // 315
-        let derived = NSDerivedAttributeDescription()
-        derived.name = "wild"
-        derived.attributeType = .integer64AttributeType
-        derived.isOptional = true
-        derived.derivationExpression = NSExpression(format: "SUBQUERY(self, $x, $x == 1).@count")
+        let derived = NSDerivedAttributeDescription("wild", .integer64AttributeType, from: "SUBQUERY(self, $x, $x == 1).@count")
         let entity = NSEntityDescription("Wild", class: "NSManagedObject", [derived])
         let model = NSManagedObjectModel()
         model.entities = [entity]

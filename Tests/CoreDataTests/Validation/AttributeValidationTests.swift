@@ -236,6 +236,41 @@ final class PlainValidatedItem: NSManagedObject {
         #expect(Complaint(result?.standardErrorContent).lacks("name", "1 validation predicates but 0 warnings") == [])
     }
 
+    @Test("77: warnings may be error codes, beside texts") func warningsMayBeCodes() throws {
+        let name = NSAttributeDescription("name", .stringAttributeType)
+        let (short, first) = (NSPredicate(format: "length <= 3"), NSPredicate(format: "SELF BEGINSWITH 'a'"))
+        name.setValidationPredicates([short, first], withValidationWarnings: [NSValidationStringTooLongError, "not an a"])
+        #expect(name.validationWarnings.first as? NSNumber == 1660)
+        let stack = try TestStack([NSEntityDescription("Coded", [name])])
+        let object = NSEntityDescription.insertNewObject(forEntityName: "Coded", into: stack.context)
+        object.setValue("bcde", forKey: "name")
+        let error = errorThrown { try stack.context.save() }
+        #expect(error?.singleCodes == [1550, 1660])
+        #expect(error?.localizedDescription.contains("not an a") == true)
+    }
+
+    @Test("77: texts, codes and nothing are told apart") func warningsOfEveryForm() {
+        let name = NSAttributeDescription("name", .stringAttributeType)
+        let rules = [NSPredicate(value: true)]
+        name.setValidationPredicates(rules, withValidationWarnings: ["text"])
+        #expect(name.validationWarnings as? [String] == ["text"])
+        name.setValidationPredicates(rules, withValidationWarnings: [1680])
+        #expect(name.validationWarnings as? [NSNumber] == [1680])
+        let (codes, anything, optional) = ([NSNumber(value: 1670)], ["text"] as [Any], ["text"] as [String]?)
+        name.setValidationPredicates(rules, withValidationWarnings: codes)
+        #expect(name.validationWarnings as? [NSNumber] == codes)
+        name.setValidationPredicates(rules, withValidationWarnings: anything)
+        #expect(name.validationWarnings as? [String] == ["text"])
+        name.setValidationPredicates(nil, withValidationWarnings: nil)
+        #expect(name.validationPredicates.isEmpty && name.validationWarnings.isEmpty)
+        name.setValidationPredicates(rules, withValidationWarnings: optional)
+        name.setValidationPredicates([], withValidationWarnings: [])
+        #expect(name.validationPredicates.isEmpty && name.validationWarnings.isEmpty)
+        let set = name.setValidationPredicates
+        set(rules, ["text"])
+        #expect(name.validationWarnings as? [String] == ["text"])
+    }
+
     @Test("80, 334: transient attributes are validated") func transientsAreValidated() throws {
         let item = plain()
         item.cache = "long"

@@ -112,6 +112,124 @@ import Testing
         #expect(port.left == [])
     }
 
+    @Test func initializersOfTransformersAndRequestsAreRequired() throws {
+        let port = try PortRun(
+            """
+            class Plain: ValueTransformer {
+                public override init() { super.init() }
+            }
+            class Later: Plain { override required init() { super.init() } }
+            class Box<T>: ValueTransformer {
+                let values: [T]
+                init(_ values: [T]) { self.values = values; super.init() }
+            }
+            class Both: NSFetchRequest<Item> {
+                init(name: String) { super.init() }
+                required init() { super.init() }
+            }
+            class None: NSEntityDescription {
+                convenience init(name: String) { self.init() }
+                func make() { let make = { (init: Int) in }; other.init(1) }
+            }
+            class Other: NSObject {
+                override init() {}
+                init(_ a: Int) {}
+            }
+            """)
+        let text = try port.text()
+        #expect(text.contains("    public required init() { super.init() }\n}"))
+        #expect(text.contains("class Later: Plain { required init() {"))
+        #expect(text.contains("    override init() {}"))
+        #expect(port.left == ["5: 'Box' has a designated initializer of its own: it must have 'required init()', too."])
+    }
+
+    @Test func attributesOfCoreDataClassesAreRemoved() throws {
+        let port = try PortRun(
+            """
+            @objc extension NSFetchRequest { @objc public func first() {} }
+            @objc(ColorTransformer) final class ColorTransformer: NSSecureUnarchiveFromDataTransformer { @objc var name: String { "" } }
+            @objcMembers class Coordinator: NSPersistentStoreCoordinator {}
+            """)
+        #expect(
+            try port.text() == """
+                extension NSFetchRequest { public func first() {} }
+                final class ColorTransformer: NSSecureUnarchiveFromDataTransformer { var name: String { "" } }
+                class Coordinator: NSPersistentStoreCoordinator {}
+                """)
+        #expect(port.left == [])
+    }
+
+    @Test func initializersThatStaticMethodsOfExtensionsCallAreNamed() throws {
+        let text = """
+            extension NSPersistentStoreCoordinator {
+                static func make(_ m: NSManagedObjectModel) -> NSPersistentStoreCoordinator {
+                    if a { return self.init(managedObjectModel: m) }
+                    return NSPersistentStoreCoordinator(managedObjectModel: m)
+                }
+                convenience init(a: Int) { self.init(managedObjectModel: model(a)) }
+            }
+            struct Own { static func make() -> Own { self.init(a: 1) } }
+            """
+        let port = try PortRun(text)
+        #expect(try port.text() == text)
+        #expect(
+            port.left == [
+                "3: self.init(…) in a static method takes required initializers only: write NSPersistentStoreCoordinator(…)."
+            ])
+    }
+
+    @Test func literalsOfSetsAreMadeSets() throws {
+        let classes = """
+            class Person: NSManagedObject {
+                @NSManaged var cars: NSSet?
+                @NSManaged var pets: NSOrderedSet
+                @NSManaged var tags: NSSet
+                @NSManaged var entities: NSSet
+            }
+            struct Draft { var tags: [String] = [] }
+            """
+        let port = try PortRun(
+            """
+            func f() {
+                let cars = [car]
+                person.cars = [car1, Car(name: #keyPath(Car.name), in: context)]
+                self.person?.pets = [
+                    pet,
+                ]
+                persons.forEach { $0.cars = [] }
+                person.cars = [a] + more
+                person.cars = [a]
+                    .sorted()
+                person.cars = [a: b]
+                person.tags = [tag]
+                model.entities = [entity]
+                if person.cars == [] { person.cars = nil }
+                cars = [car]
+            }
+            """, others: ["Person.swift": classes])
+        #expect(
+            try port.text() == """
+                func f() {
+                    let cars = [car]
+                    person.cars = NSSet(array: [car1, Car(name: "name", in: context)])
+                    self.person?.pets = NSOrderedSet(array: [
+                        pet,
+                    ])
+                    persons.forEach { $0.cars = NSSet(array: []) }
+                    person.cars = [a] + more
+                    person.cars = [a]
+                        .sorted()
+                    person.cars = [a: b]
+                    person.tags = [tag]
+                    model.entities = [entity]
+                    if person.cars == [] { person.cars = nil }
+                    cars = [car]
+                }
+                """)
+        let lines = port.left.compactMap { $0.split(separator: ":").first.map(String.init) }
+        #expect(lines == ["8", "9", "11", "12", "13", "15"])
+    }
+
     @Test func otherTypesKeepTheirObjectiveCNames() throws {
         let text = "class View { @objc func tap() {} }\n@objc protocol Delegate {}\n"
         let port = try PortRun(text)

@@ -23,6 +23,26 @@ import Testing
         ("let t = Foundation.ValueTransformer.self", "let t = CoreData.ValueTransformer.self"),
         ("Person.self.description()", "NSStringFromClass(Person.self)"), ("T.self.description() + a", "NSStringFromClass(T.self) + a"),
         ("App.Person.self.description()", "NSStringFromClass(App.Person.self)"),
+        ("\"\\(#keyPath(Car.numberPlate)) == %@\"", "\"numberPlate == %@\""),
+        ("\"a.\\(#keyPath(A.b)) == \\(x) && \\( #keyPath(A.`c`.d) ) > 1\"", "\"a.b == \\(x) && c.d > 1\""),
+        ("#\"\\(#keyPath(A.b)) \\#(#keyPath(A.b))\"#", "#\"\\(#keyPath(A.b)) b\"#"),
+        ("\"\"\"\n  \\(#keyPath(A.b)) \\\\(#keyPath(A.b))\n  \"\"\"", "\"\"\"\n  b \\\\(#keyPath(A.b))\n  \"\"\""),
+        ("NSStringFromClass(Person.classForCoder())", "NSStringFromClass(Person.self)"),
+        ("f(T.self.classForCoder(), Self.classForCoder())", "f(T.self, Self.self)"),
+        ("let t = (context.mergePolicy as AnyObject).mergeType", "let t = (context.mergePolicy as? NSMergePolicy)?.mergeType"),
+        (
+            "XCTNSPredicateExpectation(predicate: NSPredicate(block: { _, _ in a }), object: nil)",
+            "XCTNSPredicateExpectation(predicate: Foundation.NSPredicate(block: { _, _ in a }), object: nil)"
+        ),
+        (
+            "expectation(for: NSPredicate(value: true), evaluatedWith: o)",
+            "expectation(for: Foundation.NSPredicate(value: true), evaluatedWith: o)"
+        ),
+        (
+            "expectation(for: NSPredicate(format: \"count == 1\"), evaluatedWith: o)",
+            "expectation(for: Foundation.NSPredicate(block: { object, _ in NSPredicate(format: \"count == 1\").evaluate(with: object) }), "
+                + "evaluatedWith: o)"
+        ),
         ("for x in y {\n    autoreleasepool {\n        use(x)\n    }\n}", "for x in y {\n    do {\n        use(x)\n    }\n}"),
         ("a()\ntry autoreleasepool { try b() }\nc()", "a()\ndo { try b() }\nc()"),
     ])
@@ -37,8 +57,16 @@ import Testing
         "let v = autoreleasepool { 1 }", "autoreleasepool { return }", "f { autoreleasepool { $0 } }",
         "a.b()._kvcKeyPathString", "withVaList(a) { f(getVaList(a)) }", "unsafeBitCast(r, to: NSFetchRequest<A>.self)",
         "r as! NSFetchRequest<A>", "person.observe(\\.name) { _, _ in }", "o.addObserver(self, forKeyPath: k, options: [], context: nil)",
-        "Bundle.main.urls(forResourcesWithExtension: \"momd\", subdirectory: nil)", "let c: NSPersistentCloudKitContainer",
-        "\"\\(#keyPath(A.b))\"", "import UIKit",
+        "Bundle.main.urls(forResourcesWithExtension: \"json\", subdirectory: nil)", "let c: NSPersistentCloudKitContainer",
+        "\"\\(x + #keyPath(A.b))\"", "\"\\(#selector(A.b))\"", "\"\\(f(\"\\(#keyPath(A.b))\"))\"", "import UIKit", "import os.lock",
+        "import Combine", "b.url(forResource: \"Shop\", withExtension: \"momd\")", "enum Kind: String { case version = \"mom\" }",
+        "let lock = OSAllocatedUnfairLock()", "objc_getAssociatedObject(context, &key)", "center.publisher(for: name)",
+        "NSMappingModel(from: nil, forSourceModel: a, destinationModel: b)", "NSMappingModel(contentsOf: url)",
+        "keyValueObservingExpectation(for: o, keyPath: k)", "self.classForCoder()", "Box<Int>.classForCoder()",
+        "Person.classForCoder().description()", "(context.mergePolicy as AnyObject).mergeType!",
+        "XCTNSPredicateExpectation(predicate: predicate, object: o)", "expectation(for: NSPredicate(format: f), evaluatedWith: o)",
+        "expectation(for: NSPredicate(format: \"a == \\(b)\"), evaluatedWith: o)",
+        "XCTNSPredicateExpectation(predicate: NSPredicate(format: \"a == %@\", b), object: o)",
     ])
     func whatIsNotMechanicalIsLeftAndNamed(_ text: String) throws {
         let port = try PortRun(text)
@@ -46,7 +74,11 @@ import Testing
         #expect(port.left.count == 1, "\(port.run.output)")
     }
 
-    @Test(arguments: ["var c: NSFetchedResultsController<A>!", "context.setQueryGenerationFrom(NSQueryGenerationToken.current)"])
+    @Test(arguments: [
+        "var c: NSFetchedResultsController<A>!", "context.setQueryGenerationFrom(NSQueryGenerationToken.current)",
+        "NSMappingModel.inferredMappingModel(forSourceModel: a, destinationModel: b)", "object.classForCoder", "\"a momd b\"",
+        "let s = \"\\n #keyPath(A.b)\"", "expectation(forNotification: n, object: o)", "expectation(description: d)",
+    ])
     func whatExistsHereIsNotLeft(_ text: String) throws {
         #expect(try PortRun(text).left == [])
     }
@@ -64,9 +96,35 @@ import Testing
         }
         #expect(declared.contains("NSFetchedResultsController") && declared.contains("NSQueryGenerationToken"))
         #expect(PortingRules.missingTypes.intersection(declared) == [])
+        #expect(PortingRules.frameworkClasses.subtracting(declared) == [])
     }
 
     // MARK: Imports
+
+    @Test(arguments: [
+        "extension NSPredicate {}", "let s: [NSSortDescriptor]", "let e = NSExpression(forKeyPath: k)", "class T: ValueTransformer {}",
+        "let u: UndoManager?",
+    ])
+    func aFileThatImportsFoundationAloneGetsTheClassesOfCoreData(_ code: String) throws {
+        let port = try PortRun("import Foundation\nimport Testing\n\(code)\n")
+        #expect(try port.text() == "import CoreData\nimport Testing\n\(code)\n")
+        #expect(port.left == [])
+        #expect(try PortRun("import class Foundation.NSPredicate\nf()\n").text() == "import class CoreData.NSPredicate\nf()\n")
+        let kept = try PortRun("public import Foundation\n\(code)\n")
+        #expect(try kept.text() == "public import Foundation\n\(code)\n")
+        #expect(kept.left.count == 1)
+    }
+
+    @Test func testsWithoutCoreDataImportItsClassesOneByOne() throws {
+        let port = try PortRun("import Foundation\nimport XCTest\n@testable import Lib\nlet p: NSPredicate\nlet u: UndoManager\n")
+        #expect(
+            try port.text()
+                == "import Foundation\nimport XCTest\nimport class CoreData.NSPredicate\nimport class CoreData.UndoManager\n"
+                + "@testable import Lib\nlet p: NSPredicate\nlet u: UndoManager\n")
+        // The predicate of an expectation is Foundation's.
+        let expectation = "import XCTest\nexpectation(for: NSPredicate(block: { _, _ in a }), evaluatedWith: o)\n"
+        #expect(try PortRun(expectation).text() == expectation.replacing("NSPredicate", with: "Foundation.NSPredicate"))
+    }
 
     @Test func foundationIsNotImportedBesideCoreData() throws {
         #expect(try PortRun("import Foundation\nimport CoreData\nlet p: NSPredicate\n").text() == "import CoreData\nlet p: NSPredicate\n")

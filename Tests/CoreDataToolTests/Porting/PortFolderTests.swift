@@ -102,6 +102,37 @@ import Testing
         }
     }
 
+    /// Files that import Foundation or XCTest alone, and expectations, compile with Core Data's predicates.
+    @Test(arguments: ["5", "6"]) func portedFilesWithoutCoreDataCompile(languageMode: String) throws {
+        let library = try PortRun(
+            """
+            import Foundation
+
+            extension NSPredicate {
+                static func name(_ name: String) -> NSPredicate { NSPredicate(format: "name == %@", name) }
+            }
+            func order() -> [NSSortDescriptor] { [NSSortDescriptor(key: "name", ascending: true)] }
+            """)
+        let tests = try PortRun(
+            """
+            import XCTest
+
+            final class ListTests: XCTestCase {
+                func testNames() {
+                    let predicate: NSPredicate = .name("Ada")
+                    XCTAssertEqual(predicate, NSPredicate(format: "name == 'Ada'"))
+                    let one = XCTNSPredicateExpectation(predicate: NSPredicate(block: { _, _ in true }), object: nil)
+                    let two = expectation(for: NSPredicate(format: "count == 1"), evaluatedWith: [1])
+                    let three = XCTNSPredicateExpectation(predicate: NSPredicate(value: true), object: nil)
+                    wait(for: [one, two, three], timeout: 1)
+                }
+            }
+            """)
+        #expect(library.left + tests.left == [])
+        let run = try CompilerRun(["Library": library.text(), "ListTests": tests.text()], languageMode: languageMode)
+        #expect(run.unexpected == [], "\(run.output)")
+    }
+
     /// The ported class compiles and keeps values.
     @Test func aPortedClassCompilesAndRuns() throws {
         let port = try PortRun(

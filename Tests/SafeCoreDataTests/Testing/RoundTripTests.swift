@@ -31,6 +31,7 @@ final class Board: NSManagedObject {
     @Attribute(.pattern("[A-Z]{2}-[0-9]{3,5}(a|b)?"), .length(6...8)) var code: String
     @Attribute(.pattern(#"^\w+@\w+\.(com|org)$"#)) var address: String?
     @Attribute(.pattern("(?=x)x|y")) var odd: String = "x"
+    @Attribute(.range(Date(timeIntervalSinceReferenceDate: 1e9)...)) var sawn: Date
     var whole: Board?
     /// Not optional, but without a minimum: it may be empty.
     @Relationship(inverse: \Board.whole, optional: false) var parts: Set<Board>

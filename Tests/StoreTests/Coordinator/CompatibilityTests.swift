@@ -14,7 +14,7 @@ struct CompatibilityTests {
             model: model, configuration: nil, type: "SQLite", url: URL(fileURLWithPath: "/data/Company.sqlite"),
             options: options)
         do {
-            try compatibility.checkHashes(in: metadata, of: model.entities) { storedModel }
+            try compatibility.checkHashes(in: metadata, of: try compatibility.heldEntities()) { storedModel }
             return nil
         } catch {
             return error as NSError

@@ -57,10 +57,11 @@ struct BatchExecution {
         }
         guard let affected = request.affectedStores else { return try coordinator.store(for: layout, assigned: nil) }
         let holding = coordinator.addedStores.filter { added in
-            added.holds[layout.index] && affected.contains { $0.isTwin(of: added.store) }
+            added.holds(layout.index) && affected.contains { $0.isTwin(of: added.store) }
         }
         return try coordinator.store(
-            for: layout, assigned: (holding.first { !$0.store.isReadOnly } ?? holding.first)?.store ?? affected.first)
+            for: layout,
+            assigned: (NSPersistentStoreCoordinator.writableStore(for: layout, among: holding) ?? holding.first)?.store ?? affected.first)
     }
 
     /// The stores whose rows are changed: all that hold the entity, among the affected ones.

@@ -28,9 +28,9 @@ extension NSManagedObjectContext {
                     deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey), unnamed: .aroundDeletions
                 ).translated(for: context)
                 // A batch insertion names the rows that it changed among those that it inserted.
-                let known = changes.inserted.filter { context.registeredObject(for: $0) != nil }
-                changes.updated += known
-                if !known.isEmpty { changes.inserted = Array(Set(changes.inserted).subtracting(known)) }
+                let known = changes.inserted.partition { context.registeredObject(for: $0) != nil }
+                changes.updated += changes.inserted[known...]
+                changes.inserted.removeSubrange(known...)
                 context.merge(changes)
             }
         }
@@ -49,7 +49,7 @@ extension NSManagedObjectContext {
 
     /// Has the rows read anew that were changed behind the caches.
     func forgetCachedRows(_ changes: SavedObjectIDs) {
-        for objectID in changes.inserted + changes.updated + changes.deleted {
+        for objectID in [changes.inserted, changes.updated, changes.deleted].joined() {
             guard let key = objectID.key, let store = objectID.persistentStore else { continue }
             store.snapshotStore?.forgetCachedRow(key, of: objectID.layout)
         }

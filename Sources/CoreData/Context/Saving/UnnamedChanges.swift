@@ -54,20 +54,12 @@ extension NSManagedObjectContext {
     /// Adds what led to objects that were deleted: relationships that delete rules have nullified, and objects that they have deleted.
     private func findWhatLed(to deleted: [NSManagedObjectID], _ others: inout OtherChanges) {
         var gone = deleted
-        var gonePlaces: Set<RowPlace> = []
+        var earlier: Set<RowPlace> = []
         while !gone.isEmpty {
-            let leading = LeadingSlots(to: gone)
-            let leads = registry.allObjects().contains { leading.contain(slotsOf: $0.layout) }
-            if !leads { return }
-            let places = Set(gone.compactMap(RowPlace.init))
-            gonePlaces.formUnion(places)
-            let objects = gone.compactMap { registeredObject(for: $0) }
-            let held = withExtendedLifetime(objects) {
-                let identities = Set(objects.map(ObjectIdentifier.init))
-                return heldRows { gonePlaces.contains(RowPlace($0)) ? .nothing : leading.part(of: $0, to: places, identities) }
-            }
-            guard let found = compare(held, &others) else { return }
+            let deletions = Deletions(gone, in: self, after: earlier)
+            guard let found = compare(heldRows(deletions.part), &others) else { return }
             gone = found.deleted
+            if !gone.isEmpty { earlier = deletions.allPlaces }
         }
     }
 
@@ -91,63 +83,63 @@ extension NSManagedObjectContext {
 }
 
 /// The place of a row among the stores of a coordinator.
-struct RowPlace: Hashable {
+private struct RowPlace: Hashable {
     let store: Int
     let root: Int
     let key: Int64
+}
 
-    init(_ object: NSManagedObject) {
-        store = Int(object.storeNumber)
-        root = object.layout.rootIndex
-        key = object.key
-    }
+extension RowPlace {
+    init(_ object: NSManagedObject) { self.init(store: Int(object.storeNumber), root: object.layout.rootIndex, key: object.key) }
 
     /// Nil for the ID of an object that has no row, or whose store was removed.
     init?(_ objectID: NSManagedObjectID) {
         guard case .permanent(let token, let root, let key) = objectID.identity, let store = token.store?.number else { return nil }
-        self.store = store
-        self.root = root
-        self.key = key
-    }
-
-    init(store: Int, root: Int, key: Int64) {
-        self.store = store
-        self.root = root
-        self.key = key
+        self.init(store: store, root: root, key: key)
     }
 }
 
-/// The relationships by which entities lead to some tables.
-private final class LeadingSlots {
+/// Rows that are gone, and what leads to them. They are sorted when the first object is met that may lead to one: a context that holds
+/// none does not pay for many deletions.
+private final class Deletions {
+    private let objectIDs: [NSManagedObjectID]
+    private let context: NSManagedObjectContext
+    /// Rows that were found to be gone before.
+    private let earlier: Set<RowPlace>
     private let roots: Set<Int>
-    /// By layout index.
-    private var known: [Int: [PropertySlot]] = [:]
+    /// The relationships of an entity that lead to those tables, by layout index.
+    private var leading: [Int: [PropertySlot]] = [:]
+    private lazy var places = Set(objectIDs.compactMap(RowPlace.init))
+    private lazy var objects = objectIDs.compactMap { context.registeredObject(for: $0) }
+    private lazy var addresses = Set(objects.map(ObjectIdentifier.init))
 
-    init(to objectIDs: [NSManagedObjectID]) {
+    init(_ objectIDs: [NSManagedObjectID], in context: NSManagedObjectContext, after earlier: Set<RowPlace>) {
+        self.objectIDs = objectIDs
+        self.context = context
+        self.earlier = earlier
         roots = objectIDs.reduce(into: []) { roots, objectID in
             if case .permanent(_, let root, _) = objectID.identity { roots.insert(root) }
         }
     }
 
-    /// Whether an entity leads to the tables.
-    func contain(slotsOf layout: EntityLayout) -> Bool { !slots(of: layout).isEmpty }
+    var allPlaces: Set<RowPlace> { earlier.union(places) }
 
     private func slots(of layout: EntityLayout) -> [PropertySlot] {
-        if let slots = known[layout.index] { return slots }
+        if let slots = leading[layout.index] { return slots }
         let slots = layout.relationshipSlots.map { layout.slots[$0] }.filter { slot in
             !slot.isTransient && slot.destinationIndex >= 0 && roots.contains(layout.model.layouts[slot.destinationIndex].rootIndex)
         }
-        known[layout.index] = slots
+        leading[layout.index] = slots
         return slots
     }
 
     /// What of an object has to be compared, as it leads to rows that are gone.
-    ///
-    /// - Parameter objects: those of the rows that are gone.
-    func part(of object: NSManagedObject, to places: Set<RowPlace>, _ objects: Set<ObjectIdentifier>) -> HeldRows.Part {
+    func part(of object: NSManagedObject) -> HeldRows.Part {
         let layout = object.layout
         let slots = slots(of: layout)
         if slots.isEmpty { return .nothing }
+        let place = RowPlace(object)
+        if places.contains(place) || earlier.contains(place) { return .nothing }
         guard let row = object.committedRow.map(Snapshot.init(retaining:)) else {
             // What leads on from it is not known: it may have been reached by a delete rule.
             let isReached = slots.contains { slot in
@@ -158,17 +150,17 @@ private final class LeadingSlots {
         }
         // What is derived from rows that are gone may have changed.
         if layout.slots.contains(where: \.isDerived) { return .row }
-        let leads = slots.contains { slot in
-            if slot.kind == .toOne {
-                if row.isNull(slot.index) { return false }
-                let reference = row.reference(slot.index)
-                let root = layout.model.layouts[reference.layoutIndex].rootIndex
-                return places.contains(RowPlace(store: Int(object.storeNumber), root: root, key: reference.key))
-            }
-            guard let state = object.extras?.toMany(slot.index), state.isLoaded else { return false }
-            return state.members.objects.contains { objects.contains(ObjectIdentifier($0)) }
-                || state.removed.objects.contains { objects.contains(ObjectIdentifier($0)) }
+        return slots.contains { leads(object, row, $0) } ? .row : .nothing
+    }
+
+    private func leads(_ object: NSManagedObject, _ row: Snapshot, _ slot: PropertySlot) -> Bool {
+        if slot.kind == .toOne {
+            if row.isNull(slot.index) { return false }
+            let reference = row.reference(slot.index)
+            let root = object.layout.model.layouts[reference.layoutIndex].rootIndex
+            return places.contains(RowPlace(store: Int(object.storeNumber), root: root, key: reference.key))
         }
-        return leads ? .row : .nothing
+        guard let state = object.extras?.toMany(slot.index), state.isLoaded else { return false }
+        return [state.members, state.removed].contains { $0.objects.contains { addresses.contains(ObjectIdentifier($0)) } }
     }
 }

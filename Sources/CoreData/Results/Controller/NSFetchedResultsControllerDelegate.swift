@@ -24,7 +24,8 @@ public protocol NSFetchedResultsControllerDelegate: AnyObject {
     ///   - indexPath: the old place; nil for an insertion.
     ///   - type: a move where a property of the sort descriptors or of the section key path changed, or where the object lost its place among
     ///     the others; it stands for an update, too.
-    ///   - newIndexPath: the new place; nil for a deletion.
+    ///   - newIndexPath: the new place; nil for a deletion, and for an update: `indexPath(forObject:)` gives that of an object which others
+    ///     have shifted.
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any, at indexPath: IndexPath?,
         for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?)

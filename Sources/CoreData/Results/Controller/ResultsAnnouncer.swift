@@ -57,7 +57,8 @@ final class ResultsAnnouncer {
         }
         for change in changes.objects where has(.object) {
             delegate.controller(
-                controller, didChange: change.object, at: change.old?.indexPath, for: change.kind, newIndexPath: change.new?.indexPath)
+                controller, didChange: change.object, at: change.old?.indexPath, for: change.kind,
+                newIndexPath: change.kind == .update ? nil : change.new?.indexPath)
         }
         if has(.didChange) { delegate.controllerDidChangeContent(controller) }
         if results.sectionNameKeyPath != nil { absent.insert(.difference) } else { absent.insert(.section) }

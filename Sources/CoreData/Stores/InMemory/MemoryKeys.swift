@@ -26,7 +26,9 @@ struct MemoryKeys {
         }
         for column in columns + (plan.columns?.groupBy ?? []) {
             if let description = column as? NSExpressionDescription {
-                guard let expression = description.expression else { continue }
+                guard let expression = description.expression else {
+                    throw CoreDataErrors.unanswerable(description.name, by: judge, "the expression description has no expression")
+                }
                 try check(expression, of: plan.entity, [:], .words("\(expression)"))
             } else if let name = (column as? NSPropertyDescription)?.name ?? column as? String {
                 try check(name, of: plan.entity, .words(name))

@@ -73,16 +73,16 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
             .persistentStoreOpen, "The store \(StoreName.path(url)) is not open. Add it to a coordinator before using it.")
     }
 
-    /// The entities of the store's configuration.
-    func configuredEntities() throws -> (model: NSManagedObjectModel, entities: [NSEntityDescription]) {
+    /// The entities that the store holds.
+    func heldEntities() throws -> (model: NSManagedObjectModel, entities: [NSEntityDescription]) {
         guard let model = modelLayout?.model else {
             throw CoreDataErrors.make(.persistentStoreOpen, "The store \(StoreName.path(url)) belongs to no coordinator and has no model.")
         }
         let name = configurationName == Self.defaultConfigurationName ? nil : configurationName
-        guard let entities = model.entities(forConfigurationName: name) else {
+        guard let held = model.heldEntities(forConfigurationName: name) else {
             throw CoreDataErrors.unknownConfiguration(configurationName, among: model.configurations, type: type, url: url)
         }
-        return (model, entities)
+        return (model, held.entities)
     }
 
     override func loadMetadata() throws {
@@ -117,7 +117,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     private func metadata(of connection: PostgreSQLConnection, _ pool: PostgreSQLPool) throws -> [String: Any] {
         let schema = pool.configuration.address.schema
         if hasGivenTables {
-            let (model, entities) = try configuredEntities()
+            let (model, entities) = try heldEntities()
             let given = try GivenTables.metadata(connection, schema: schema)
             return PostgreSQLMetadata.make(for: entities, of: model).merging(given) { $1 }
         }
@@ -130,7 +130,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
                 .persistentStoreOpen,
                 "There is no store at \(StoreName.path(url)), and NSReadOnlyPersistentStoreOption forbids making one.")
         }
-        let (model, entities) = try configuredEntities()
+        let (model, entities) = try heldEntities()
         let mapping = try makeMapping(entities: entities, numbers: [:], PostgreSQLDialect(for: connection))
         return try connection.transaction {
             try PostgreSQLSchemaLock.take(connection, schema: schema)
@@ -189,7 +189,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     /// Looks whether the tables are those of the model. Called when the metadata was found to fit it.
     override func prepareForRequests() throws {
         guard let pool = opening.withLock({ $0.backend == nil ? $0.pool : nil }) else { return }
-        let (_, entities) = try configuredEntities()
+        let (_, entities) = try heldEntities()
         let backend = try pool.withConnection(repeats: true) { connection in
             let catalog = try PostgreSQLCatalog.read(connection, schema: pool.configuration.address.schema)
             return hasGivenTables ? try givenBackend(pool, catalog, entities, connection) : try ownBackend(pool, catalog, entities)

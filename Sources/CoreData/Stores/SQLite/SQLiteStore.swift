@@ -93,18 +93,18 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
             "The store at \(url?.path ?? "") is not open. Add it to a coordinator before using it.")
     }
 
-    /// The entities of the store's configuration.
-    private func configuredEntities() throws -> (model: NSManagedObjectModel, entities: [NSEntityDescription]) {
+    /// The entities that the store holds.
+    private func heldEntities() throws -> (model: NSManagedObjectModel, held: HeldEntities) {
         guard let model = modelLayout?.model else {
             throw CoreDataErrors.make(
                 .persistentStoreOpen,
                 "The store at \(url?.path ?? "") belongs to no coordinator and has no model.")
         }
         let name = configurationName == Self.defaultConfigurationName ? nil : configurationName
-        guard let entities = model.entities(forConfigurationName: name) else {
+        guard let held = model.heldEntities(forConfigurationName: name) else {
             throw CoreDataErrors.unknownConfiguration(configurationName, among: model.configurations, type: type, url: url)
         }
-        return (model, entities)
+        return (model, held)
     }
 
     override func loadMetadata() throws {
@@ -151,8 +151,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
                 "The file at \(connection.path) is empty, and NSReadOnlyPersistentStoreOption forbids making a store in it."
             )
         }
-        let (model, entities) = try configuredEntities()
-        let mapping = try makeMapping(entities: entities, numbers: [:])
+        let (model, held) = try heldEntities()
+        let mapping = try makeMapping(entities: held.entities, numbers: [:])
         return try connection.transaction(.immediate) {
             // Another process may have been faster.
             defer { try? pool.schemaWatch.accept(connection) }
@@ -165,7 +165,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
                     "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
                     [.integer(Int64(entity.number)), .string(layout.name), .integer(Int64(parent))])
             }
-            let metadata = StoreMetadata.make(for: entities, of: model)
+            let metadata = StoreMetadata.make(for: held.entities, of: model)
             try StoreMetadata.write(metadata, to: connection)
             try connection.run(
                 "INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.data(try model.encodedModelCache())])
@@ -191,7 +191,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     /// Fits the mapping to the tables that are there. Called when the metadata was found to fit the model.
     override func prepareForRequests() throws {
         guard let pool = opening.withLock({ $0.backend == nil ? $0.pool : nil }) else { return }
-        let (_, entities) = try configuredEntities()
+        let (_, held) = try heldEntities()
         let modelLayout = modelLayout
         let wantsHistory = Self.wantsHistory(options) && !isReadOnly
         let continuesHistory = Self.flag(options, HistoryTracking.continuingOption)
@@ -200,12 +200,10 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         var isSwept = true
         let backend = try pool.write { connection in
             let schema = try SQLiteSchemaReader.read(connection)
-            let mapping = try self.makeMapping(entities: entities, numbers: schema.entityNumbers)
+            let mapping = try self.makeMapping(entities: held.entities, numbers: schema.entityNumbers)
             mapping.adjust(to: schema.columns)
             pool.schemaWatch.begin(
-                hashes: Self.flag(self.options, NSIgnorePersistentStoreVersioningOption)
-                    ? nil : Dictionary(entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { first, _ in first }),
-                mapping: mapping)
+                versions: Self.flag(self.options, NSIgnorePersistentStoreVersioningOption) ? nil : held.versions, mapping: mapping)
             try pool.schemaWatch.check(connection)
             var missing = mapping.missing(from: schema.columns)
             if schema.columns["Z_PRIMARYKEY"] == nil { missing.insert("Z_PRIMARYKEY", at: 0) }

@@ -7,8 +7,8 @@ import Synchronization
 /// prepare a statement anew, which it tells for nothing, and where a statement fails.
 final class SchemaWatch: Sendable {
     private struct Contents: Sendable {
-        /// The version hashes of the entities; nil where versions do not matter.
-        let hashes: [String: Data]?
+        /// The versions of the entities; nil where they do not matter.
+        let versions: HeldVersions?
         let entityNumbers: [String: Int]
     }
 
@@ -29,10 +29,10 @@ final class SchemaWatch: Sendable {
 
     /// Begins to look whether the store is still the one that was opened.
     ///
-    /// - Parameter hashes: those of the entities; nil where a store of any version will do.
-    func begin(hashes: [String: Data]?, mapping: SQLMapping) {
+    /// - Parameter versions: those of the entities; nil where a store of any version will do.
+    func begin(versions: HeldVersions?, mapping: SQLMapping) {
         let numbers = mapping.entities.compactMap { entity in entity.map { ($0.layout.name, $0.number) } }
-        let contents = Contents(hashes: hashes, entityNumbers: Dictionary(numbers, uniquingKeysWith: { first, _ in first }))
+        let contents = Contents(versions: versions, entityNumbers: Dictionary(numbers, uniquingKeysWith: { first, _ in first }))
         state.withLock { $0.contents = contents }
     }
 
@@ -53,7 +53,7 @@ final class SchemaWatch: Sendable {
     private static func version(_ connection: SQLiteConnection) throws -> Int64? { try connection.integer("PRAGMA schema_version") }
 
     private static func require(_ contents: Contents, _ metadata: [String: Any], _ connection: SQLiteConnection) throws {
-        if let wanted = contents.hashes, let hashes = StoreMetadataHashes.hashes(in: metadata), hashes != wanted {
+        if let versions = contents.versions, let hashes = StoreMetadataHashes.hashes(in: metadata), !versions.fit(hashes) {
             throw refusal("was brought to another version of the model", metadata, connection)
         }
         var isNumberedOtherwise = false
