@@ -20,6 +20,9 @@ final class ChangeTracker {
 
     var hasChanges: Bool { inserted.count + updated.count + deleted.count > 0 }
 
+    /// Whether anything has happened that was not processed.
+    var isInEvent: Bool { !event.isEmpty || !unpropagated.isEmpty }
+
     /// Whether deletions are pending, propagated or not.
     var hasDeletions: Bool { deleted.count > 0 || !unpropagated.isEmpty }
 

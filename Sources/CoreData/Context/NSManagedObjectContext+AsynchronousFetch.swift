@@ -13,6 +13,7 @@ extension NSManagedObjectContext {
         if request.affectedStores == nil { request.affectedStores = result.fetchRequest.affectedStores }
         // The predicate is read on another thread, where objects must not be touched.
         request.predicate = request.predicate.map(DetachedPredicate.predicate)
+        processChanges(includedIn: request)
         let resolved = try resolve(request)
         given.noteEntity(resolved.layout.entity)
         // The copy of the request is used by one thread after the other.

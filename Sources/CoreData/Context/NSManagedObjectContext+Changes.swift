@@ -18,6 +18,27 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// What runs a fetch of the program's, after the changes that it includes have been processed.
+    func executor<Result>(for request: NSFetchRequest<Result>) throws -> FetchExecutor<Result> {
+        processChanges(includedIn: request)
+        return try FetchExecutor(request, in: self)
+    }
+
+    /// Before a fetch of the program's: what delete rules delete is not among its results, and whoever follows the context knows of what is.
+    ///
+    /// In the middle of what the context itself does changes wait for its end, for they are one event.
+    func processChanges<Result>(includedIn request: NSFetchRequest<Result>) {
+        if request.includesPendingChanges, changes.isInEvent, openSteps == 0, !isSaving { processPendingChanges() }
+    }
+
+    /// Does something in which methods of objects are called while the present event is not to end.
+    @inline(__always)
+    func asStep<Value>(_ work: () throws -> Value) rethrows -> Value {
+        openSteps += 1
+        defer { openSteps -= 1 }
+        return try work()
+    }
+
     /// Has pending changes processed after the current event: the main queue's block or run loop source that is running.
     ///
     /// Called when the first change of an event is noted. A private queue has no events outside of its blocks.
@@ -100,6 +121,10 @@ extension NSManagedObjectContext {
     func readAgain(_ object: NSManagedObject, mergeChanges: Bool) {
         guard object.registry === registry else { return }
         if journal != nil { processPendingChanges() }
+        asStep { readRowAgain(object, mergeChanges: mergeChanges) }
+    }
+
+    private func readRowAgain(_ object: NSManagedObject, mergeChanges: Bool) {
         defer { journal?.reread(object) }
         // One whose deletion was saved and undone has no row that could be read.
         if !mergeChanges || object.extras?.isRevived != true { continueAsUpdate(object) }
@@ -230,17 +255,19 @@ extension NSManagedObjectContext {
         // What is pending is not to be registered, only to be forgotten.
         let journal = journal
         self.journal = nil
-        for object in changes.rollBack() {
-            if object.flags.contains(.discarded) {
-                endDiscarding(of: object)
-                continue
+        asStep {
+            for object in changes.rollBack() {
+                if object.flags.contains(.discarded) {
+                    endDiscarding(of: object)
+                    continue
+                }
+                if object.flags.contains(.deletedElsewhere) {
+                    endDeletion(of: object)
+                    continue
+                }
+                restoreCommittedValues(object)
+                changes.noteReread(object)
             }
-            if object.flags.contains(.deletedElsewhere) {
-                endDeletion(of: object)
-                continue
-            }
-            restoreCommittedValues(object)
-            changes.noteReread(object)
         }
         assignedStores.removeAll()
         conflictChecks.removeAll()

@@ -44,7 +44,7 @@ extension NSManagedObjectContext {
         case .hidden: object._setHiddenInitialValues()
         case .all: object._setInitialValues()
         }
-        object.awakeFromInsert()
+        asStep { object.awakeFromInsert() }
     }
 
     // Not in its caller, where the message alone would cost references to the object.

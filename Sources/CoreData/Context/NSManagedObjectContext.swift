@@ -19,6 +19,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     let changes = ChangeTracker()
     /// Where pending changes are being processed; nil where they are not.
     @exclusivity(unchecked) var eventStage: EventStage?
+    /// How many steps of the context's own that call methods of objects have not ended.
+    @exclusivity(unchecked) var openSteps = 0
     /// Whether the main queue was asked to process pending changes. Changed on the main queue only.
     var willProcessChanges = false
     @exclusivity(unchecked) var isSaving = false
@@ -251,7 +253,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         if preparedForDeletion.contains(where: { $0 === object }) { return }
         if object.extras?.isRevived != true { continueAsUpdate(object) }
         preparedForDeletion.append(object)
-        object.prepareForDeletion()
+        asStep { object.prepareForDeletion() }
         preparedForDeletion.removeLast()
         changes.delete(object)
     }
@@ -299,27 +301,27 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // In the class, where it can be overridden; extensions have what it does.
 
-    /// Fetches what the request describes.
+    /// Fetches what the request describes. Pending changes that it includes are processed before.
     ///
     /// - Throws: errors that name the entity, the part of the predicate or the statement at fault.
     open func fetch<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] {
-        try asOperation { try FetchExecutor(request, in: self).results() }
+        try asOperation { try executor(for: request).results() }
     }
 
     /// Fetches what the request describes, as `Any`. Throws what `fetch(_:)` of typed requests throws.
     open func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
-        try asOperation { try FetchExecutor(request, in: self).run().elements }
+        try asOperation { try executor(for: request).run().elements }
     }
 
-    /// The number of objects that the request would give. The store counts; throws what a fetch throws.
+    /// The number of objects that the request would give. The store counts; pending changes are processed, and errors thrown, as for a fetch.
     open func count<Result>(for request: NSFetchRequest<Result>) throws -> Int {
-        try asOperation { try FetchExecutor(request, in: self).count() }
+        try asOperation { try executor(for: request).count() }
     }
 
     /// The number of objects that the request would give, for a request whose result type is nowhere written.
     @_disfavoredOverload
     open func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int {
-        try asOperation { try FetchExecutor(request, in: self).count() }
+        try asOperation { try executor(for: request).count() }
     }
 
     /// Executes a request against the stores.

@@ -57,7 +57,7 @@ extension NSManagedObjectContext {
 
     /// - Parameter keepingDeletions: whether deleted objects stay until the next save, or leave the context at once.
     func merge(_ changes: SavedObjectIDs, keepingDeletions: Bool = false) {
-        asOperation { mergeChanges(changes, keepingDeletions: keepingDeletions) }
+        asOperation { asStep { mergeChanges(changes, keepingDeletions: keepingDeletions) } }
     }
 
     private func mergeChanges(_ changes: SavedObjectIDs, keepingDeletions: Bool) {

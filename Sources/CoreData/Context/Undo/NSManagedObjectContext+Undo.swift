@@ -48,7 +48,7 @@ extension NSManagedObjectContext {
                 changes[index].assignedStore = assignedStores[ObjectIdentifier(changes[index].object)]
             }
         }
-        undoManager.registerUndo(withTarget: self) { $0.undo(changes) }
+        undoManager.registerUndo(withTarget: self) { context in context.asStep { context.undo(changes) } }
     }
 
     /// Does what a save changes by itself, which nobody can undo: it is what other changes are undone to.
