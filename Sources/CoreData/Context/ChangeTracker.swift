@@ -20,6 +20,11 @@ final class ChangeTracker {
 
     var hasChanges: Bool { inserted.count + updated.count + deleted.count > 0 }
 
+    /// Whether a save would write anything.
+    var hasChangesToWrite: Bool {
+        inserted.count + updated.count > 0 || deleted.objects.contains { !$0.flags.contains(.discarded) }
+    }
+
     /// Whether anything has happened that was not processed.
     var isInEvent: Bool { !event.isEmpty || !unpropagated.isEmpty }
 

@@ -237,6 +237,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
     /// Whether there is anything to save, or a new object was deleted since the last save.
     open var hasChanges: Bool { changes.hasChanges }
+    /// Whether a save would write anything: nothing is written of new objects that were deleted.
+    package final var hasChangesToWrite: Bool { changes.hasChangesToWrite }
 
     /// Inserts an object that was made without a context, or was new when it was deleted. An object of this context that was deleted is
     /// there again, also where its deletion was saved; others are left alone. The object keeps a temporary ID that it has.

@@ -145,8 +145,7 @@ extension WriteContext {
 
     private func requireNoChanges() throws {
         try requireNoDraft()
-        guard hasChanges else { return }
-        throw SafeCoreDataErrors.unsavedChanges
+        if hasChangesToWrite { throw SafeCoreDataErrors.unsavedChanges }
     }
 
     private func name<Object: NSManagedObject>(of keyPath: PartialKeyPath<Object>) throws -> String {

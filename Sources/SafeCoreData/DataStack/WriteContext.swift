@@ -40,9 +40,9 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     }
 
     public override func save() throws {
-        let hadChanges = hasChanges
+        let writes = hasChangesToWrite
         try super.save()
-        if hadChanges { hasWritten = true }
+        if writes { hasWritten = true }
     }
 
     public override func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {

@@ -81,6 +81,20 @@ import Testing
         #expect(log.count == 0)
     }
 
+    @Test("97, 257: a save that writes nothing is in no history, and told to nobody") func whatWritesNothingIsNotPosted() throws {
+        let library = try Library(options: Self.option.merging([NSPersistentHistoryTrackingKey: true]) { $1 })
+        let log = NotificationLog(.NSPersistentStoreRemoteChange, from: library.coordinator)
+        library.context.delete(library.context.author("Ada"))
+        try library.context.save()
+        #expect(!library.context.hasChanges)
+        _ = try notice(library.coordinator) {
+            library.context.author("Bob")
+            try library.context.save()
+        }
+        #expect(log.count == 1)
+        #expect(library.file.value("SELECT count(*) FROM ATRANSACTION") == "1")
+    }
+
     @Test func anObserverMayUseTheContextThatSaves() throws {  // 257
         let library = try Library(options: Self.option)
         let context = library.context

@@ -203,4 +203,14 @@ import Testing
         #expect(count == 1)
         #expect(try await articles(stack) == ["Bolt 2 1"])
     }
+
+    @MainActor @Test func newObjectsThatAreDeletedAreNoUnsavedChanges() async throws {
+        let stack = stack(.sqlite)
+        let count = try await stack.write { context in
+            context.delete(Article(context: context, name: "Nut", unitPrice: 1))
+            return try context.deleteAll(Article.self)
+        }
+        #expect(count == 0)
+        #expect(try await articles(stack) == [])
+    }
 }
