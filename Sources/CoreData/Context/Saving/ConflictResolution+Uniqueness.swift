@@ -52,11 +52,11 @@ extension ConflictResolution {
         }
         let twin = context.registry.object(store: Int(object.storeNumber), root: object.layout.rootIndex, key: existing.key)
         guard let twin else { return becomeRow(existing, object) }
-        if past.described.contains(twin), !twin.hasChanges {
+        if past.described.contains(twin), !twin.hasChanges, !context.hasPolicyOfItsOwn {
             leave(existing, twin)
             return becomeRow(existing, object)
         }
-        // The program has another object of the row: it is the one that stays.
+        // The program has another object of the row, be it from the conflict: it is the one that stays.
         if past.replaced.insert(twin).inserted {
             twin.fireFaultIfNeeded()
             context.adoptCommitted(existing, twin)

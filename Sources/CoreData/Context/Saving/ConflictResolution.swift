@@ -16,6 +16,11 @@ final class PastConflicts {
     init(drawnIn: ContiguousArray<NSManagedObject>) { self.drawnIn = Set(drawnIn) }
 }
 
+extension NSManagedObjectContext {
+    /// Whether conflicts are told to a merge policy of the program's own, which goes on with the objects that they name.
+    var hasPolicyOfItsOwn: Bool { (mergePolicy as? NSMergePolicy).map { type(of: $0) != NSMergePolicy.self } ?? false }
+}
+
 /// Conflicts of one attempt to save: told to the merge policy, then settled as its type says.
 struct ConflictResolution {
     let context: NSManagedObjectContext
