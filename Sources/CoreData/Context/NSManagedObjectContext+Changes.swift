@@ -125,17 +125,16 @@ extension NSManagedObjectContext {
     }
 
     private func readRowAgain(_ object: NSManagedObject, mergeChanges: Bool) {
-        defer { journal?.reread(object) }
         // One whose deletion was saved and undone has no row that could be read.
         if !mergeChanges || object.extras?.isRevived != true { continueAsUpdate(object) }
-        if object.flags.contains(.inserted) {
-            if mergeChanges { return }
-            let isDue = object.flags.contains(.changedInSave)
-            turnIntoFault(object)
-            if isDue { object.markChangedInSave() }
-            changes.noteRefreshed(object)
+        if object.flags.contains(.inserted), !mergeChanges {
+            // There is no row to go back to: without its changes nothing is left of it.
+            discard(object)
+            if journal != nil { absorbing { processPendingChanges() } }
             return
         }
+        defer { journal?.reread(object) }
+        if object.flags.contains(.inserted) { return }
         if mergeChanges, object.flags.contains(.updated) || object.flags.contains(.deleted), reload(object) {
             object.awake(fromSnapshotEvents: .refresh)
         } else if mergeChanges, object.flags.isDisjoint(with: [.fault, .updated, .deleted]), object.extras?.transient != nil {

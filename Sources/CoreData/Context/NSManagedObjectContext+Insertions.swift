@@ -57,6 +57,51 @@ extension NSManagedObjectContext {
         return objectID.anyStore === store
     }
 
+    // MARK: - Insertions that are taken back
+
+    /// A new object leaves the context, as a deleted one does.
+    ///
+    /// - Parameter other: what takes its place where relationships without an inverse lead to it; nil for nothing.
+    func discard(_ object: NSManagedObject, inFavourOf other: NSManagedObject? = nil) {
+        guard object.flags.contains(.inserted) else { return }
+        redirect(object, to: other)
+        for slot in object.layout.relationshipSlots {
+            let property = object.layout.slots[slot]
+            guard property.inverseSlot >= 0 else { continue }
+            if property.kind == .toOne {
+                object.toOne(slot)?.removeFromInverse(of: property, object)
+            } else {
+                for member in object.toManyMembers(slot).objects { member.removeFromInverse(of: property, object) }
+            }
+        }
+        changes.discard(object)
+        if object.storeNumber >= 0 { registry.unregister(object) }
+        // The key is that of no row.
+        if object.extras?.objectID?.isTemporaryID ?? true { object.giveUpKey() }
+    }
+
+    /// Has unsaved relationships without an inverse that lead to a new object lead to another, or nowhere.
+    private func redirect(_ object: NSManagedObject, to other: NSManagedObject?) {
+        guard let layouts = modelLayout?.layouts else { return }
+        func leadsHere(_ property: PropertySlot) -> Bool {
+            property.inverseSlot < 0 && property.destinationIndex >= 0
+                && layouts[property.destinationIndex].rootIndex == object.layout.rootIndex
+        }
+        let slots = layouts.map { layout in layout.relationshipSlots.filter { leadsHere(layout.slots[$0]) } }
+        if slots.allSatisfy(\.isEmpty) { return }
+        for owner in changes.inserted.objects + changes.updated.objects {
+            for slot in slots[owner.layout.index] {
+                if owner.layout.slots[slot].kind == .toOne {
+                    if owner.pending?.destination(slot) === object { owner.setToOne(other, slot: slot) }
+                } else if owner.extras?.toMany(slot)?.added.contains(object) == true {
+                    let place = owner.toManyMembers(slot).objects.firstIndex { $0 === object }
+                    owner.removeRelated(object, slot: slot)
+                    if let other { owner.addRelated(other, slot: slot, at: place) }
+                }
+            }
+        }
+    }
+
     // MARK: - Places in stores
 
     /// Puts a new object into a store when it is saved.

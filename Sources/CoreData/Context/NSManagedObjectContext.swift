@@ -354,7 +354,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Turns an object into a fault, discarding its changes, or with `mergeChanges` reloads its row under its changes.
     ///
-    /// A new object that is turned into a fault stays inserted; its values are the defaults again. Changes of a row that others
+    /// The insertion of a new object is a change as well: without `mergeChanges` it leaves the context. Changes of a row that others
     /// deleted have nothing to be merged with: the object becomes a fault that finds no row.
     open func refresh(_ object: NSManagedObject, mergeChanges: Bool) { asOperation { readAgain(object, mergeChanges: mergeChanges) } }
 

@@ -118,15 +118,53 @@ import Testing
         #expect(book.mark == nil)
     }
 
-    @Test func aNewObjectThatWasRefreshedIsSavedWithItsDefaults() throws {  // 133
-        let size = NSAttributeDescription("size", .integer32AttributeType, default: 7)
-        let stack = try TestStack([NSEntityDescription("Box", class: "NSManagedObject", [size, .init("name", .stringAttributeType)])])
-        let box = NSManagedObject(entity: stack.entity("Box"), insertInto: stack.context)
-        box.setValue(9, forKey: "size")
-        box.setValue("Box", forKey: "name")
-        stack.context.refresh(box, mergeChanges: false)
-        try stack.context.save()
-        #expect(stack.file.rows("SELECT ZSIZE, ZNAME FROM ZBOX") == [["7", nil]])
+    @Test("133: refreshing a new object without its changes takes its insertion back", arguments: StoreKind.allCases, [false, true])
+    func refreshingTakesAnInsertionBack(kind: StoreKind, processes: Bool) throws {
+        let library = try Library(kind)
+        let context = library.context
+        let (ada, stays) = (context.author("Ada"), context.author("Bob"))
+        let (book, tag) = (context.book("Notes", by: ada), context.tag("old"))
+        try context.save()
+        let new = context.book("New", by: ada, tags: [tag, context.tag("new")])
+        let author = context.author("Eve")
+        book.author = author
+        if processes { context.processPendingChanges() }
+        let log = NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: context)
+        context.refresh(new, mergeChanges: true)
+        #expect(new.isInserted && new.title == "New")
+        for object in [new, author] as [NSManagedObject] { context.refresh(object, mergeChanges: false) }
+        #expect(ada.books.isEmpty && tag.books.isEmpty && book.author == nil)
+        #expect(!context.insertedObjects.contains(new) && !context.insertedObjects.contains(author))
+        context.processPendingChanges()
+        #expect(log.all.map { $0.objects(NSDeletedObjectsKey) } == [[new, author]])
+        #expect(new.managedObjectContext == nil && !new.isInserted && !new.hasChanges)
+        #expect(!context.registeredObjects.contains(new))
+        try context.save()
+        #expect(!context.hasChanges)
+        let other = library.newContext()
+        #expect(try other.titles() == ["Notes"])
+        #expect(try other.names() == ["Ada", "Bob"])
+        #expect(stays.managedObjectContext === context)
+    }
+
+    @Test("133, 140: nobody can undo it") func nobodyCanUndoIt() throws {
+        let manager = UndoManager()
+        manager.groupsByEvent = false
+        let ada = context.author("Ada")
+        context.processPendingChanges()
+        context.undoManager = manager
+        manager.beginUndoGrouping()
+        let book = context.book("Notes", by: ada)
+        context.processPendingChanges()
+        manager.endUndoGrouping()
+        context.refresh(book, mergeChanges: false)
+        #expect(ada.books.isEmpty)
+        context.undo()
+        context.redo()
+        context.processPendingChanges()
+        #expect(context.insertedObjects == [ada] && ada.books.isEmpty)
+        try context.save()
+        #expect(library.file.value("SELECT count(*) FROM ZBOOK") == "0")
     }
 
     @Test func rollbackRestoresCommittedValuesInsertionsAndDeletions() throws {  // 136
@@ -212,19 +250,6 @@ import Testing
         #expect(!context.hasChanges)
         try context.save()
         #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR") == ["Ada"])
-    }
-
-    @Test func aNewObjectThatIsRefreshedIsAFaultWithTheDefaults() throws {  // 133
-        let ada = context.author("Ada")
-        context.refresh(ada, mergeChanges: true)
-        #expect(ada.name == "Ada")
-        context.refresh(ada, mergeChanges: false)
-        #expect(ada.isFault && ada.isInserted)
-        #expect(ada.name == nil)
-        #expect(!ada.isFault && !ada.isDeleted)
-        context.refresh(ada, mergeChanges: false)
-        try context.save()
-        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR") == [nil])
     }
 
     @Test func processingPendingChangesPropagatesDeletesAndPostsOnce() throws {  // 143

@@ -136,11 +136,14 @@ final class HookBox: NSManagedObject {
         #expect(try storedNames() == ["B"])
     }
 
-    @Test("38: willSave runs for a new object that was refreshed") func willSaveRunsForRefreshedNewObjects() throws {
-        let item = HookItem(context: stack.context)
-        stack.context.refresh(item, mergeChanges: false)
+    @Test("38, 133: willSave runs for no new object whose insertion a refresh has taken back") func willSaveRunsForNoRefreshedNewObjects()
+        throws
+    {
+        let (gone, stays) = (HookItem(context: stack.context), HookItem(context: stack.context))
+        stack.context.refresh(gone, mergeChanges: false)
+        stack.context.refresh(stays, mergeChanges: true)
         try stack.context.save()
-        #expect(item.rounds == 1)
+        #expect(gone.rounds == 0 && stays.rounds == 1)
     }
 
     @Test("39: a change in willSave is saved too and makes willSave run again")

@@ -17,7 +17,7 @@ extension ConflictResolution {
             for object in insertedObjects.dropFirst(updatedObjects.isEmpty ? 1 : 0) {
                 let stays = type == .rollbackMergePolicyType ? nil : first
                 if let stays { moveRelationships(of: object, to: stays, replacing: false) }
-                discard(object, inFavourOf: stays)
+                context.discard(object, inFavourOf: stays)
             }
             for object in updatedObjects.dropFirst() { withdraw(object) }
             context.processPendingChanges()
@@ -29,7 +29,7 @@ extension ConflictResolution {
             } else {
                 let stays = type == .rollbackMergePolicyType ? nil : storedObject(existing, found.store)
                 if let stays { moveRelationships(of: object, to: stays, replacing: false) }
-                discard(object, inFavourOf: stays)
+                context.discard(object, inFavourOf: stays)
             }
         }
         for object in updatedObjects {
@@ -68,7 +68,7 @@ extension ConflictResolution {
             moveRelationships(of: object, to: twin, replacing: false)
         }
         if let objectID = object.extras?.objectID { context.noteKey(of: twin, inPlaceOf: objectID) }
-        discard(object, inFavourOf: twin)
+        context.discard(object, inFavourOf: twin)
     }
 
     /// A fault that was made to describe the conflict, and that nobody else has, leaves the row to another object. Who holds the conflict
@@ -164,49 +164,6 @@ extension ConflictResolution {
         }
     }
 
-    /// A new object leaves the context, as a deleted one does.
-    ///
-    /// - Parameter other: what takes its place where relationships without an inverse lead to it; nil for nothing.
-    func discard(_ object: NSManagedObject, inFavourOf other: NSManagedObject? = nil) {
-        guard object.flags.contains(.inserted) else { return }
-        redirect(object, to: other)
-        for slot in object.layout.relationshipSlots {
-            let property = object.layout.slots[slot]
-            guard property.inverseSlot >= 0 else { continue }
-            if property.kind == .toOne {
-                object.toOne(slot)?.removeFromInverse(of: property, object)
-            } else {
-                for member in object.toManyMembers(slot).objects { member.removeFromInverse(of: property, object) }
-            }
-        }
-        context.changes.discard(object)
-        if object.storeNumber >= 0 { context.registry.unregister(object) }
-        // The key is that of no row.
-        if object.extras?.objectID?.isTemporaryID ?? true { object.giveUpKey() }
-    }
-
-    /// Has unsaved relationships without an inverse that lead to a new object lead to another, or nowhere.
-    private func redirect(_ object: NSManagedObject, to other: NSManagedObject?) {
-        guard let layouts = context.modelLayout?.layouts else { return }
-        func leadsHere(_ property: PropertySlot) -> Bool {
-            property.inverseSlot < 0 && property.destinationIndex >= 0
-                && layouts[property.destinationIndex].rootIndex == object.layout.rootIndex
-        }
-        let slots = layouts.map { layout in layout.relationshipSlots.filter { leadsHere(layout.slots[$0]) } }
-        if slots.allSatisfy(\.isEmpty) { return }
-        for owner in context.changes.inserted.objects + context.changes.updated.objects {
-            for slot in slots[owner.layout.index] {
-                if owner.layout.slots[slot].kind == .toOne {
-                    if owner.pending?.destination(slot) === object { owner.setToOne(other, slot: slot) }
-                } else if owner.extras?.toMany(slot)?.added.contains(object) == true {
-                    let place = owner.toManyMembers(slot).objects.firstIndex { $0 === object }
-                    owner.removeRelated(object, slot: slot)
-                    if let other { owner.addRelated(other, slot: slot, at: place) }
-                }
-            }
-        }
-    }
-
     /// Objects that take the places of their deleted rows, and really new ones.
     private func split(_ objects: [NSManagedObject]) -> (replacements: [NSManagedObject], new: [NSManagedObject]) {
         (objects.filter { $0.extras?.deletedRow != nil }, objects.filter { $0.extras?.deletedRow == nil })
@@ -215,7 +172,7 @@ extension ConflictResolution {
     /// A changed object gives up its changes.
     private func withdraw(_ object: NSManagedObject) {
         if object.flags.contains(.inserted) {
-            discard(object)
+            context.discard(object)
             return
         }
         context.changes.takeBackChanges(of: object)

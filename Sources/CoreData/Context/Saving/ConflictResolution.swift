@@ -179,7 +179,7 @@ struct ConflictResolution {
         }
         if conflict.change == .insert {
             // Two contexts gave the deleted row a successor: from here on it is a row that both have changed.
-            guard current.row.rowLayoutIndex == object.layout.index else { return discard(object) }
+            guard current.row.rowLayoutIndex == object.layout.index else { return context.discard(object) }
             context.continueAsUpdate(object)
         }
         defer { noteReread(object) }
