@@ -141,7 +141,8 @@ extension NSManagedObject {
     /// Persistent properties that changed since the last fetch or save, with their new values (NSNull for nil).
     ///
     /// An object that was never saved lists every value that was set, also those set by primitive setters, as in
-    /// `awakeFromInsert`; the defaults of the model are no changes.
+    /// `awakeFromInsert`; the defaults of the model are no changes. So does a saved one that something else was changed in: a save writes
+    /// them as well.
     ///
     /// Cost: O(number of properties).
     ///
@@ -150,10 +151,10 @@ extension NSManagedObject {
     /// ```
     public final func changedValues() -> [String: Any] {
         guard let tracked = pending?.tracked else { return [:] }
-        let isNew = flags.contains(.inserted)
+        let isSaved = flags.contains(.inserted) || !tracked.isEmpty
         var result: [String: Any] = [:]
         for slot in layout.propertySlots where !slot.isTransient && slot.kind != .fetched {
-            if (isNew || slot.isIn(tracked)) && differsFromCommitted(slot) {
+            if isSaved && differsFromCommitted(slot) {
                 result[slot.name] = objectValue(slot.index) ?? NSNull()
             }
         }

@@ -56,6 +56,18 @@ final class TrackedOwner: NSManagedObject {
         #expect(owner.changedValues().isEmpty)
     }
 
+    @Test("53, 55: what a primitive setter set is listed where something else was changed") func primitiveValuesBesideOthers() throws {
+        item.setPrimitiveValue(5, forKey: "size")
+        #expect(item.changedValues().isEmpty)
+        item.name = "B"
+        #expect(Set(item.changedValues().keys) == ["name", "size"])
+        #expect(item.changedValues()["size"] as? Int == 5)
+        item.name = nil
+        try stack.context.save()
+        #expect(item.changedValues().isEmpty)
+        #expect(stack.newContext().object(with: item.objectID).value(forKey: "size") as? Int == 5)
+    }
+
     @Test("55: changedValues of a new object lists what was set") func changedValuesOfANewObject() {
         let new = TrackedItem(context: stack.context)
         new.name = "N"
