@@ -283,8 +283,8 @@ struct PostgreSQLBatchTests {
     @Test func whatIsRequiredAndWhatNoColumnCanHoldIsRefused() throws {
         let depot = try Depot()
         for (rows, message) in [
-            ([["stock": 1]], "'key' is required"), ([["key": "a\0b"]], "U+0000"),
-            ((0..<60).map { $0 == 30 ? ["stock": 1] : ["key": "k\($0)"] }, "'key' is required"),
+            ([["stock": 1]], "Part.key is required"), ([["key": "a\0b"]], "U+0000"),
+            ((0..<60).map { $0 == 30 ? ["stock": 1] : ["key": "k\($0)"] }, "Part.key is required"),
         ] as [([[String: Any]], String)] {
             let error = #expect(throws: NSError.self) { try depot.insert(rows) }
             #expect(error?.localizedDescription.contains(message) == true, "\(error as Any)")

@@ -119,10 +119,48 @@ import Testing
         #expect(item.value(forKey: "care") as? String == "soft")
     }
 
-    @Test("85: A batch insertion validates nothing") func validation() throws {
-        let stack = try BatchStack(.sqlite, Warehouse.model())
-        try stack.context.execute(NSBatchInsertRequest(entityName: "Item", objects: [["stock": 1]]))
-        #expect(stack.file.value("SELECT count(*) FROM ZITEM WHERE ZNAME IS NULL") == "1")
+    @Test("342: A row without a required value is refused, and nothing is inserted", arguments: StoreKind.allCases)
+    func requiredValues(kind: StoreKind) throws {
+        let entity = NSEntityDescription(
+            "Note", class: "NSManagedObject",
+            [
+                .init("title", .stringAttributeType, optional: false), .init("stars", .integer32AttributeType, optional: false, default: 3),
+                .init("mark", .stringAttributeType),
+            ])
+        entity.uniquenessConstraints = [["title"]]
+        let stack = try BatchStack(kind, NSManagedObjectModel([entity]))
+        let requests: [NSBatchInsertRequest] = [
+            NSBatchInsertRequest(entityName: "Note", objects: [["title": "a"], ["mark": "x"]]),
+            NSBatchInsertRequest(entityName: "Note", objects: [["title": "a"], ["title": NSNull()]]),
+            NSBatchInsertRequest(
+                entityName: "Note",
+                dictionaryHandler: { row in
+                    row["mark"] = "x"
+                    return false
+                }),
+            NSBatchInsertRequest(
+                entityName: "Note",
+                managedObjectHandler: { object in
+                    object.setValue("x", forKey: "mark")
+                    return false
+                }),
+        ]
+        for request in requests {
+            for policy in [NSMergePolicy.error, .overwrite] {
+                stack.context.mergePolicy = policy
+                let error = errorThrown { try stack.context.execute(request) } as NSError?
+                #expect(error?.code == NSValidationMissingMandatoryPropertyError)
+                #expect(error?.userInfo[NSValidationKeyErrorKey] as? String == "title")
+                #expect(error?.localizedDescription.contains("Note.title") == true)
+            }
+        }
+        #expect(try stack.context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Note")) == 0)
+        try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [["title": "a"]]))
+        // One that changes another row keeps what that has.
+        stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [["title": "a", "mark": "y"]]))
+        let note = try #require(try stack.context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")).first)
+        #expect(note.value(forKey: "mark") as? String == "y" && note.value(forKey: "stars") as? Int == 3)
     }
 
     @Test("233: Nothing that is registered or posted changes with a batch insertion", arguments: StoreKind.allCases)

@@ -55,7 +55,12 @@ final class ImportedPlayer: NSManagedObject {
         _ = try coordinator.addPersistentStore(
             ofType: kind.type, configurationName: nil, at: kind.url(folder.file("teams.sqlite")))
         let context = coordinator.newContext()
-        try context.execute(NSBatchInsertRequest(entityName: "Team", objects: rows))
+        try context.execute(
+            NSBatchInsertRequest(entityName: "Team", objects: rows.map { $0.merging(["name": "none"]) { given, _ in given } }))
+        let nameless = NSBatchUpdateRequest(entityName: "Team")
+        nameless.predicate = NSPredicate(format: "name == 'none'")
+        nameless.propertiesToUpdate = ["name": NSNull()]
+        try context.execute(nameless)
         return context
     }
 

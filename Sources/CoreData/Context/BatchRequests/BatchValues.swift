@@ -59,6 +59,28 @@ struct BatchValues {
         }
     }
 
+    /// Refuses rows without the value of a required attribute. A row that may only change another needs none.
+    ///
+    /// - Throws: code 1570, from the closure that it gives.
+    func complete(_ nextRow: @escaping (RowValues) throws -> Bool) -> (RowValues) throws -> Bool {
+        let required = layout.propertySlots.filter {
+            $0.index < layout.storedCount && $0.attribute != nil && !$0.isOptional && !$0.isDerived && layout.defaultValue($0.index).isNull
+        }
+        if required.isEmpty { return nextRow }
+        var count = 0
+        return { row in
+            guard try nextRow(row) else { return false }
+            count += 1
+            for property in required where !row.hasValue(property.index) {
+                throw CoreDataErrors.make(
+                    .validationMissingMandatoryProperty,
+                    "\(layout.name).\(property.name) is required, but row \(count) of the batch insertion has no value of it.",
+                    userInfo: [NSValidationKeyErrorKey: property.name, NSValidationValueErrorKey: NSNull()])
+            }
+            return true
+        }
+    }
+
     // MARK: Rows to update
 
     /// The new values of rows.

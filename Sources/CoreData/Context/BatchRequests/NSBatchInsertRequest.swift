@@ -19,9 +19,9 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 
 /// Inserts many objects into a store without making objects of them.
 ///
-/// The rows are written in one transaction. Attributes that are not given get their default values, nothing is validated, no life cycle
-/// method is called, and no context hears of it: merge the IDs that the request can give, with
-/// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`.
+/// The rows are written in one transaction. Attributes that are not given get their default values; a row that lacks a required value
+/// without a default is refused (code 1570), and all others with it. Nothing else is validated, no life cycle method is called, and no
+/// context hears of it: merge the IDs that the request can give, with `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`.
 ///
 /// To-one relationships may be given as the ID of a saved object of the same store, unless the inverse is to-one or ordered; to-many
 /// relationships are refused. Where a uniqueness constraint is violated, the context's merge policy decides: the error policy refuses the
@@ -170,8 +170,11 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
                 return true
             }
         }
-        var insertion = RowInsertion(layout: layout, nextRow: nextRow)
-        insertion.rule = execution.uniquenessRule
+        let rule = execution.uniquenessRule
+        // A row that changes another, or gives way to it, may have less.
+        let mayMeetOthers = (rule == .updateGivenValues || rule == .keepExisting) && !layout.uniquenessConstraints.isEmpty
+        var insertion = RowInsertion(layout: layout, nextRow: mayMeetOthers ? nextRow : values.complete(nextRow))
+        insertion.rule = rule
         insertion.author = execution.author
         insertion.wantsReferences = resultType == .objectIDs
         return insertion

@@ -45,6 +45,16 @@ class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
     @inline(__always)
     final func has(_ slot: Int) -> Bool { withUnsafeMutablePointerToHeader { $0.pointee.mask.contains(slot) } }
 
+    /// Whether a slot has a value here, and one that is not null.
+    @inline(__always)
+    final func hasValue(_ slot: Int) -> Bool {
+        withUnsafeMutablePointers { header, values in
+            guard header.pointee.mask.contains(slot) else { return false }
+            if case .null = values[slot] { return false }
+            return true
+        }
+    }
+
     /// A slot's value: `.null` for one that has none.
     @inline(__always)
     final subscript(slot: Int) -> StoredValue {
