@@ -180,4 +180,16 @@ import Testing
         #expect(context.registeredObject(for: deleted[0]) == nil)
         withExtendedLifetime(items) {}
     }
+
+    @Test("The request that it gives asks for IDs") func theRequestThatItGivesAsksForIDs() throws {
+        let given = NSFetchRequest<any NSFetchRequestResult>(entityName: "Author")
+        let request = NSBatchDeleteRequest(fetchRequest: given)
+        #expect(request.fetchRequest.resultType == .managedObjectIDResultType)
+        #expect(given.resultType == .managedObjectResultType)
+        let library = try Library()
+        library.context.author("Ada")
+        try library.context.save()
+        let found = try library.context.fetch(request.fetchRequest)
+        #expect(found.count == 1 && found.first is NSManagedObjectID)
+    }
 }

@@ -41,9 +41,11 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     /// The form of the result; the status alone to begin with.
     open var resultType = NSBatchDeleteRequestResultType.resultTypeStatusOnly
 
-    /// Which objects are deleted: a copy.
+    /// Which objects are deleted: a copy, which gives their IDs.
     open var fetchRequest: NSFetchRequest<any NSFetchRequestResult> {
-        fetch.copy() as? NSFetchRequest<any NSFetchRequestResult> ?? fetch
+        let copy = fetch.copy() as? NSFetchRequest<any NSFetchRequestResult> ?? fetch
+        copy.resultType = .managedObjectIDResultType
+        return copy
     }
 
     /// A request that deletes nothing and cannot be executed.
