@@ -251,11 +251,39 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         copy.returnsDistinctResults = returnsDistinctResults
     }
 
+    // MARK: - Equality
+
+    /// Whether the other request says the same: of what, which, in which order and form. Their types of results may differ.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? any FetchSettings else { return false }
+        return self === other || settings == other.settings
+    }
+
+    // Of the entity alone: everything else may change.
+    open override var hash: Int { entityName?.hashValue ?? 0 }
+
     open override var description: String {
         var text = "<NSFetchRequest> (entity: \(entityName ?? "none"); predicate: (\(predicate?.predicateFormat ?? "none"))"
         if let sortDescriptors, !sortDescriptors.isEmpty { text += "; sort: \(sortDescriptors)" }
         if fetchLimit > 0 { text += "; limit: \(fetchLimit)" }
         if fetchOffset > 0 { text += "; offset: \(fetchOffset)" }
         return text + ")"
+    }
+}
+
+/// What two fetch requests are compared by.
+private protocol FetchSettings: AnyObject {
+    var settings: [AnyHashable?] { get }
+}
+
+extension NSFetchRequest: FetchSettings {
+    fileprivate var settings: [AnyHashable?] {
+        func hashable(_ properties: [Any]?) -> AnyHashable? { properties.map { $0.map { $0 as? AnyHashable } } }
+        return [
+            entityName, predicate, sortDescriptors, fetchLimit, fetchOffset, fetchBatchSize, resultType.rawValue, includesSubentities,
+            includesPendingChanges, includesPropertyValues, returnsObjectsAsFaults, shouldRefreshRefetchedObjects,
+            relationshipKeyPathsForPrefetching, hashable(propertiesToFetch), hashable(propertiesToGroupBy), havingPredicate,
+            returnsDistinctResults, affectedStores.map(Set.init),
+        ]
     }
 }
