@@ -168,13 +168,7 @@ struct MappingInference {
             if let source = source as? NSAttributeDescription {
                 checkType(of: attribute, from: source, entity)
             }
-            // Whether there are objects without a value that is new, the migration sees. Entities without objects have none.
-            if attribute.isOptional || attribute.defaultValue != nil || attribute.valueForExistingRows != nil { continue }
-            if source?.isOptional == true, !entity.isAbstract, !pair.source.isAbstract {
-                add(
-                    entity, attribute, "it was optional and is required now, and has no default value for objects without a value.",
-                    "Give it a default value, or leave it optional.")
-            }
+            // Whether there are objects without a value that is required now, the migration sees.
         }
     }
 

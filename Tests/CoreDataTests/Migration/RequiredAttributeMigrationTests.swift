@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Attributes that are new and required and have no default value: only objects of their entity are in their way.
+/// Attributes that are required now and have no default value: only objects of their entity that lack a value are in their way.
 @Suite struct RequiredAttributeMigrationTests {
     private static var first: NSManagedObjectModel { model(entity("Item", text("name")), entity("Other", text("name"))) }
     private static var second: NSManagedObjectModel {
@@ -32,6 +32,39 @@ import Testing
         try store.open(Self.first) { context in
             let items = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item"))
             #expect(items.count == 3)
+        }
+    }
+
+    /// The usual three steps: add it, fill it in, require it.
+    @Test("279: what was optional is required where all objects have a value", arguments: StoreKind.persistent, [false, true])
+    func whatAllObjectsHaveMayBeRequired(kind: StoreKind, renames: Bool) throws {
+        func version(_ code: NSAttributeDescription) -> NSManagedObjectModel {
+            let parent = entity("Parent", text("name"), code)
+            let (child, sibling) = (entity("Child", text("own")), entity("Sibling"))
+            parent.subentities = [child, sibling]
+            return model(parent, child, sibling)
+        }
+        let former = version(text("code"))
+        let new = version(renames ? text("key", was: "code", optional: false) : text("code", optional: false))
+        #expect(try NSMappingModel.inferredMappingModel(forSourceModel: former, destinationModel: new).entityMappings.count == 3)
+        let store = try MigratedStore(kind)
+        try store.open(former) { context in
+            context.insert("Parent", ["name": "p", "code": "1"])
+            context.insert("Child", ["name": "c", "code": "2"])
+            for _ in 0..<2 { context.insert("Sibling", ["name": "s"]) }
+        }
+        let error = try store.refusal(new)
+        #expect(error.code == CocoaError.Code.migration.rawValue)
+        for part in ["Parent.\(renames ? "key" : "code")", "'Sibling'", "2 objects"] {
+            #expect(error.localizedDescription.contains(part), "\(error)")
+        }
+        try store.open(former) { context in
+            for object in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Sibling")) { object.setValue("3", forKey: "code") }
+        }
+        try store.migrate(to: new)
+        try store.open(new) { context in
+            let found = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Parent"))
+            #expect(found.map { $0.value(forKey: renames ? "key" : "code") as? String ?? "" }.sorted() == ["1", "2", "3", "3"])
         }
     }
 

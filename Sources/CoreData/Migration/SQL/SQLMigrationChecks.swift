@@ -63,8 +63,9 @@ struct SQLMigrationChecks {
                     }
                 ]
             }
+            let unset = attributesWithoutValues(of: member)
             // One stands for all: what the objects lack is counted once.
-            guard let slot = layout.slots.first(where: { Self.needsValue($0) && member.sourceNames[$0.name] == nil }) else { return [] }
+            guard let slot = layout.slots.first(where: { Self.needsValue($0) && member.sourceNames[$0.name] == nil }) else { return unset }
             // An inherited attribute is named where it is declared.
             let owner = slot.property.owningEntity?.name ?? layout.name
             return [
@@ -73,7 +74,26 @@ struct SQLMigrationChecks {
                         owner, slot.name, count, "It is new and required, and has no default value for the objects of '\(source.name)'",
                         "Give it a default value, or make it optional.")
                 }
-            ]
+            ] + unset
+        }
+    }
+
+    /// Objects without a value of an attribute that was optional and is required now.
+    private func attributesWithoutValues(of member: SQLMigrationPlan.Member) -> [Count] {
+        let (layout, source) = (member.target.layout, member.source.layout)
+        return layout.slots.compactMap { slot in
+            guard Self.needsValue(slot), let former = member.sourceNames[slot.name].flatMap({ source.slotByPath[$0] }),
+                source.slots[former].isOptional, let column = member.source.columns[former]
+            else { return nil }
+            var condition = SQLText("\(dialect.identifier(column.name)) IS NULL")
+            if let own = own(member.source, alias: nil) { condition = own + " AND " + condition }
+            let rows = "SELECT count(*) FROM \(dialect.identifier(member.source.table.name)) WHERE " + condition
+            return Count(statement: rows.statement(dialect)) { count in
+                invalid(
+                    slot.property.owningEntity?.name ?? layout.name, slot.name, count,
+                    "It was optional and is required now, and has no default value for the objects of '\(source.name)' without a value",
+                    "Give it a default value, or set it in all objects with the former version of the model first.")
+            }
         }
     }
 
