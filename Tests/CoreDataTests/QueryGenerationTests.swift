@@ -45,6 +45,18 @@ import Testing
         #expect(try reader.names() == ["Ada", "Bob", "Cyd"])
     }
 
+    @Test func aTokenIsTheCurrentOneUntilItsStateIsRead() throws {  // 226
+        try reader.setQueryGenerationFrom(.current)
+        #expect(reader.queryGenerationToken == .current && reader.queryGenerationToken?.hash == NSQueryGenerationToken.current.hash)
+        _ = try reader.names()
+        let token = try #require(reader.queryGenerationToken)
+        #expect(token != .current && token == reader.queryGenerationToken)
+        try writer.setQueryGenerationFrom(token)
+        #expect(writer.queryGenerationToken == token)
+        try writer.setQueryGenerationFrom(.current)
+        #expect(writer.queryGenerationToken == .current && writer.queryGenerationToken != token)
+    }
+
     @Test func theStateAtTheNextReadIsKept() throws {  // 227
         try reader.setQueryGenerationFrom(.current)
         try add("Bob")

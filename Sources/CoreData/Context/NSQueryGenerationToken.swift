@@ -21,10 +21,13 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
 
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSQueryGenerationToken else { return false }
-        return generation === other.generation
+        if generation === other.generation { return true }
+        // What nobody has read yet is what is there at the next read.
+        return generation?.hasRead != true && other.generation?.hasRead != true
     }
 
-    public override var hash: Int { generation.map { ObjectIdentifier($0).hashValue } ?? 0 }
+    // One that is read later is not equal to others any more.
+    public override var hash: Int { 0 }
 
     public override var description: String { generation == nil ? "NSQueryGenerationToken.current" : super.description }
 
@@ -66,6 +69,9 @@ final class QueryGeneration: Sendable {
     init(of coordinator: NSPersistentStoreCoordinator?) { state = Mutex(State(coordinator: coordinator)) }
 
     var coordinator: NSPersistentStoreCoordinator? { state.withLock { $0.coordinator } }
+
+    /// Whether the state is known, because somebody has read it.
+    var hasRead: Bool { state.withLock { $0.rows != nil } }
 
     /// The rows of a store; those of today where the store cannot keep others, and nil for one that was added since.
     func rows(of store: NSPersistentStore) -> (any RowSource)? {
