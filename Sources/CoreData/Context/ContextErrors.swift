@@ -78,7 +78,8 @@ extension CoreDataErrors {
         return make(
             .managedObjectReferentialIntegrity,
             "The context\(context) cannot find the object with the ID \(objectID.uriRepresentation().absoluteString): \(reason).",
-            recovery: "Use the ID in a context of the coordinator that it comes from.", userInfo: [NSAffectedObjectsErrorKey: [objectID]])
+            recovery: "Use the ID in a context of the coordinator that it comes from.",
+            userInfo: [NSAffectedObjectsErrorKey: [objectID], "objectID": objectID])
     }
 
     static func insertedWithoutCoordinator(_ objects: [NSManagedObject], _ context: String) -> NSError {

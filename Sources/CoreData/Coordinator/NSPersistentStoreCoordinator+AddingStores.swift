@@ -119,8 +119,7 @@ extension NSPersistentStoreCoordinator {
             metadata[NSStoreModelVersionHashesKey] = held.versions.hashes
         }
         if metadata[NSStoreModelVersionIdentifiersKey] == nil {
-            metadata[NSStoreModelVersionIdentifiersKey] =
-                managedObjectModel.versionIdentifiers.map { String(describing: $0) }.sorted()
+            metadata[NSStoreModelVersionIdentifiersKey] = managedObjectModel.listedVersionIdentifiers
         }
         if NSPersistentStore.flag(compatibility.options, NSIgnorePersistentStoreVersioningOption) {
             compatibility.adopt(held, in: &metadata)

@@ -80,7 +80,7 @@ struct StoreCompatibility {
         let current = held.versions.hashes
         guard let stored = StoreMetadataHashes.hashes(in: metadata), stored != current else { return }
         metadata[NSStoreModelVersionHashesKey] = current
-        metadata[NSStoreModelVersionIdentifiersKey] = model.versionIdentifiers.map { String(describing: $0) }.sorted()
+        metadata[NSStoreModelVersionIdentifiersKey] = model.listedVersionIdentifiers
         // They are made from the hashes, and a store without them is as good.
         metadata[NSPersistentStoreModelVersionChecksumKey] = nil
         metadata["NSStoreModelVersionHashesDigest"] = nil

@@ -252,7 +252,7 @@ extension NSManagedObject {
             if remaining {
                 errors.append(
                     ValidationErrors.make(
-                        .validationRelationshipDeniedDelete, self, slot, nil,
+                        .validationRelationshipDeniedDelete, self, slot, objectValue(slot.index),
                         "\(layout.name) \(descriptionOfIdentity) cannot be deleted while \(slot.name) is not empty."))
             }
         }

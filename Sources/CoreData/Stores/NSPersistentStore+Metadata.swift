@@ -1,5 +1,18 @@
 import Foundation
 
+extension NSManagedObjectModel {
+    /// The version identifiers as a store's metadata list them: property list values as they are, others as texts.
+    var listedVersionIdentifiers: [Any] {
+        versionIdentifiers.sorted { "\($0)" < "\($1)" }.map { identifier in
+            switch identifier.base {
+            case let value as any BinaryInteger: NSNumber(value: Int64(clamping: value))
+            case let value where value is String || value is NSNumber || value is Double || value is Date || value is Data: value
+            default: "\(identifier)"
+            }
+        }
+    }
+}
+
 extension NSPersistentStore {
     /// The entries of metadata that a store cannot be without: its own, whatever a program replaces.
     static let ownMetadataKeys: Set<String> = [

@@ -113,6 +113,11 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
                 .persistentStoreOpen,
                 "A SQLite store needs a file URL, not \(self.url?.absoluteString ?? "nil").")
         }
+        if isReadOnly, !Self.isInMemory(url), !FileManager.default.fileExists(atPath: url.path) {
+            throw CoreDataErrors.make(
+                .fileReadNoSuchFile, "There is no store at \(url.path), and none is made where it is to be read only.",
+                recovery: "Open it without NSReadOnlyPersistentStoreOption to make it.", userInfo: [NSFilePathErrorKey: url.path])
+        }
         do {
             let foundJournal = !Self.isInMemory(url) && Self.hasJournal(url)
             let pool = try SQLiteConnectionPool(

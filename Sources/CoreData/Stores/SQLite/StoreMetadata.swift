@@ -81,7 +81,7 @@ enum StoreMetadata {
             "NSStoreModelVersionHashesVersion": 3,
             "NSStoreModelVersionHashesDigest": VersionHash.digest(ofEntityHashes: hashes),
             NSPersistentStoreModelVersionChecksumKey: VersionHash.checksum(ofEntityHashes: hashes),
-            NSStoreModelVersionIdentifiersKey: model.versionIdentifiers.map { String(describing: $0) }.sorted(),
+            NSStoreModelVersionIdentifiersKey: model.listedVersionIdentifiers,
             "NSPersistenceFrameworkVersion": frameworkVersion,
             "_NSAutoVacuumLevel": "2",
         ]

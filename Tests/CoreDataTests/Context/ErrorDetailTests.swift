@@ -1,0 +1,59 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// What programs look for in errors.
+@Suite struct ErrorDetailTests {
+    @Test("336: a deletion that is denied names what denies it") func aDeniedDeletionNamesWhatDeniesIt() throws {
+        let part = NSEntityDescription("Part", class: "NSManagedObject", [.init("name", .stringAttributeType)])
+        let box = NSEntityDescription("Box", class: "NSManagedObject", [.init("name", .stringAttributeType)])
+        relate(box, "parts", toMany: true, deleteRule: .denyDeleteRule, part, inverse: "box", inverseDeleteRule: .denyDeleteRule)
+        let stack = try TestStack([box, part])
+        let (full, inside) = (stack.context.new("Box", ["name": "full"]), stack.context.new("Part", ["name": "inside"]))
+        inside.setValue(full, forKey: "box")
+        try stack.context.save()
+        stack.context.delete(full)
+        let error = errorThrown { try stack.context.save() } as NSError?
+        #expect(error?.code == NSValidationRelationshipDeniedDeleteError)
+        #expect(error?.userInfo[NSValidationValueErrorKey] as? Set<NSManagedObject> == [inside])
+        stack.context.rollback()
+        stack.context.delete(inside)
+        let other = errorThrown { try stack.context.save() } as NSError?
+        #expect(other?.userInfo[NSValidationValueErrorKey] as? NSManagedObject === full)
+    }
+
+    @Test("336: an object of another coordinator's store is named") func anObjectOfAnotherStoreIsNamed() throws {
+        let (mine, theirs) = (try Library(), try Library())
+        let ada = theirs.context.author("Ada")
+        try theirs.context.save()
+        let error = errorThrown { _ = try mine.context.existingObject(with: ada.objectID) } as NSError?
+        #expect(error?.code == NSManagedObjectReferentialIntegrityError)
+        #expect(error?.userInfo["objectID"] as? NSManagedObjectID == ada.objectID)
+    }
+
+    @Test("339: a store that is to be read only is not made") func aStoreThatIsToBeReadOnlyIsNotMade() throws {
+        let folder = try TemporaryFolder()
+        let url = folder.file("none.sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        let error =
+            errorThrown {
+                try coordinator.addPersistentStore(
+                    ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [NSReadOnlyPersistentStoreOption: true])
+            } as NSError?
+        #expect(error?.domain == NSCocoaErrorDomain && error?.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
+        #expect(error?.localizedDescription.contains(url.path) == true)
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+        #expect(coordinator.persistentStores.isEmpty)
+    }
+
+    @Test(
+        "A program's numbers stay numbers among the version identifiers of metadata", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    func versionIdentifiersKeepTheirTypes(type: String) throws {
+        let folder = try TemporaryFolder()
+        let model = Library.model()
+        model.versionIdentifiers = [1, 2]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: folder.file("a.sqlite"))
+        #expect(coordinator.metadata(for: store)[NSStoreModelVersionIdentifiersKey] as? [Int] == [1, 2])
+    }
+}
