@@ -216,9 +216,7 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
             inserted: FetchedRows(batch.inserts.map(savedRow)), updated: FetchedRows(batch.updates.map(savedRow)))
     }
 
-    private func set(_ objects: [NSManagedObject]?) -> Set<NSManagedObject>? {
-        objects.flatMap { $0.isEmpty ? nil : Set($0) }
-    }
+    private func set(_ objects: [NSManagedObject]?) -> Set<NSManagedObject> { Set(objects ?? []) }
 
     /// The row as it was just written, without asking the store again.
     private func savedRow(_ change: RowChange) -> Snapshot {

@@ -87,7 +87,8 @@ final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
 
     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if let save = request as? NSSaveChangesRequest {
-            note("save \(save.insertedObjects?.count ?? 0) \(save.deletedObjects?.count ?? 0)")
+            // A save that only inserts names no others, and says so.
+            note("save \(save.insertedObjects?.count ?? -1) \(save.deletedObjects?.count ?? -1)")
             for object in save.insertedObjects ?? [] {
                 let reference = referenceObject(for: object.objectID) as? String ?? ""
                 let name = object.value(forKey: "name") as? String
@@ -206,6 +207,24 @@ struct CustomStoreTests {
             #expect(NodeValue.elements(of: tag.value(forKey: "employees")).isEmpty)
         }
         #expect(store.log.dropFirst(2) == ["fetch", "values r-red", "relationship employees"])
+    }
+
+    @Test("313: any text of a reference comes back from its URI", arguments: ["a%20b", "key with/slash", "100%", "ä?#&=;", "a/../b"])
+    func referencesComeBackFromURIs(name: String) throws {
+        NSPersistentStoreCoordinator.registerStoreClass(ServiceStore.self, type: ServiceStore.storeType)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
+        let added = try coordinator.addPersistentStore(type: ServiceStore.storeType, at: URL(fileURLWithPath: "/service"))
+        let store = try #require(added as? ServiceStore)
+        let context = SampleStacks.context(coordinator)
+        try context.performAndWait {
+            let tag = try SampleStacks.insert("Tag", ["name": name], into: context)
+            try context.save()
+            let uri = try #require(URL(string: tag.objectID.uriRepresentation().absoluteString))
+            let objectID = try #require(coordinator.managedObjectID(forURIRepresentation: uri))
+            #expect(objectID == tag.objectID)
+            #expect(store.referenceObject(for: objectID) as? String == "r-" + name)
+            withExtendedLifetime(tag) {}
+        }
     }
 
     @Test func eachNewObjectGetsTheIDThatAnIncrementalStoreGaveAtItsPlace() throws {  // 313
