@@ -96,4 +96,39 @@ import Testing
         }
         #expect(lines.count == 1)
     }
+
+    @Test(
+        "The names of the constants are names of transformers, too",
+        arguments: [
+            "NSSecureUnarchiveFromDataTransformerName", "NSKeyedUnarchiveFromDataTransformerName", "NSUnarchiveFromDataTransformerName",
+        ])
+    func namesOfConstantsAreKnown(name: String) {
+        #expect(ValueTransformer(forName: NSValueTransformerName(name)) is NSSecureUnarchiveFromDataTransformer)
+    }
+
+    @Test("What a transformer makes of its bytes is in dictionaries as well", arguments: StoreKind.allCases)
+    func dictionariesHaveTransformedValues(kind: StoreKind) throws {
+        let entity = NSEntityDescription(
+            "Note", class: "NSManagedObject", [.init("title", .stringAttributeType), .init("tags", .transformableAttributeType)])
+        let stack = try BatchStack(kind, NSManagedObjectModel([entity]))
+        for (title, tags) in [("a", ["x", "y"]), ("b", nil)] as [(String, [String]?)] {
+            let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: stack.context)
+            note.setValue(title, forKey: "title")
+            note.setValue(tags.map { $0 as NSArray }, forKey: "tags")
+        }
+        try stack.context.save()
+        let column = NSExpressionDescription()
+        column.name = "same"
+        column.expression = NSExpression(forKeyPath: "tags")
+        column.expressionResultType = .transformableAttributeType
+        let request = NSFetchRequest<NSDictionary>(entityName: "Note")
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = ["title", "tags", column]
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        let rows = try stack.context.fetch(request)
+        for key in ["tags", "same"] {
+            #expect(rows.first?[key] as? NSArray == ["x", "y"], "\(key) of \(kind)")
+            #expect(rows.last?[key] == nil, "\(key) of \(kind)")
+        }
+    }
 }

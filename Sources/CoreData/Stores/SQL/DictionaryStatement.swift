@@ -10,6 +10,8 @@ struct DictionaryStatement {
         let kind: ValueKind?
         /// Whether it is the bare column of an attribute.
         var isColumn = false
+        /// The attribute whose transformer makes its value of the bytes.
+        var transformable: NSAttributeDescription?
         /// For a to-one relationship: the destination's entity.
         var destination: Int = -1
         var entityColumn: SQLText?
@@ -109,7 +111,9 @@ struct DictionaryStatement {
                 throw generator.refuse(
                     "\(expression)", "its value is of another kind than the result type of '\(description.name)' and does not become one")
             }
-            return Column(name: description.name, text: text, kind: kind, isColumn: term.isColumn && kind == term.kind)
+            return Column(
+                name: description.name, text: text, kind: kind, isColumn: term.isColumn && kind == term.kind,
+                transformable: kind == .transformable ? term.slot?.attribute : nil)
         }
         guard let name = StoreFetch.DictionaryColumns.name(of: property) else {
             throw generator.refuse("\(property)", "propertiesToFetch takes property descriptions and names")
@@ -127,6 +131,7 @@ struct DictionaryStatement {
         let term = generator.ofGroup(row, function)
         return Column(
             name: name, text: term.text, kind: term.kind, isColumn: term.isColumn,
+            transformable: term.kind == .transformable ? term.slot?.attribute : nil,
             destination: term.slot?.destinationIndex ?? term.rootIndex ?? -1)
     }
 
@@ -197,7 +202,11 @@ struct DictionaryStatement {
         case .uri?: return row.string(index).flatMap { URL(string: $0) }
         case .uuid?:
             return row.data(index).flatMap { data in data.withUnsafeBytes { UUID(bytes: $0.bindMemory(to: UInt8.self)) } }
-        case .data?, .transformable?: return row.data(index)
+        case .transformable?:
+            let data = row.data(index)
+            guard let data, let attribute = column.transformable else { return data }
+            return Transformation.value(from: data, attribute: attribute)
+        case .data?: return row.data(index)
         default:
             switch row.storedValue(index) {
             case .integer(let integer): return NSNumber(value: integer)
