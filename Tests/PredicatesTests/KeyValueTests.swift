@@ -80,11 +80,13 @@ import Testing
         let ages = department.value(forKeyPath: "employees.@unionOfObjects.age") as? [Int]
         #expect(ages?.sorted() == [30, 40])
         let names = department.value(forKeyPath: "employees.@distinctUnionOfObjects.department.name")
-        #expect(names as? [String] == ["Tools"])
+        // Distinct values of the elements of a set are a set.
+        #expect(names as? Set<String> == ["Tools"] && names as? NSSet == NSSet(array: ["Tools"]))
         let skills = department.value(forKeyPath: "employees.@unionOfArrays.skills") as? [String]
         #expect(skills?.sorted() == ["a", "b", "b"])
-        let distinct = department.value(forKeyPath: "employees.@distinctUnionOfArrays.skills") as? [String]
-        #expect(distinct?.sorted() == ["a", "b"])
+        let distinct = department.value(forKeyPath: "employees.@distinctUnionOfArrays.skills") as? Set<String>
+        #expect(distinct == ["a", "b"])
+        #expect(NSPredicate(format: "'b' IN employees.@distinctUnionOfArrays.skills").evaluate(with: department))
     }
 
     @Test func operatorsOnNothingCountZeroAndHaveNoExtremes() {
@@ -102,13 +104,31 @@ import Testing
     }
 
     @Test func unionsOfSetsJoinTheSets() {
-        let sets: [[String: Any]] = [["s": Set([1, 2])], ["s": NSSet(array: [2, 3])]]
-        for name in ["@distinctUnionOfSets.s", "@unionOfSets.s"] {
-            let all = KeyValue.value(forKeyPath: name, of: sets)
+        let rows: [[String: Any]] = [["s": Set([1, 2])], ["s": NSSet(array: [2, 3])]]
+        let sets = NSSet(array: rows.map { $0 as NSDictionary })
+        for all in [
+            KeyValue.value(forKeyPath: "@distinctUnionOfSets.s", of: sets), KeyValue.value(forKeyPath: "@unionOfSets.s", of: sets),
+            KeyValue.value(forKeyPath: "@unionOfSets.s", of: rows),
+        ] {
             #expect(all as? Set<Int> == [1, 2, 3])
             #expect(all as? NSSet == NSSet(array: [1, 2, 3]))
         }
-        #expect(KeyValue.value(forKeyPath: "@distinctUnionOfSets.s", of: [[String: Any]]()) as? Set<Int> == [])
+        // An array has an array of what is distinct.
+        let all = KeyValue.value(forKeyPath: "@distinctUnionOfSets.s", of: rows)
+        #expect((all as? [Int])?.sorted() == [1, 2, 3])
+        #expect(KeyValue.value(forKeyPath: "@distinctUnionOfSets.s", of: [[String: Any]]()) as? [Int] == [])
+        #expect(KeyValue.value(forKeyPath: "@distinctUnionOfSets.s", of: NSSet()) as? Set<Int> == [])
+    }
+
+    @Test func valuesOfAnOrderedSetAreOne() {
+        let lines = NSOrderedSet(array: [["name": "b", "n": 1], ["n": 2], ["name": "a"], ["name": "b"]] as [NSDictionary])
+        #expect(lines.value(forKey: "name") as? NSOrderedSet == NSOrderedSet(array: ["b", "a"]))
+        let order: NSDictionary = ["lines": lines]
+        #expect(order.value(forKeyPath: "lines.name") as? NSOrderedSet == NSOrderedSet(array: ["b", "a"]))
+        #expect(order.value(forKeyPath: "lines.@sum.n") as? Int == 3)
+        #expect(NSPredicate(format: "ANY lines.name == 'a' AND lines.name.@count == 4").evaluate(with: order))
+        let prices = NSOrderedSet(array: [["price": NSDecimalNumber(value: 2)], ["price": NSDecimalNumber(value: 2)]] as [NSDictionary])
+        #expect(prices.value(forKey: "price") as? [NSDecimalNumber] == [2])
     }
 
     @Test func unionsOfObjectsAndArraysAreArrays() {
@@ -131,7 +151,7 @@ import Testing
         #expect(rows.value(forKeyPath: "@sum.a") as? Int == 3)
         #expect(NSSet(array: ["x", "yy"]).value(forKey: "length") as? Set<Int> == [1, 2])
         #expect(NSSet(array: [["a": 1], ["b": 2]] as [NSDictionary]).value(forKey: "a") as? Set<Int> == [1])
-        #expect(NSOrderedSet(array: ["x", "yy"]).value(forKey: "length") as? [Int] == [1, 2])
+        #expect(NSOrderedSet(array: ["x", "yy"]).value(forKey: "length") as? NSOrderedSet == NSOrderedSet(array: [1, 2]))
         let nested: NSDictionary = ["a": ["b": [1, 2, 3]]]
         #expect(nested.value(forKeyPath: "a.b.@count") as? Int == 3)
         #expect(nested.value(forKey: "a") is NSDictionary || nested.value(forKey: "a") is [String: [Int]])

@@ -17,7 +17,8 @@ extension NSOrderedSet {
         SortOrder.sorted(map { $0 }, by: sortDescriptors)
     }
 
-    /// The property's value for each element, `NSNull` standing for `nil`.
+    /// The distinct values of the property in the elements, without those that are nil: an `NSOrderedSet`, or an array of decimals, which
+    /// Foundation on Linux cannot hash.
     public func value(forKey key: String) -> Any? {
         KeyValue.value(forKey: key, of: self)
     }

@@ -130,15 +130,32 @@ public enum KeyValue {
         let elements = CollectionElements.of(value) ?? [value]
         // The values of a set's elements are a set, in which nil does not count.
         if rest.isEmpty, operation == .count, type(of: value) == Set<AnyHashable>.self { return elements.count { !($0 is NSNull) } }
-        if rest.isEmpty { return operation.apply(to: elements) }
+        if rest.isEmpty { return union(operation, of: value, reader, operation.apply(to: elements)) }
         // `items.@count.something` counts all the same.
         if operation == .count { return elements.count }
-        return operation.apply(to: elements.map { self.value(at: rest, of: $0, reader) ?? NSNull() }, reader)
+        let values = elements.map { self.value(at: rest, of: $0, reader) ?? NSNull() }
+        return union(operation, of: value, reader, operation.apply(to: values, reader))
     }
 
-    /// Maps over an array to an array, and over a set to a set.
+    /// To a program distinct values of a set's elements are a set, and those of an array's an array.
+    private static func union(_ operation: CollectionOperator, of collection: Any, _ reader: KeyValueReader, _ result: Any?) -> Any? {
+        guard reader == .program, let result else { return result }
+        let isOrdered = CollectionElements.isOrdered(collection)
+        switch operation {
+        case .distinctUnionOfObjects, .distinctUnionOfArrays: return isOrdered ? result : set(of: CollectionElements.of(result) ?? [])
+        case .distinctUnionOfSets: return isOrdered ? CollectionElements.of(result) ?? [] : result
+        default: return result
+        }
+    }
+
+    /// Maps over an array to an array, and over a set to a set; for a program over an ordered set to one, in which nil does not count.
     private static func mapped(_ elements: [Any], of collection: Any, _ key: String, _ reader: KeyValueReader) -> Any {
         let values = elements.map { value(forKey: key, of: $0, reader) ?? NSNull() }
+        if reader == .program, collection is NSOrderedSet {
+            let present = Statistics.distinct(values.filter { !($0 is NSNull) })
+            // Decimals cannot be hashed by Foundation on Linux.
+            return present.contains { $0 is NSDecimalNumber || $0 is Decimal } ? present : NSOrderedSet(array: present)
+        }
         return CollectionElements.isOrdered(collection) ? values : set(of: values)
     }
 

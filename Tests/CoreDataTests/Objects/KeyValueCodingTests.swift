@@ -176,8 +176,8 @@ final class CodingPlayer: NSManagedObject {
         players[1].name = nil
         let names = NSArray(array: players).value(forKey: "name") as? [Any]
         #expect(names?.count == 3 && names?[0] as? String == "A" && names?[1] is NSNull)
-        let ordered = NSOrderedSet(array: players).value(forKey: "score") as? [Int32]
-        #expect(ordered == [1, 2, 6])
+        let ordered = NSOrderedSet(array: players).value(forKey: "score")
+        #expect(ordered as? NSOrderedSet == NSOrderedSet(array: [1, 2, 6] as [Int32]))
         #expect(NSSet(array: players).value(forKey: "name") as? Set<String> == ["A", "C"])
     }
 }
