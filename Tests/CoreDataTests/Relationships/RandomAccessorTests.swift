@@ -289,7 +289,8 @@ private final class AccessorRun {
         context.undo()
         now = before
         if chance(50) { check("what was undone") }
-        guard chance(50) else { return }
+        // Of a group that changed nothing there is nothing to redo, but what was undone before it may be.
+        guard chance(50), before != after else { return }
         log.append("redo")
         context.redo()
         now = after
