@@ -112,6 +112,9 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         ]
     }
 
+    /// A container without a name, with an empty model.
+    public convenience override init() { self.init(name: "", managedObjectModel: NSManagedObjectModel()) }
+
     private static func model(named name: String, in bundle: Bundle) throws -> NSManagedObjectModel {
         guard let url = NSManagedObjectModel.locate(named: name, in: [bundle]) else {
             let files = ["momd", "mom", "xcdatamodeld", "xcdatamodel"].map { "\(name).\($0)" }

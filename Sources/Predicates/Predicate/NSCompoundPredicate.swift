@@ -55,6 +55,9 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
         super.init(body: .subclass)
     }
 
+    /// `AND` of no parts, which is always true.
+    public convenience override init() { self.init(type: .and, subpredicates: []) }
+
     private static func height(of predicates: [NSPredicate]) -> Int {
         predicates.reduce(0) { max($0, $1.height) }
     }

@@ -51,6 +51,11 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
         body = .block(block)
     }
 
+    /// A predicate that says nothing: a place for another one. It is equal to itself only, and must not be evaluated.
+    public override init() {
+        body = .subclass
+    }
+
     /// For the subclasses of this module, which bring their own meaning.
     init(body: Body) {
         self.body = body

@@ -36,6 +36,9 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
         path = key.map { ParsedKeyPath($0) }
     }
 
+    /// A place for another one: orders the objects themselves, descending.
+    public convenience override init() { self.init(key: nil, ascending: false) }
+
     /// Orders by the values at a key path, in their natural order.
     ///
     /// ```swift

@@ -78,6 +78,13 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
         results.titles = self
     }
 
+    /// A place for another one: it has a request without an entity, so that `performFetch()` throws.
+    public convenience init() {
+        self.init(
+            fetchRequest: NSFetchRequest(), managedObjectContext: NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType),
+            sectionNameKeyPath: nil, cacheName: nil)
+    }
+
     /// Another face of a controller.
     private init(facing request: NSFetchRequest<ResultType>, cacheName: String?, _ results: FetchedResults, _ announcer: ResultsAnnouncer) {
         fetchRequest = request
