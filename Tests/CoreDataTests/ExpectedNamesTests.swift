@@ -45,7 +45,7 @@ import Testing
         #expect(NSExpression(forConstantValue: nil).constantValue == nil)
         let predicate = NSComparisonPredicate(
             leftExpression: NSExpression(forKeyPath: "name"), rightExpression: null, modifier: .direct, type: .equalTo)
-        #expect(predicate.predicateFormat == NSPredicate(format: "name == nil").predicateFormat)
+        #expect(predicate.predicateFormat == "name == <null>")
         #expect(predicate.evaluate(with: ["name": NSNull()]))
         #expect(!predicate.evaluate(with: ["name": "x"]))
     }

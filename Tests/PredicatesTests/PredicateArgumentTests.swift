@@ -87,7 +87,7 @@ import Testing
     @Test(arguments: constants.indices)
     func aConstantOfEveryKindSurvivesPrintingAndParsing(_ index: Int) throws {
         let predicate = NSPredicate(format: "a == %@", Self.constants[index])
-        #expect(try NSPredicate.parse(predicate.predicateFormat) == predicate)
+        #expect(try NSPredicate.parse(predicate.parsableFormat) == predicate)
     }
 
     @Test func expressionsAndPredicatesCanBeArguments() {

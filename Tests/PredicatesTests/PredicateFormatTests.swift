@@ -164,4 +164,55 @@ import Testing
         #expect(all.predicateFormat == "TRUEPREDICATE")
         #expect(any.predicateFormat == "FALSEPREDICATE")
     }
+
+    @Test func constantsPrintAsAppleDoesIt() throws {
+        let id = UUID()
+        #expect(NSPredicate(format: "id == %@", id as NSUUID).predicateFormat == "id == \(id.uuidString)")
+        #expect(NSPredicate(format: "id IN %@", [id]).predicateFormat == "id IN {\(id.uuidString)}")
+        func comparison(_ constant: Any?) -> NSComparisonPredicate {
+            NSComparisonPredicate(
+                leftExpression: NSExpression(forKeyPath: "a"), rightExpression: NSExpression(forConstantValue: constant), modifier: .direct,
+                type: .equalTo)
+        }
+        func wrapped<Value>(_ value: Value) -> NSComparisonPredicate { comparison(value) }
+        #expect(comparison(nil).predicateFormat == "a == nil")
+        #expect(comparison(NSNull()).predicateFormat == "a == <null>")
+        #expect(wrapped(String?.none).predicateFormat == "a == <null>")
+        #expect(wrapped(String?.none).rightExpression.constantValue is NSNull)
+        #expect(comparison(Float(55.8)).predicateFormat == "a == 55.8")
+        #expect(comparison(NSNumber(value: Float(2))).predicateFormat == "a == 2")
+        for predicate in [comparison(nil), comparison(NSNull()), wrapped(String?.none)] {
+            #expect(predicate.evaluate(with: NSDictionary()))
+            #expect(!predicate.evaluate(with: ["a": 1]))
+        }
+        // What is archived says all.
+        for predicate in [comparison(id), comparison(Float(55.8)), comparison(NSNull())] {
+            let data = try NSKeyedArchiver.archivedData(withRootObject: predicate, requiringSecureCoding: true)
+            #expect(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPredicate.self, from: data) == predicate)
+        }
+    }
+
+    @Test func notIsInParenthesesAmongOthers() {
+        let both = NSPredicate(format: "NOT a == 1 AND NOT (b == 2 OR c == 3)")
+        #expect(both.predicateFormat == "(NOT a == 1) AND (NOT (b == 2 OR c == 3))")
+        #expect(NSPredicate(format: both.predicateFormat) == both)
+        #expect(NSPredicate(format: "NOT a == 1").predicateFormat == "NOT a == 1")
+    }
+
+    @Test func argumentsAfterAPointAreKeys() {
+        #expect(NSPredicate(format: "SELF.%@ == %@", "name", "x") == NSPredicate(format: "name == 'x'"))
+        #expect(NSPredicate(format: "a.%@.c > 1", "b") == NSPredicate(format: "a.b.c > 1"))
+        #expect(
+            NSPredicate(format: "%@.%@ == 1", NSExpression(forKeyPath: "a"), NSExpression(forKeyPath: "b.c"))
+                == NSPredicate(format: "a.b.c == 1"))
+        #expect(throws: (any Error).self) { try NSPredicate.parse("a.%@ == 1", arguments: [3]) }
+        #expect(throws: (any Error).self) { try NSPredicate.parse("a.%@ == 1", arguments: [NSExpression(forConstantValue: 3)]) }
+    }
+
+    @Test func placesForOthersAreEqualToThemselvesOnly() {
+        let (first, second) = (NSPredicate(), NSPredicate())
+        #expect(first == first && first != second)
+        #expect(NSCompoundPredicate().evaluate(with: nil))
+        #expect(NSSortDescriptor().key == nil && !NSSortDescriptor().ascending)
+    }
 }

@@ -14,7 +14,7 @@ import Testing
         let limit = 5
         let predicate = try NSPredicate.translating(
             #Predicate<Item> { $0.stock < limit && !($0.title == "x" || $0.stock + 1 >= 3) })
-        #expect(predicate.predicateFormat == "stock < 5 AND NOT (title == \"x\" OR stock + 1 >= 3)")
+        #expect(predicate.predicateFormat == "stock < 5 AND (NOT (title == \"x\" OR stock + 1 >= 3))")
     }
 
     @Test func textOperationsAreTranslated() throws {

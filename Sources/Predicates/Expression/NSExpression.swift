@@ -41,7 +41,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
 
     // MARK: Making expressions
 
-    /// An expression that is always the given value. `NSNull` is kept as ``constantValue``, and stands for `nil` in evaluation.
+    /// An expression that is always the given value. `NSNull` is kept as ``constantValue``, and stands for `nil` in evaluation. So
+    /// is what a generic function hands over of an optional without value.
     ///
     /// ```swift
     /// let limit = NSExpression(forConstantValue: 5)
@@ -52,7 +53,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         if case .collection = comparable, let bound = value as? [NSExpression], !bound.isEmpty {
             body = .constant(value, .object(BoundExpressions(expressions: bound)))
         } else {
-            body = .constant(value ?? obj.flatMap { $0 as? NSNull }, comparable)
+            // An optional without value that came as `Any` is a null as well.
+            body = .constant(value ?? obj.map { _ in NSNull() }, comparable)
         }
         height = 1
     }

@@ -9,7 +9,6 @@ extension NSExpression {
 enum ExpressionPrinter {
     static func text(of body: ExpressionBody) -> String {
         switch body {
-        case .constant(_, .null): return LiteralPrinter.text(of: nil)
         case .constant(let value, _): return LiteralPrinter.text(of: value)
         case .evaluatedObject: return "SELF"
         case .anyKey: return "ANYKEY"

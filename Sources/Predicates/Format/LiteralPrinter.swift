@@ -2,8 +2,12 @@ import Foundation
 
 /// Writes constants as literals. What has no literal of its own is a `CAST` of one.
 enum LiteralPrinter {
+    /// Whether the text is to be parsed again: what Apple's classes print of some constants says too little for that.
+    @TaskLocal static var isForParser = false
+
     static func text(of value: Any?) -> String {
-        guard let value = KeyValue.unwrapped(value) else { return "nil" }
+        guard let value = KeyValue.unwrapped(value) else { return value is NSNull && !isForParser ? "<null>" : "nil" }
+        if !isForParser, let text = text(ofFloat: value) { return text }
         if let index = value as? CollectionIndex { return index.rawValue }
         switch ComparableValue(value) {
         case .null: return "nil"
@@ -19,6 +23,7 @@ enum LiteralPrinter {
                 + "}"
         case .object(let object):
             switch object {
+            case let id as UUID where !isForParser: return id.uuidString
             case let id as UUID: return "CAST(\"\(id.uuidString)\", \"NSUUID\")"
             case let url as URL: return "CAST(\(quoted(url.absoluteString)), \"NSURL\")"
             case let data as Data: return "CAST(\"\(data.base64EncodedString())\", \"NSData\")"
@@ -26,6 +31,19 @@ enum LiteralPrinter {
             default: return String(describing: object)
             }
         }
+    }
+
+    /// A number of single precision with as few digits as tell it from others of this precision.
+    private static func text(ofFloat value: Any) -> String? {
+        let number: Float
+        if type(of: value) == Float.self, let float = value as? Float {
+            number = float
+        } else if let object = value as? NSNumber, String(cString: object.objCType) == "f" {
+            number = object.floatValue
+        } else {
+            return nil
+        }
+        return number.isFinite && number != number.rounded() ? "\(number)" : nil
     }
 
     static func quoted(_ text: String) -> String {

@@ -94,6 +94,15 @@ extension PredicateParser {
         case .keyPath(let path):
             advance()
             return path
+        case .value(let value as String):
+            advance()
+            return value
+        case .value(let expression as NSExpression):
+            guard let path = expression.keyPathFromEvaluatedObject else {
+                throw error("a key was expected after \".\", not the expression \(expression)")
+            }
+            advance()
+            return path
         default:
             throw error("a key was expected after \".\", not \(token.description)")
         }
@@ -133,11 +142,12 @@ extension PredicateParser {
             return NSExpression(forConstantValue: value)
         case .value(let value):
             advance()
-            if let value, ComparableValue.isPlain(type(of: value)) { return NSExpression(forConstantValue: value) }
+            guard let value else { return NSExpression(forConstantValue: nil) }
+            if ComparableValue.isPlain(type(of: value)) { return NSExpression(forConstantValue: value) }
             if value is NSPredicate {
                 throw error("a predicate was given where a value was expected", at: token.offset)
             }
-            return try checked(NSExpression.wrapping(value as Any))
+            return try checked(NSExpression.wrapping(value))
         case .keyPath(let path):
             advance()
             return NSExpression(forKeyPath: path)

@@ -144,7 +144,7 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
         if operands.count == 1 { return operands[0].predicateFormat }
         return operands.map { operand in
             let compound = operand as? NSCompoundPredicate
-            let needsParentheses = compound.map { $0.compoundPredicateType != .not && $0.operands.count > 1 } ?? false
+            let needsParentheses = compound.map { $0.compoundPredicateType == .not || $0.operands.count > 1 } ?? false
             return needsParentheses ? "(\(operand.predicateFormat))" : operand.predicateFormat
         }.joined(separator: word)
     }
@@ -154,7 +154,7 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     /// Archives the compound as its text where that says all: the text of one part is that part's, and no parts are a constant. Else it
     /// archives the type and the parts, which may fail as those of ``NSPredicate/encode(with:)``.
     open override func encode(with coder: NSCoder) {
-        if let copy = try? NSPredicate.parse(predicateFormat), copy == self || isTooDeep { return super.encode(with: coder) }
+        if let copy = try? NSPredicate.parse(parsableFormat), copy == self || isTooDeep { return super.encode(with: coder) }
         coder.encode(Int(compoundPredicateType.rawValue), forKey: CodingKey.type)
         coder.encode(operands as NSArray, forKey: CodingKey.operands)
     }

@@ -64,8 +64,8 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     // MARK: Text
 
     /// The predicate as text in a canonical form. Parsing it gives an equal predicate, unless a constant has no
-    /// literal (an object of a class of yours), the predicate holds a block or a custom selector, or a compound has one part, whose text
-    /// it has, or none.
+    /// literal (a `UUID`, a `Float`, an object of a class of yours), the predicate holds a block or a custom selector, or a compound has
+    /// one part, whose text it has, or none.
     ///
     /// ```swift
     /// let text = NSPredicate(format: "price < %@ && stock > 0", 10).predicateFormat   // "price < 10 AND stock > 0"
@@ -76,6 +76,9 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
         case .block, .subclass: return "BLOCKPREDICATE(\(UInt(bitPattern: ObjectIdentifier(self).hashValue)))"
         }
     }
+
+    /// The text that parses to an equal predicate, where there is one.
+    package final var parsableFormat: String { LiteralPrinter.$isForParser.withValue(true) { predicateFormat } }
 
     open override var description: String { predicateFormat }
 
@@ -214,7 +217,7 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     /// Archives the predicate as its text. A predicate without parseable text (a block, a custom selector, a constant
     /// of a class without a literal) fails the coder with `CocoaError.coderInvalidValue`.
     open func encode(with coder: NSCoder) {
-        let text = predicateFormat
+        let text = parsableFormat
         guard let copy = try? NSPredicate.parse(text), copy == self else {
             coder.failWithError(CocoaError(.coderInvalidValue))
             return

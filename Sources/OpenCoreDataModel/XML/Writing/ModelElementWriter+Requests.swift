@@ -28,8 +28,8 @@ extension ModelElementWriter {
 
     /// The predicate's text; nil, and noted, when reading it would not give the predicate again.
     mutating func text(of predicate: NSPredicate, _ place: String) -> String? {
-        let text = predicate.predicateFormat
-        if let again = try? NSPredicate.parse(text), again.predicateFormat == text { return text }
+        let text = predicate.parsableFormat
+        if let again = try? NSPredicate.parse(text), again.parsableFormat == text { return text }
         omit(place, "the predicate '\(text)' cannot be written.")
         return nil
     }
