@@ -156,11 +156,49 @@ import Testing
         }
         #expect(try stack.context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Note")) == 0)
         try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [["title": "a"]]))
+        stack.context.mergePolicy = NSMergePolicy.error
+        let error =
+            errorThrown {
+                try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [["title": "b", "stars": NSNull()]]))
+            } as NSError?
+        #expect(error?.userInfo[NSValidationKeyErrorKey] as? String == "stars")
         // One that changes another row keeps what that has.
         stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [["title": "a", "mark": "y"]]))
         let note = try #require(try stack.context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")).first)
         #expect(note.value(forKey: "mark") as? String == "y" && note.value(forKey: "stars") as? Int == 3)
+    }
+
+    @Test("342: What a save refuses of composite attributes is refused, too", arguments: StoreKind.allCases, [false, true])
+    func requiredElements(kind: StoreKind, isOptional: Bool) throws {
+        func composite(_ name: String, _ elements: [NSAttributeDescription]) -> NSCompositeAttributeDescription {
+            let composite = NSCompositeAttributeDescription()
+            (composite.name, composite.elements, composite.isOptional) = (name, elements, isOptional)
+            return composite
+        }
+        let place = composite("place", [.init("x", .integer32AttributeType, optional: false), .init("y", .integer32AttributeType)])
+        let address = composite("address", [.init("city", .stringAttributeType, optional: false), place])
+        let stack = try BatchStack(
+            kind,
+            NSManagedObjectModel([NSEntityDescription("Note", class: "NSManagedObject", [.init("mark", .stringAttributeType), address])]))
+        let rows: [(value: [String: Any]?, missing: String?)] = [
+            (nil, isOptional ? nil : "address"), (["city": "a"], isOptional ? nil : "address.place"),
+            (["city": "a", "place": ["x": 1]], nil), (["place": ["x": 1]], "address.city"),
+            (["city": "a", "place": ["y": 1]], "address.place.x"),
+        ]
+        for (value, missing) in rows {
+            let row: [String: Any] = ["mark": "m", "address": value ?? NSNull()]
+            let error =
+                errorThrown { try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [row])) } as NSError?
+            #expect(error?.code == missing.map { _ in NSValidationMissingMandatoryPropertyError })
+            #expect(error?.userInfo[NSValidationKeyErrorKey] as? String == missing)
+            // The second path: a save.
+            let note = stack.context.new("Note", ["mark": "m"])
+            note.setValue(value, forKey: "address")
+            let refusal = errorThrown { try stack.context.save() } as NSError?
+            #expect((refusal == nil) == (missing == nil), "\(row)")
+            stack.context.rollback()
+        }
     }
 
     @Test("233: Nothing that is registered or posted changes with a batch insertion", arguments: StoreKind.allCases)

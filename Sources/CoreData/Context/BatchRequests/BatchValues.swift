@@ -59,23 +59,21 @@ struct BatchValues {
         }
     }
 
-    /// Refuses rows without the value of a required attribute. A row that may only change another needs none.
+    /// Refuses rows without the values of required attributes. A row that may only change another needs none.
     ///
     /// - Throws: code 1570, from the closure that it gives.
     func complete(_ nextRow: @escaping (RowValues) throws -> Bool) -> (RowValues) throws -> Bool {
-        let required = layout.propertySlots.filter {
-            $0.index < layout.storedCount && $0.attribute != nil && !$0.isOptional && !$0.isDerived && layout.defaultValue($0.index).isNull
-        }
+        let required = RequiredValues(layout)
         if required.isEmpty { return nextRow }
         var count = 0
         return { row in
             guard try nextRow(row) else { return false }
             count += 1
-            for property in required where !row.hasValue(property.index) {
+            if let name = required.missing(in: row) {
                 throw CoreDataErrors.make(
                     .validationMissingMandatoryProperty,
-                    "\(layout.name).\(property.name) is required, but row \(count) of the batch insertion has no value of it.",
-                    userInfo: [NSValidationKeyErrorKey: property.name, NSValidationValueErrorKey: NSNull()])
+                    "\(layout.name).\(name) is required, but row \(count) of the batch insertion has no value of it.",
+                    userInfo: [NSValidationKeyErrorKey: name, NSValidationValueErrorKey: NSNull()])
             }
             return true
         }

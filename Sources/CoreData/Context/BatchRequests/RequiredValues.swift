@@ -1,0 +1,46 @@
+/// What the rows of an entity cannot be without.
+struct RequiredValues {
+    private let layout: EntityLayout
+    /// Required attributes that nothing is put in for, and those with a default value, which only an explicit null takes.
+    private let withoutDefault: [Int]
+    private let withDefault: [Int]
+    private let composites: [CompositeLayout]
+
+    init(_ layout: EntityLayout) {
+        self.layout = layout
+        let required = layout.propertySlots.filter {
+            $0.index < layout.storedCount && $0.attribute != nil && !$0.isOptional && !$0.isDerived
+        }.map(\.index)
+        withoutDefault = required.filter { layout.defaultValue($0).isNull }
+        withDefault = required.filter { !layout.defaultValue($0).isNull }
+        composites = layout.propertySlots.compactMap(\.composite)
+    }
+
+    var isEmpty: Bool { withoutDefault.isEmpty && withDefault.isEmpty && composites.isEmpty }
+
+    /// The name of a value that a row lacks; elements of composite attributes are named by their paths.
+    func missing(in row: RowValues) -> String? {
+        for slot in withoutDefault where !row.hasValue(slot) { return layout.slots[slot].name }
+        for slot in withDefault where row.has(slot) && !row.hasValue(slot) { return layout.slots[slot].name }
+        for composite in composites {
+            if let name = missing(composite, in: row) { return name }
+        }
+        return nil
+    }
+
+    private func missing(_ composite: CompositeLayout, in row: RowValues) -> String? {
+        func hasValue(_ slot: Int) -> Bool { row.has(slot) ? row.hasValue(slot) : !layout.defaultValue(slot).isNull }
+        guard composite.slots.contains(where: hasValue) else {
+            return composite.isOptional || composite.mayBeEmpty ? nil : composite.path
+        }
+        for part in composite.parts {
+            switch part {
+            case .element(_, let slot):
+                if !layout.slots[slot].isOptional, !hasValue(slot) { return layout.slots[slot].name }
+            case .composite(_, let inner):
+                if let name = missing(inner, in: row) { return name }
+            }
+        }
+        return nil
+    }
+}
