@@ -31,7 +31,9 @@ demo-postgresql: setup-tests
 	@Scripts/demo-postgresql.sh
 
 # A package of its own: it builds the engine for itself, so it is not part of the demo.
+# A build looks for new files of a dependency only when the manifest has been touched.
 example: setup
+	@touch Examples/GeneratedModel/Package.swift
 	$(SWIFT) run --package-path Examples/GeneratedModel
 
 test: setup-tests
