@@ -31,7 +31,7 @@ struct PostgreSQLOptionTests {
             #expect(try other.all("Item").map { $0.value(forKey: "name") as? String } == ["kept"])
             try other.all("Item")[0].setValue("changed", forKey: "name")
             let refused = try #require(throws: NSError.self) { try other.save() }
-            #expect(refused.code == CocoaError.Code.persistentStoreSave.rawValue)
+            #expect(refused.code == CocoaError.Code.fileWriteNoPermission.rawValue)
             other.rollback()
             _ = other.insert("Item", ["name": "new"])
             #expect(throws: NSError.self) { try other.save() }

@@ -28,16 +28,20 @@ extension CoreDataErrors {
     }
 
     static func assignedStoreIsReadOnly(_ store: NSPersistentStore, _ entity: String, named name: String) -> NSError {
-        make(
-            .persistentStoreSave, "An object of the entity '\(entity)' is assigned to the store \(name), which is read-only.",
-            recovery: store.readOnlyReason.recovery + " Or assign the object to another store.",
-            userInfo: [NSAffectedStoresErrorKey: [store]])
+        storeIsReadOnly(
+            [store], "An object of the entity '\(entity)' is assigned to the store \(name), which is read-only.",
+            orElse: "Or assign the object to another store.")
     }
 
-    static func noStoreForNewObject(_ entity: String, _ reason: String, recovery: String?, stores: [NSPersistentStore]) -> NSError {
+    static func noStoreForNewObject(_ entity: String, _ reason: String, stores: [NSPersistentStore]) -> NSError {
         make(
             .persistentStoreSave, "No store can take an object of the entity '\(entity)'. \(reason)",
-            recovery: recovery ?? "Add a writable store whose configuration has the entity before saving.",
-            userInfo: [NSAffectedStoresErrorKey: stores])
+            recovery: "Add a store whose configuration has the entity before saving.", userInfo: [NSAffectedStoresErrorKey: stores])
+    }
+
+    static func storesAreReadOnly(_ entity: String, _ stores: [NSPersistentStore], named names: String) -> NSError {
+        storeIsReadOnly(
+            stores, "No store can take an object of the entity '\(entity)'. All stores that hold the entity are read-only: \(names).",
+            orElse: "Or add another store whose configuration has the entity.")
     }
 }

@@ -29,8 +29,9 @@ extension NSPersistentStoreCoordinator {
     /// The store that a new object of an entity goes to: the assigned one, or the first writable store that holds the
     /// entity, those first whose configurations list it themselves.
     ///
-    /// - Throws: `CocoaError.persistentStoreSave` (134030) when no store can take the object, `persistentStoreIncompatibleSchema` (134020)
-    ///   when the configuration of the store it is assigned to lacks its entity.
+    /// - Throws: `CocoaError.persistentStoreSave` (134030) when no store can take the object, `fileWriteNoPermission` (513) when those that
+    ///   could are read-only, `persistentStoreIncompatibleSchema` (134020) when the configuration of the store it is assigned to lacks its
+    ///   entity.
     func store(for entity: EntityLayout, assigned: NSPersistentStore?) throws -> NSPersistentStore {
         let stores = addedStores
         if let assigned {
@@ -46,18 +47,12 @@ extension NSPersistentStoreCoordinator {
             return assigned
         }
         if let added = Self.writableStore(for: entity, among: stores) { return added.store }
-        let reason =
-            if stores.isEmpty {
-                "The coordinator has no stores."
-            } else if stores.contains(where: { $0.holds(entity.index) }) {
-                "All stores that hold the entity are read-only: "
-                    + describe(stores.filter { $0.holds(entity.index) }) + "."
-            } else {
-                "No store's configuration has the entity: \(describe(stores))."
-            }
-        let untracked = stores.first { $0.holds(entity.index) && $0.store.readOnlyReason == .untrackedHistory }
+        let holders = stores.filter { $0.holds(entity.index) }
+        if !holders.isEmpty { throw CoreDataErrors.storesAreReadOnly(entity.name, holders.map(\.store), named: describe(holders)) }
         throw CoreDataErrors.noStoreForNewObject(
-            entity.name, reason, recovery: untracked?.store.readOnlyReason.recovery, stores: stores.map(\.store))
+            entity.name,
+            stores.isEmpty ? "The coordinator has no stores." : "No store's configuration has the entity: \(describe(stores)).",
+            stores: stores.map(\.store))
     }
 
     /// The writable store among others that a new object of an entity goes to.

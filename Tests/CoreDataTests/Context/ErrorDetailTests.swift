@@ -46,6 +46,42 @@ import Testing
         #expect(coordinator.persistentStores.isEmpty)
     }
 
+    @Test("300: what a read-only store refuses is refused with code 513", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    func aReadOnlyStoreRefusesWithItsCode(type: String) throws {
+        let folder = try TemporaryFolder()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        let store = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: folder.file("a.sqlite"))
+        let context = coordinator.newContext()
+        let ada = context.author("Ada")
+        try context.save()
+        store.isReadOnly = true
+        func refusal(_ body: () throws -> Void) {
+            let error = errorThrown(by: body)
+            #expect(error?.domain == NSCocoaErrorDomain && error?.code == CocoaError.Code.fileWriteNoPermission.rawValue)
+            #expect(error?.localizedDescription.contains("read-only") == true)
+            #expect(error?.userInfo[NSAffectedStoresErrorKey] as? [NSPersistentStore] ?? [] == [store])
+            context.rollback()
+        }
+        refusal {
+            ada.name = "Eve"
+            try context.save()
+        }
+        refusal {
+            context.author("Bob")
+            try context.save()
+        }
+        refusal {
+            context.assign(context.author("Bob"), to: store)
+            try context.save()
+        }
+        refusal {
+            context.delete(ada)
+            try context.save()
+        }
+        refusal { try context.execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Author"))) }
+        #expect(try context.names() == ["Ada"])
+    }
+
     @Test(
         "A program's numbers stay numbers among the version identifiers of metadata", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func versionIdentifiersKeepTheirTypes(type: String) throws {

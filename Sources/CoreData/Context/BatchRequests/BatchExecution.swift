@@ -135,10 +135,10 @@ struct BatchExecution {
 
     private func writable(_ stores: [NSPersistentStore]) throws -> [NSPersistentStore] {
         if let store = stores.first(where: \.isReadOnly) {
-            throw CoreDataErrors.make(
-                .persistentStoreSave,
-                "The store \(StoreName.text(type: store.type, url: store.url)) is read-only: its objects of '\(layout.name)' cannot be changed.",
-                recovery: store.readOnlyReason.recovery, userInfo: [NSAffectedStoresErrorKey: [store]])
+            throw CoreDataErrors.storeIsReadOnly(
+                [store],
+                "The store \(StoreName.text(type: store.type, url: store.url)) is read-only: its objects of '\(layout.name)' cannot be changed."
+            )
         }
         return stores
     }

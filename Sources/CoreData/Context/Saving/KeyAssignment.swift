@@ -54,10 +54,10 @@ struct KeyAssignment {
                 throw CoreDataErrors.storeIsGone(ofChanged: group.members.map { $0.takeUnretainedValue() })
             }
             if store.isReadOnly {
-                throw CoreDataErrors.make(
-                    .persistentStoreSave,
-                    "The store at \(store.url?.path ?? "?") is read-only: new objects of \(root.name) cannot be saved in it.",
-                    recovery: store.readOnlyReason.recovery, userInfo: [NSAffectedStoresErrorKey: [store]])
+                throw CoreDataErrors.storeIsReadOnly(
+                    [store],
+                    "The store \(StoreName.text(type: store.type, url: store.url)) is read-only: new objects of \(root.name) cannot be "
+                        + "saved in it.")
             }
             if rows.needsObjects || !rows.keysAreConsecutive {
                 let members = group.members.map { $0.takeUnretainedValue() }

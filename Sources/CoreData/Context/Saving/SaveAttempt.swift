@@ -146,11 +146,10 @@ struct SaveAttempt {
             }
             // What is saved to a parent is its business.
             if store.isReadOnly, context.parentContext == nil {
-                throw CoreDataErrors.make(
-                    .persistentStoreSave,
-                    "The store at \(store.url?.path ?? "?") is read-only: its \(batch.batch.inserts.count) inserted, "
-                        + "\(batch.batch.updates.count) changed and \(batch.batch.deletes.count) deleted objects cannot be saved.",
-                    recovery: store.readOnlyReason.recovery, userInfo: [NSAffectedStoresErrorKey: [store]])
+                throw CoreDataErrors.storeIsReadOnly(
+                    [store],
+                    "The store \(StoreName.text(type: store.type, url: store.url)) is read-only: its \(batch.batch.inserts.count) inserted, "
+                        + "\(batch.batch.updates.count) changed and \(batch.batch.deletes.count) deleted objects cannot be saved.")
             }
             if rows.needsObjects {
                 batch.batch.origin = SaveOrigin(

@@ -142,11 +142,8 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
 
     private func requireWritable() throws {
         guard !store.isReadOnly else {
-            throw CoreDataErrors.make(
-                .fileWriteNoPermission,
-                "Changes cannot be saved to the store \(StoreName.text(type: store.type, url: store.url)): it is read-only.",
-                recovery: store.readOnlyReason.recovery,
-                userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
+            throw CoreDataErrors.storeIsReadOnly(
+                [store], "Changes cannot be saved to the store \(StoreName.text(type: store.type, url: store.url)): it is read-only.")
         }
     }
 

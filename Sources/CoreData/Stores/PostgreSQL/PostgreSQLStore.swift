@@ -268,9 +268,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     /// - Throws: an error that names the store when it was opened for reading alone.
     func requireWritable() throws {
         guard isReadOnly else { return }
-        throw CoreDataErrors.make(
-            .fileWriteNoPermission, "The store \(StoreName.path(url)) is read-only: nothing was saved.", recovery: readOnlyReason.recovery,
-            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+        throw CoreDataErrors.storeIsReadOnly([self], "The store \(StoreName.path(url)) is read-only: nothing was saved.")
     }
 
     // MARK: - Stores that are not open

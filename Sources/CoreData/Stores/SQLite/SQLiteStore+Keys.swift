@@ -64,9 +64,6 @@ extension SQLiteStore {
             try openPool?.requireSameFiles()
             return
         }
-        throw CoreDataErrors.make(
-            .fileWriteNoPermission,
-            "The store at \(connection.path) is read-only: nothing was saved.", recovery: readOnlyReason.recovery,
-            userInfo: ["NSFilePath": connection.path])
+        throw CoreDataErrors.storeIsReadOnly([self], "The store at \(connection.path) is read-only: nothing was saved.")
     }
 }
