@@ -181,6 +181,59 @@ import Testing
         #expect(!notes.hasPersistentChangedValues)
     }
 
+    @Test("156: transient relationships are carried up as well", arguments: [false, true], [false, true])
+    func transientRelationshipsAreCarriedUp(isOrdered: Bool, isSaved: Bool) throws {
+        let note = NSEntityDescription("Note", class: "NSManagedObject", [.init("title", .stringAttributeType)])
+        let tag = NSEntityDescription("Tag", class: "NSManagedObject", [.init("label", .stringAttributeType)])
+        relate(note, "tags", toMany: true, ordered: isOrdered, tag, inverse: "owner")
+        for relationship in [note.relationshipsByName["tags"], tag.relationshipsByName["owner"]] { relationship?.isTransient = true }
+        let stack = try TestStack([note, tag])
+        let parent = stack.context
+        let child = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        child.parent = parent
+        func all(_ name: String, _ context: NSManagedObjectContext) throws -> [NSManagedObject] {
+            let request = NSFetchRequest<NSManagedObject>(entityName: name)
+            request.sortDescriptors = [NSSortDescriptor(key: name == "Tag" ? "label" : "title", ascending: true)]
+            return try context.fetch(request)
+        }
+        func labels(_ note: NSManagedObject) -> [String] {
+            let members = note.value(forKey: "tags")
+            let tags = (members as? NSOrderedSet)?.array ?? Array(members as? Set<NSManagedObject> ?? [])
+            let labels = tags.compactMap { ($0 as? NSManagedObject)?.value(forKey: "label") as? String }
+            return isOrdered ? labels : labels.sorted()
+        }
+        func members(_ note: NSManagedObject) -> NSMutableSet { note.mutableSetValue(forKey: "tags") }
+        for title in ["a", "b"] { _ = child.new("Note", ["title": title]) }
+        for label in ["x", "y", "z"] { _ = child.new("Tag", ["label": label]) }
+        if isSaved { try child.save() }
+        let (mine, tags) = (try all("Note", child), try all("Tag", child))
+        func add(_ tag: Int, to note: Int) {
+            if isOrdered {
+                mine[note].mutableOrderedSetValue(forKey: "tags").insert(tags[tag], at: 0)
+            } else {
+                members(mine[note]).add(tags[tag])
+            }
+        }
+        add(0, to: 0)
+        add(1, to: 0)
+        tags[2].setValue(mine[1], forKey: "owner")
+        try child.save()
+        let (above, tagsAbove) = (try all("Note", parent), try all("Tag", parent))
+        #expect(above.map(labels) == [isOrdered ? ["y", "x"] : ["x", "y"], ["z"]])
+        #expect(tagsAbove.map { $0.value(forKey: "owner") as? NSManagedObject } == [above[0], above[0], above[1]])
+        #expect(!child.hasChanges && parent.hasChanges)
+        // What the parent has, and the child did not touch, stays.
+        tags[1].setValue(nil, forKey: "owner")
+        try child.save()
+        #expect(above.map(labels) == [["x"], ["z"]])
+        tags[2].setValue(mine[0], forKey: "owner")
+        try child.save()
+        #expect(above.map(labels) == [["x", "z"], []])
+        try parent.save()
+        #expect(above.map(labels) == [["x", "z"], []])
+        #expect(stack.file.value("SELECT count(*) FROM ZTAG") == "3")
+    }
+
     @Test(arguments: StoreKind.allCases)
     func aConflictWithTheParentIsReportedAndSettledByTheChildsPolicy(kind: StoreKind) throws {
         let family = try Family(kind)

@@ -71,6 +71,17 @@ private struct ChildChanges {
     }
 
     func apply() throws -> SaveOutcome {
+        // All of it is one event of the parent's, whatever methods of its objects fetch.
+        let (inserted, updated) = parent.asStep { change() }
+        parent.processPendingChanges()
+        var outcome = SaveOutcome()
+        outcome.inserted = try outcomeRows(inserted, batch.inserts)
+        outcome.updated = try outcomeRows(updated, batch.updates)
+        return outcome
+    }
+
+    /// The parent's objects that are new, and those that were there.
+    private func change() -> (inserted: [NSManagedObject], updated: [NSManagedObject?]) {
         let inserted = batch.inserts.map(insert)
         let updated = batch.updates.map(object)
         for (index, change) in batch.inserts.enumerated() { setAllValues(of: inserted[index], change, origin.insertedObjects[index]) }
@@ -78,14 +89,14 @@ private struct ChildChanges {
             if let object = updated[index] { setValues(of: object, change, origin.updatedObjects[index]) }
         }
         for change in batch.relationshipChanges { apply(change) }
+        for (object, source) in zip(inserted, origin.insertedObjects) { setTransientRelationships(of: object, source) }
+        for (object, source) in zip(updated, origin.updatedObjects) {
+            if let object { setTransientRelationships(of: object, source) }
+        }
         for change in batch.deletes {
             if let object = object(change), !parent.isGone(object) { parent.delete(object) }
         }
-        parent.processPendingChanges()
-        var outcome = SaveOutcome()
-        outcome.inserted = try outcomeRows(inserted, batch.inserts)
-        outcome.updated = try outcomeRows(updated, batch.updates)
-        return outcome
+        return (inserted, updated)
     }
 
     /// The parent's object for a row of the child.
@@ -189,6 +200,31 @@ private struct ChildChanges {
 
     // MARK: - Relationships
 
+    /// Carries transient relationships over, which are in no row either: their destinations are all there now.
+    private func setTransientRelationships(of object: NSManagedObject, _ source: NSManagedObject) {
+        guard let extras = source.extras, extras.transient != nil || extras.hasToMany else { return }
+        for slot in object.layout.relationshipSlots where object.layout.slots[slot].isTransient {
+            if object.layout.slots[slot].kind == .toOne {
+                guard let transient = extras.transient, transient.has(slot) else { continue }
+                set(transient.value(slot).destination.flatMap(counterpart), object, slot)
+            } else if let state = extras.toMany(slot), state.hasChanges {
+                for member in state.removed.objects {
+                    if let member = counterpart(member) { object.removeRelated(member, slot: slot) }
+                }
+                for member in state.added.objects {
+                    if let member = counterpart(member) { object.addRelated(member, slot: slot) }
+                }
+                if state.orderChanged { place(state.members.objects.compactMap(counterpart), in: object, slot) }
+            }
+        }
+    }
+
+    /// The parent's object for one of the child.
+    private func counterpart(_ object: NSManagedObject) -> NSManagedObject? {
+        if object.isDeleted || object.storeNumber < 0 { return nil }
+        return self.object(RowReference(key: object.key, layoutIndex: object.layout.index)).flatMap { parent.isGone($0) ? nil : $0 }
+    }
+
     private func apply(_ change: RelationshipChange) {
         guard let owner = object(RowReference(key: change.ownerKey, layoutIndex: change.layout.index)), !parent.isGone(owner) else {
             return
@@ -205,11 +241,16 @@ private struct ChildChanges {
             if change.layout.slots[change.slot].kind == .orderedToMany { moveToEnd(change.added, of: owner, change.slot, members) }
             return
         }
+        place(order.compactMap(object), in: owner, change.slot)
+    }
+
+    /// Puts members into an order. What others have added meanwhile stays, at the end.
+    private func place(_ order: [NSManagedObject], in owner: NSManagedObject, _ slot: Int) {
+        let members = owner.toManyMembers(slot).objects
         let known = Set(members)
-        let ordered = order.compactMap(object).filter(known.contains)
+        let ordered = order.filter(known.contains)
         let placed = Set(ordered)
-        // What others have added meanwhile stays, at the end.
-        owner.reorder(to: ContiguousArray(ordered) + members.filter { !placed.contains($0) }, slot: change.slot)
+        owner.reorder(to: ContiguousArray(ordered) + members.filter { !placed.contains($0) }, slot: slot)
     }
 
     /// What was added comes last, in its order: the members' own values may have added them in another one before.

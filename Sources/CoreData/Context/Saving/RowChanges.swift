@@ -93,8 +93,9 @@ struct RowChanges {
 
     /// The change of an object of which only transient values differ: none for a store, but one for a parent context.
     func transientUpdate(of object: NSManagedObject) -> RowChange? {
-        guard context.parentContext != nil, object.extras?.transient != nil, let tracked = object.pending?.tracked else { return nil }
-        let isChanged = (object.layout.storedCount..<object.layout.slots.count).contains { tracked.contains($0) }
+        guard context.parentContext != nil, object.extras != nil, let tracked = object.pending?.tracked else { return nil }
+        let slots = object.layout.slots
+        let isChanged = (object.layout.storedCount..<slots.count).contains { slots[$0].isTransient && tracked.contains($0) }
         return isChanged ? row(of: object) : nil
     }
 
