@@ -16,6 +16,26 @@ enum DictionaryResults {
         }
     }
 
+    /// A fetch of columns of single rows beside aggregates, without groups, as two: one of the rows, and one of the aggregates of all of
+    /// them, which every row shows as well. nil for any other fetch, and for stores that compute dictionaries by themselves.
+    static func parts(of fetch: StoreFetch) -> (rows: StoreFetch, totals: StoreFetch)? {
+        guard let columns = fetch.columns, columns.groupBy.isEmpty, fetch.origin == nil else { return nil }
+        func expression(_ property: Any) -> NSExpression? { (property as? NSExpressionDescription)?.expression }
+        func isTotal(_ property: Any) -> Bool { expression(property)?.holdsRowAggregate(of: fetch.entity) == true }
+        let ofTotals = columns.properties.filter(isTotal)
+        let ofRows = columns.properties.filter { !isTotal($0) }
+        if ofTotals.isEmpty || ofRows.allSatisfy({ expression($0)?.expressionType == .constantValue }) { return nil }
+        var (rows, totals) = (fetch, fetch)
+        rows.columns?.properties = ofRows
+        // What is the same in all rows orders none.
+        let names = Set(ofTotals.compactMap(StoreFetch.DictionaryColumns.name))
+        rows.sortDescriptors.removeAll { $0.key.map(names.contains) == true }
+        totals.columns = StoreFetch.DictionaryColumns(properties: ofTotals)
+        totals.sortDescriptors = []
+        (totals.offset, totals.limit) = (0, 0)
+        return (rows, totals)
+    }
+
     /// The key path that a column shows as it is; nil for computed columns and for aggregates of all rows, such as `@sum.price`.
     private static func keyPath(_ property: Any) -> String? {
         guard let description = property as? NSExpressionDescription else { return StoreFetch.DictionaryColumns.name(of: property) }

@@ -95,6 +95,16 @@ import Testing
         #expect(try rows(shelves, request) == ["1900 \(count) \(3 * count) 3"])
     }
 
+    @Test("344: aggregates beside other columns are those of all stores", arguments: kinds)
+    func totalsOfAllStoresStandBesideRows(_ kinds: [StoreKind]) throws {
+        let shelves = try Shelves(kinds)
+        let request = request(["title", "pages", column("total", "sum:(pages)"), column("mean", "average:(rating)")])
+        request.predicate = NSPredicate(format: "title IN {'b', 'c'}")
+        request.sortDescriptors = [NSSortDescriptor(key: "pages", ascending: false)]
+        request.fetchLimit = 3
+        #expect(try rows(shelves, request) == ["b 70 155 1.8125", "b 50 155 1.8125", "b 30 155 1.8125"])
+    }
+
     @Test(arguments: kinds)
     func aConditionOnGroupsSeesAllStores(_ kinds: [StoreKind]) throws {
         let shelves = try Shelves(kinds)

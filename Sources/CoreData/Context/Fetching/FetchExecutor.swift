@@ -163,8 +163,14 @@ struct FetchExecutor<Result> {
 
     /// Dictionaries come straight from the stores and do not see unsaved changes.
     private func dictionaries() throws -> [[String: Any]] {
-        let merge = resolved.stores.count > 1 ? try resolved.fetch.columns.map { try DictionaryMerge(resolved.fetch, $0) } : nil
-        let asked = merge?.asked ?? resolved.fetch
+        guard let parts = DictionaryResults.parts(of: resolved.fetch) else { return try dictionaries(resolved.fetch) }
+        let totals = try dictionaries(parts.totals).first ?? [:]
+        return try dictionaries(parts.rows).map { $0.merging(totals) { ownValue, _ in ownValue } }
+    }
+
+    private func dictionaries(_ fetch: StoreFetch) throws -> [[String: Any]] {
+        let merge = resolved.stores.count > 1 ? try fetch.columns.map { try DictionaryMerge(fetch, $0) } : nil
+        let asked = merge?.asked ?? fetch
         var result: [[String: Any]] = []
         for store in resolved.stores {
             if case .dictionaries(let rows)? = try context.rows(ofStore: store.number)?.fetch(asked) { result += rows }

@@ -155,6 +155,9 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// A fetch for objects reads all of their properties, whatever is listed here: none of them is left to be read later.
     /// The name of a property of the request's entity reads as its description once the entity is known.
     ///
+    /// Aggregates such as `sum:` alone give one dictionary. Beside other columns, and without ``propertiesToGroupBy``, there is a dictionary
+    /// for each object, with the aggregate of all objects that the predicate finds, whatever the limit: two requests to the store.
+    ///
     /// ```swift
     /// let request = NSFetchRequest<NSDictionary>(entityName: "Item")
     /// request.resultType = .dictionaryResultType
@@ -167,7 +170,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     }
     private var givenPropertiesToFetch: [Any]?
     /// Properties that dictionary results are grouped by. The other columns are then aggregates; one over a relationship, such as
-    /// `books.@count`, is that of all objects of the group (but for averages, which are refused). Names read as descriptions, as in `propertiesToFetch`.
+    /// `books.@count`, is that of all objects of the group (but for averages, which are refused). Names read as descriptions, as in
+    /// ``propertiesToFetch``.
     ///
     /// ```swift
     /// request.resultType = .dictionaryResultType
