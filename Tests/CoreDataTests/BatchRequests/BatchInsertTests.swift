@@ -162,6 +162,22 @@ import Testing
                 try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [["title": "b", "stars": NSNull()]]))
             } as NSError?
         #expect(error?.userInfo[NSValidationKeyErrorKey] as? String == "stars")
+        // Of rows that may change others, or give way to them, the new ones need all values; and nothing is replaced by nothing.
+        for policy in [NSMergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .rollback] {
+            stack.context.mergePolicy = policy
+            for rows in [[["mark": "x"]], [["title": "a"], ["mark": "x"]], [["title": "c"], ["title": "d", "stars": NSNull()]]] {
+                let error =
+                    errorThrown { try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: rows)) } as NSError?
+                #expect(error?.code == NSValidationMissingMandatoryPropertyError, "\(rows)")
+            }
+        }
+        #expect(try stack.context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Note")) == 1)
+        stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let nothing =
+            errorThrown {
+                try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [["title": "a", "stars": NSNull()]]))
+            } as NSError?
+        #expect(nothing?.userInfo[NSValidationKeyErrorKey] as? String == "stars")
         // One that changes another row keeps what that has.
         stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [["title": "a", "mark": "y"]]))

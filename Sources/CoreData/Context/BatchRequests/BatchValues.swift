@@ -59,24 +59,31 @@ struct BatchValues {
         }
     }
 
-    /// Refuses rows without the values of required attributes. A row that may only change another needs none.
+    /// Has rows without the values of required attributes refused: code 1570.
     ///
-    /// - Throws: code 1570, from the closure that it gives.
-    func complete(_ nextRow: @escaping (RowValues) throws -> Bool) -> (RowValues) throws -> Bool {
+    /// A row that changes another, or gives way to it, may have less: of these the store finds out which are new.
+    func requiringValues(_ insertion: RowInsertion) -> RowInsertion {
         let required = RequiredValues(layout)
-        if required.isEmpty { return nextRow }
+        if required.isEmpty { return insertion }
+        var insertion = insertion
+        let nextRow = insertion.nextRow
         var count = 0
-        return { row in
-            guard try nextRow(row) else { return false }
-            count += 1
-            if let name = required.missing(in: row) {
-                throw CoreDataErrors.make(
-                    .validationMissingMandatoryProperty,
-                    "\(layout.name).\(name) is required, but row \(count) of the batch insertion has no value of it.",
-                    userInfo: [NSValidationKeyErrorKey: name, NSValidationValueErrorKey: NSNull()])
+        func checking(_ missing: @escaping (RowValues) -> String?) -> (RowValues) throws -> Bool {
+            return { row in
+                guard try nextRow(row) else { return false }
+                count += 1
+                if let name = missing(row) { throw required.error(name, "row \(count) of the batch insertion has no value of it.") }
+                return true
             }
-            return true
         }
+        switch insertion.rule {
+        case .keepExisting where !layout.uniquenessConstraints.isEmpty: insertion.required = required
+        case .updateGivenValues where !layout.uniquenessConstraints.isEmpty:
+            insertion.required = required
+            insertion.nextRow = checking(required.givenNull)
+        default: insertion.nextRow = checking(required.missing)
+        }
+        return insertion
     }
 
     // MARK: Rows to update

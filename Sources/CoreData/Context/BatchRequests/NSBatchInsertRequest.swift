@@ -170,14 +170,11 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
                 return true
             }
         }
-        let rule = execution.uniquenessRule
-        // A row that changes another, or gives way to it, may have less.
-        let mayMeetOthers = (rule == .updateGivenValues || rule == .keepExisting) && !layout.uniquenessConstraints.isEmpty
-        var insertion = RowInsertion(layout: layout, nextRow: mayMeetOthers ? nextRow : values.complete(nextRow))
-        insertion.rule = rule
+        var insertion = RowInsertion(layout: layout, nextRow: nextRow)
+        insertion.rule = execution.uniquenessRule
         insertion.author = execution.author
         insertion.wantsReferences = resultType == .objectIDs
-        return insertion
+        return values.requiringValues(insertion)
     }
 
     open override func copy(with zone: NSZone? = nil) -> Any {

@@ -82,6 +82,7 @@ private struct MemoryInsertion {
             complete[slot] = value
         }
         guard let (place, constraint, unique) = meeting(complete) else {
+            try insertion.required?.requireAll(in: given)
             note(.new(new.count), insteadOf: [], uniqueValues { complete[$0] })
             new.append((complete, 1))
             return

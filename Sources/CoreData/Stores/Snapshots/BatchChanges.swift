@@ -29,6 +29,8 @@ struct RowInsertion {
     var author = ChangeAuthor()
     /// Whether the outcome names the rows.
     var wantsReferences = false
+    /// What the store refuses new rows without; nil where all rows were looked at before.
+    var required: RequiredValues?
     /// Sets the given values of the next row, in the store's form; false after the last one. Slots that are not set get the entity's
     /// default values.
     var nextRow: (RowValues) throws -> Bool

@@ -45,13 +45,16 @@ class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
     @inline(__always)
     final func has(_ slot: Int) -> Bool { withUnsafeMutablePointerToHeader { $0.pointee.mask.contains(slot) } }
 
-    /// Whether a slot has a value here, and one that is not null.
+    /// Whether a slot has a value here, and one that is not null. What is no number is kept as null.
     @inline(__always)
     final func hasValue(_ slot: Int) -> Bool {
         withUnsafeMutablePointers { header, values in
             guard header.pointee.mask.contains(slot) else { return false }
-            if case .null = values[slot] { return false }
-            return true
+            switch values[slot] {
+            case .null: return false
+            case .double(let number): return !number.isNaN
+            default: return true
+            }
         }
     }
 

@@ -33,6 +33,8 @@ final class PostgreSQLInsertion {
     private let writer: PostgreSQLRowWriter
     /// The given slots of each row, where they matter.
     private var masks: [SlotMask] = []
+    /// Why rows cannot be inserted, by their places.
+    private var refusals: [Int: any Error] = [:]
 
     /// - Throws: what the giver of the rows throws; code 134060 for a constraint that the entity does not have.
     init(_ insertion: RowInsertion, _ store: PostgreSQLStore) throws {
@@ -62,6 +64,7 @@ final class PostgreSQLInsertion {
         let keepsMasks = !uniques.isEmpty && insertion.rule == .updateGivenValues && insertion.updatedSlots == nil
         while try insertion.nextRow(values) {
             if keepsMasks { masks.append(values.mask) }
+            do { try insertion.required?.requireAll(in: values) } catch { refusals[count] = error }
             for target in writer.targets where !values.has(target.slot) { values[target.slot] = defaults[target.slot] }
             _ = writer.insert(RowChange(layout: layout, key: 0, base: nil, values: values))
             values.removeAll()
@@ -122,6 +125,7 @@ final class PostgreSQLInsertion {
         let owners = try owners(batch, locks: insertion.rule != .keepExisting)
         let plan = PostgreSQLInsertionPlan(self, owners, try rows(of: owners, batch))
         try plan.make()
+        if !refusals.isEmpty, let refusal = plan.new.lazy.compactMap({ self.refusals[$0] }).first { throw refusal }
         let changes = PostgreSQLRowWriter(entity, backend, expectedRows: max(1, plan.changed.count + plan.merged.count))
         try updateRows(plan, changes, batch)
         let new = ContiguousArray(

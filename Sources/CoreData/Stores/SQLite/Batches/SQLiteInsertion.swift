@@ -145,6 +145,7 @@ final class SQLiteInsertion {
             batch.files?.supersede(replaced)
             batch.files?.discard(unwanted)
         }
+        if written?.key == key { try insertion.required?.requireAll(in: values) }
         note(written, values.mask)
     }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What the rows of an entity cannot be without.
 struct RequiredValues {
     private let layout: EntityLayout
@@ -26,6 +28,24 @@ struct RequiredValues {
             if let name = missing(composite, in: row) { return name }
         }
         return nil
+    }
+
+    /// The name of an attribute that a row gives null for.
+    func givenNull(in row: RowValues) -> String? {
+        for slot in withoutDefault where row.has(slot) && !row.hasValue(slot) { return layout.slots[slot].name }
+        for slot in withDefault where row.has(slot) && !row.hasValue(slot) { return layout.slots[slot].name }
+        return nil
+    }
+
+    /// - Throws: code 1570 where a new row lacks a value.
+    func requireAll(in row: RowValues) throws {
+        if let name = missing(in: row) { throw error(name, "a new row of the batch insertion has no value of it.") }
+    }
+
+    func error(_ name: String, _ reason: String) -> NSError {
+        CoreDataErrors.make(
+            .validationMissingMandatoryProperty, "\(layout.name).\(name) is required, but \(reason)",
+            userInfo: [NSValidationKeyErrorKey: name, NSValidationValueErrorKey: NSNull()])
     }
 
     private func missing(_ composite: CompositeLayout, in row: RowValues) -> String? {
