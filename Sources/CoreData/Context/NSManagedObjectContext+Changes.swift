@@ -130,6 +130,8 @@ extension NSManagedObjectContext {
         if object.flags.contains(.inserted), !mergeChanges {
             // There is no row to go back to: without its changes nothing is left of it.
             discard(object)
+        // It leaves the context anyway, and has no row.
+        if object.flags.contains(.discarded) { return }
             if journal != nil { absorbing { processPendingChanges() } }
             return
         }

@@ -145,6 +145,7 @@ extension WriteContext {
 
     private func requireNoChanges() throws {
         try requireNoDraft()
+        processPendingChanges()
         if hasChangesToWrite { throw SafeCoreDataErrors.unsavedChanges }
     }
 

@@ -63,10 +63,10 @@ public struct DraftObject<Object: NSManagedObject> {
     /// let isSaveEnabled = try await draft.perform { $0.hasChanges }
     /// ```
     public var hasChanges: Bool {
-        if context.hasChanges { return true }
+        if context.hasChangesToWrite { return true }
         // An application that failed has left them there.
         guard let base = context.parent else { return false }
-        return base.performAndWait { base.hasChanges }
+        return base.performAndWait { base.hasChangesToWrite }
     }
 
     /// Makes what a block changes one step of `undo()`. What was changed before it in this `perform` or `edit` is a step of its own; steps

@@ -15,7 +15,11 @@ final class MainContext: NSManagedObjectContext, @unchecked Sendable {
     ///
     /// - Throws: ``DataStackError/changedWhileReading(_:)`` when there was anything.
     func requireUnchanged() throws {
-        guard hasChanges else { return }
+        guard hasChangesToWrite else {
+            // New objects that were deleted are of no use to anybody.
+            if hasChanges { rollback() }
+            return
+        }
         let objects = insertedObjects.union(updatedObjects).union(deletedObjects).map { object in
             let change =
                 object.isDeleted ? "deleted" : object.isInserted ? "inserted" : object.changedValues().keys.sorted().joined(separator: ", ")

@@ -40,6 +40,8 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     }
 
     public override func save() throws {
+        // What delete rules change is written, too.
+        processPendingChanges()
         let writes = hasChangesToWrite
         try super.save()
         if writes { hasWritten = true }

@@ -147,6 +147,23 @@ import Testing
         #expect(stays.managedObjectContext === context)
     }
 
+    @Test("133: a new object that is to be deleted has nothing to be read again") func refreshingADeletedNewObject() throws {
+        let log = NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: context)
+        let ada = context.author("Ada")
+        context.processPendingChanges()
+        context.delete(ada)
+        context.processPendingChanges()
+        log.clear()
+        for merges in [false, false, true] {
+            context.refresh(ada, mergeChanges: merges)
+            context.processPendingChanges()
+        }
+        #expect(log.count == 0)
+        #expect(context.deletedObjects == [ada])
+        try context.save()
+        #expect(ada.managedObjectContext == nil && !context.hasChanges)
+    }
+
     @Test("133, 140: nobody can undo it") func nobodyCanUndoIt() throws {
         let manager = UndoManager()
         manager.groupsByEvent = false

@@ -182,6 +182,37 @@ import Testing
         desk.expectGone(author)
     }
 
+    @Test("97: a context that has nothing else may get another parent") func aContextThatHasNothingElseMayGetAParent() throws {
+        let library = try Library()
+        let (child, other) = (NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType), library.newContext())
+        child.parent = library.context
+        child.performAndWait {
+            child.delete(child.author("new"))
+            child.processPendingChanges()
+            child.parent = other
+        }
+        #expect(child.parent === other)
+    }
+
+    @Test("97: what is led to it afterwards is refused with its reason", arguments: places, [Afterwards.processing, .fetch])
+    func whatLeadsToItIsRefused(place: Place, afterwards: Afterwards) throws {
+        let desk = try Desk(place)
+        try desk.context.performAndWait {
+            let author = desk.context.author("new")
+            desk.context.delete(author)
+            if afterwards == .processing { desk.context.processPendingChanges() }
+            if afterwards == .fetch { _ = try desk.context.names() }
+            desk.book.author = author
+            let error = errorThrown { try desk.context.save() } as NSError?
+            #expect(error?.code == NSManagedObjectValidationError)
+            #expect(error?.localizedDescription.contains("Book.author") == true)
+            #expect(error?.localizedDescription.contains("to be deleted") == true, "\(error as Any)")
+            desk.context.insert(author)
+            try desk.context.save()
+            #expect(desk.book.author === author)
+        }
+    }
+
     @Test("A save request ends those that it names") func aSaveRequestEndsThoseThatItNames() throws {
         let desk = try Desk()
         let (first, second) = (desk.context.author("Ada"), desk.context.author("Ben"))

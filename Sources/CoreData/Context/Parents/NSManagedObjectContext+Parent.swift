@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
             ancestor = context.parentContext
         }
         precondition(
-            !changes.hasChanges,
+            !changes.hasChangesToWrite,
             "The parent of the context\(nameInMessages) cannot be changed: it has unsaved changes. Save or reset it first.")
     }
 

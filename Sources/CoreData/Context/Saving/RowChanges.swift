@@ -131,7 +131,7 @@ struct RowChanges {
             if destination.flags.isDisjoint(with: [.deleted, .deletionSaved]), destination.heldRegistry != nil { return }
             return try checkThere(destination, from: object, slot)
         }
-        throw unsaved(destination, of: object, slot)
+        throw destination.flags.contains(.discarded) ? deleted(destination, of: object, slot) : unsaved(destination, of: object, slot)
     }
 
     /// Refuses a destination that the program led an object to although it deletes it, or has deleted it. What delete rules led away from
@@ -140,7 +140,12 @@ struct RowChanges {
     private func checkThere(_ destination: NSManagedObject, from object: NSManagedObject, _ slot: Int) throws {
         let property = object.layout.slots[slot]
         if !destination.flags.isDisjoint(with: .rowIsGone) || !object.differsFromCommitted(property) { return }
-        throw ValidationErrors.make(
+        throw deleted(destination, of: object, slot)
+    }
+
+    private func deleted(_ destination: NSManagedObject, of object: NSManagedObject, _ slot: Int) -> NSError {
+        let property = object.layout.slots[slot]
+        return ValidationErrors.make(
             .managedObjectValidation, object, property, destination,
             "\(object.layout.name).\(property.name) of \(object.descriptionOfIdentity) leads to \(destination.descriptionOfIdentity), which "
                 + (destination.flags.contains(.deleted) ? "is to be deleted." : "was deleted."),
