@@ -251,7 +251,7 @@ private final class StoredRowSource {
     func identity(key: Int64, layout: EntityLayout) -> StoredRowIdentity {
         StoredRowIdentity(
             origin: origins[layout.index], key: key,
-            text: hasPlainKeys ? nil : store.referenceText(forKey: key, of: layout))
+            text: hasPlainKeys ? nil : store.uriText(forKey: key, of: layout))
     }
 
     private static func place(_ slot: Int, _ layout: EntityLayout) -> Int { layout.index << 16 | slot }

@@ -95,18 +95,11 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         let text =
             switch identity {
             case .permanent(let token, _, let key):
-                "x-coredata://\(token.uuid)/\(escapedEntityName)/\(reference(token, key))"
+                "x-coredata://\(token.uuid)/\(escapedEntityName)/\(token.store?.uriText(forKey: key, of: layout) ?? "p\(key)")"
             case .temporary(let space, let serial): "x-coredata:///\(escapedEntityName)/t\(space.uuidString)\(serial)"
             }
         // Entity names are letters, digits and underscores, or escaped above, so the text is always a URL.
         return URL(string: text) ?? URL(fileURLWithPath: "/")
-    }
-
-    private func reference(_ token: StoreToken, _ key: Int64) -> String {
-        guard let store = token.store, !store.namesRowsByKey else { return "p\(key)" }
-        let text = store.referenceText(forKey: key, of: layout)
-        // A slash stays; a percent sign of the text itself does not, or the way back would take what follows it for a character.
-        return text.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? text
     }
 
     private var escapedEntityName: String {

@@ -203,8 +203,16 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Called once the metadata was found to fit the model, before the store is listed.
     func prepareForRequests() throws {}
 
-    /// The last part of the URI of one of the store's objects.
+    /// What names one of the store's objects: the last part of its URI before anything in it is escaped.
     func referenceText(forKey key: Int64, of entity: EntityLayout) -> String { "p\(key)" }
+
+    /// The last part of the URI of one of the store's objects.
+    final func uriText(forKey key: Int64, of entity: EntityLayout) -> String {
+        if namesRowsByKey { return "p\(key)" }
+        let text = referenceText(forKey: key, of: entity)
+        // A slash stays; a percent sign of the text itself does not, or the way back would take what follows it for a character.
+        return text.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? text
+    }
 
     /// The primary key behind the last part of a URI; nil when it is not of the store's form.
     func key(forReferenceText text: String, of entity: EntityLayout) -> Int64? {
