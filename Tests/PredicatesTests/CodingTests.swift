@@ -51,6 +51,18 @@ import Testing
         #expect(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSExpression.self, from: data) == expression)
     }
 
+    @Test func constantsWithoutALiteralSurviveArchiving() throws {
+        let constants: [Any] = [UUID(), Float(55.8), NSNull(), [UUID()], [Float(0.1), Float(2)]]
+        for constant in constants {
+            let expression = NSExpression(forConstantValue: constant)
+            let aggregate = NSExpression(forAggregate: [expression, NSExpression(forKeyPath: "a")])
+            for expression in [expression, aggregate] {
+                let data = try NSKeyedArchiver.archivedData(withRootObject: expression, requiringSecureCoding: true)
+                #expect(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSExpression.self, from: data) == expression, "\(constant)")
+            }
+        }
+    }
+
     @Test func aSortDescriptorSurvivesArchiving() throws {
         let descriptor = NSSortDescriptor(key: "a.b", ascending: false, selector: .localizedStandardCompare)
         let data = try NSKeyedArchiver.archivedData(withRootObject: descriptor, requiringSecureCoding: true)

@@ -209,6 +209,31 @@ import Testing
         #expect(throws: (any Error).self) { try NSPredicate.parse("a.%@ == 1", arguments: [NSExpression(forConstantValue: 3)]) }
     }
 
+    /// A predicate of a program's own, with the evaluation of its own and with that of its superclass.
+    private final class EvenPredicate: NSPredicate, @unchecked Sendable {
+        // Sendable: as its superclass; nothing is added.
+        override func evaluate(with object: Any?, substitutionVariables: [String: Any]?) -> Bool { (object as? Int ?? 1) % 2 == 0 }
+    }
+
+    private final class TruePredicate: NSPredicate, @unchecked Sendable {
+        // Sendable: as its superclass; nothing is added.
+        override func evaluate(with object: Any?) -> Bool { true }
+    }
+
+    @Test func predicatesOfOnesOwnAreAskedWithinOthers() throws {
+        for (predicate, expected) in [
+            (EvenPredicate(), [false, true]), (EvenPredicate(value: true), [false, true]), (TruePredicate(), [true, true]),
+        ] {
+            for (index, number) in [1, 2].enumerated() {
+                #expect(predicate.evaluate(with: number) == expected[index])
+                #expect(NSCompoundPredicate(notPredicateWithSubpredicate: predicate).evaluate(with: number) == !expected[index])
+                #expect(NSCompoundPredicate(andPredicateWithSubpredicates: [predicate]).evaluate(with: number) == expected[index])
+                #expect(try predicate.result(for: number) == expected[index])
+            }
+        }
+        #expect(NSPredicate(value: true).evaluate(with: nil) && NSPredicate { object, _ in object == nil }.evaluate(with: nil))
+    }
+
     @Test func placesForOthersAreEqualToThemselvesOnly() {
         let (first, second) = (NSPredicate(), NSPredicate())
         #expect(first == first && first != second)

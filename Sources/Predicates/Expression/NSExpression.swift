@@ -237,6 +237,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     /// Archives the expression as its text. An expression without parseable text (a block, a constant of a class
     /// without a literal) fails the coder with `CocoaError.coderInvalidValue`.
     open func encode(with coder: NSCoder) {
+        let text = LiteralPrinter.$isForParser.withValue(true) { self.text }
         guard let copy = try? NSExpression.parse(text), copy == self else {
             coder.failWithError(CocoaError(.coderInvalidValue))
             return

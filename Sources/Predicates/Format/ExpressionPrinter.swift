@@ -5,7 +5,7 @@ extension NSExpression {
     var text: String { ExpressionPrinter.text(of: body) }
 }
 
-/// Writes expressions so that they parse back to the same.
+/// Writes expressions: as Apple's classes do, or so that they parse back to the same (`LiteralPrinter.isForParser`).
 enum ExpressionPrinter {
     static func text(of body: ExpressionBody) -> String {
         switch body {

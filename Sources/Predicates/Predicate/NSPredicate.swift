@@ -64,7 +64,7 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     // MARK: Text
 
     /// The predicate as text in a canonical form. Parsing it gives an equal predicate, unless a constant has no
-    /// literal (a `UUID`, a `Float`, an object of a class of yours), the predicate holds a block or a custom selector, or a compound has
+    /// literal (a `UUID`, a `Float`, `NSNull`, an object of a class of yours), the predicate holds a block or a custom selector, or a compound has
     /// one part, whose text it has, or none.
     ///
     /// ```swift
@@ -115,7 +115,7 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     open func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         let scope = EvaluationScope(object: object, variables: bindings ?? [:], context: nil)
         if isTooDeep { scope.fail(.tooDeep) }
-        return evaluate(in: scope)
+        return self is NSComparisonPredicate || self is NSCompoundPredicate ? evaluate(in: scope) : evaluateBody(in: scope)
     }
 
     /// Whether the object meets the condition, with values for the predicate's `$VARIABLES`.
@@ -142,8 +142,7 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     ) throws(PredicateEvaluationError) -> Bool {
         if isTooDeep { throw .tooDeep }
         guard isOfThisModule else {
-            // Somebody's subclass: what it overrides counts.
-            return evaluate(with: object, substitutionVariables: variables.isEmpty ? nil : variables)
+            return evaluateAsSubclass(with: object, variables)
         }
         let result = evaluate(in: EvaluationScope(object: object, variables: variables, context: nil, run: run))
         if let failure = run.failure { throw failure }
@@ -157,6 +156,16 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
 
     /// The evaluation that compounds, subqueries and conditionals go through.
     func evaluate(in scope: EvaluationScope) -> Bool {
+        if isOfThisModule { return evaluateBody(in: scope) }
+        return evaluateAsSubclass(with: scope.object, scope.variables)
+    }
+
+    /// Somebody's subclass: what it overrides counts, which of the two methods it is.
+    private func evaluateAsSubclass(with object: Any?, _ variables: [String: Any]) -> Bool {
+        variables.isEmpty ? evaluate(with: object) : evaluate(with: object, substitutionVariables: variables)
+    }
+
+    private func evaluateBody(in scope: EvaluationScope) -> Bool {
         switch body {
         case .constant(let value): return value
         case .block(let block): return block(scope.object, scope.variables.isEmpty ? nil : scope.variables)
