@@ -24,6 +24,19 @@ import Testing
         #expect(!first.isEqual(NSObject()))
     }
 
+    @Test("343: executing one makes it no other") func executingOneMakesItNoOther() throws {
+        let library = try Library()
+        let (first, second) = (request(), request())
+        for request in [first, second] {
+            request.resultType = .dictionaryResultType
+            request.propertiesToGroupBy = ["name"]
+        }
+        _ = try library.context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Author"))
+        #expect(first == second)
+        _ = try library.context.execute(first)
+        #expect(first == second && second == first)
+    }
+
     @Test("343: one that differs in anything is another") func oneThatDiffersIsAnother() throws {
         let store = try Library().store
         let changes: [(NSFetchRequest<NSManagedObject>) -> Void] = [

@@ -282,7 +282,15 @@ private protocol FetchSettings: AnyObject {
 
 extension NSFetchRequest: FetchSettings {
     fileprivate var settings: [AnyHashable?] {
-        func hashable(_ properties: [Any]?) -> AnyHashable? { properties.map { $0.map { $0 as? AnyHashable } } }
+        // A property of the entity is known by its name, also before the request has been executed.
+        func hashable(_ properties: [Any]?) -> AnyHashable? {
+            properties.map {
+                $0.map { property in
+                    (property is NSExpressionDescription ? nil : StoreFetch.DictionaryColumns.name(of: property)) ?? property
+                        as? AnyHashable
+                }
+            }
+        }
         return [
             entityName, predicate, sortDescriptors, fetchLimit, fetchOffset, fetchBatchSize, resultType.rawValue, includesSubentities,
             includesPendingChanges, includesPropertyValues, returnsObjectsAsFaults, shouldRefreshRefetchedObjects,

@@ -11,13 +11,13 @@ import Foundation
 /// try coordinator.execute(NSSaveChangesRequest(inserted: [item], updated: nil, deleted: nil, locked: nil), with: context)
 /// ```
 open class NSSaveChangesRequest: NSPersistentStoreRequest {
-    /// Objects that are not in the store yet; nil for none.
+    /// Objects that are not in the store yet. A save gives incremental stores empty sets for none; nil is what was given to the initializer.
     open private(set) var insertedObjects: Set<NSManagedObject>?
-    /// Objects with changed values; nil for none.
+    /// Objects with changed values.
     open private(set) var updatedObjects: Set<NSManagedObject>?
-    /// Objects to remove; nil for none.
+    /// Objects to remove.
     open private(set) var deletedObjects: Set<NSManagedObject>?
-    /// Unchanged objects whose rows must not have changed either (`detectConflicts(for:)`); nil for none.
+    /// Unchanged objects whose rows must not have changed either (`detectConflicts(for:)`).
     open private(set) var lockedObjects: Set<NSManagedObject>?
 
     /// A request to write these objects; nil stands for none.
