@@ -39,6 +39,7 @@ extension NSManagedObjectContext {
             gate.async { [self] in
                 complete(result) {
                     let answers = try answers.value.get()
+                    processChanges(includedIn: handedOver.value)
                     // What was changed meanwhile may need rows that were not read; what was saved or merged, newer ones.
                     let executor = FetchExecutor(handedOver.value, plan.request, in: self)
                     let now = try executor.plan()

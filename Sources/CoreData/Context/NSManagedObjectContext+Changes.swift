@@ -28,7 +28,12 @@ extension NSManagedObjectContext {
     ///
     /// In the middle of what the context itself does changes wait for its end, for they are one event.
     func processChanges<Result>(includedIn request: NSFetchRequest<Result>) {
-        if request.includesPendingChanges, changes.isInEvent, openSteps == 0, !isSaving { processPendingChanges() }
+        if request.includesPendingChanges { processChangesBeforeFetch() }
+    }
+
+    func processChangesBeforeFetch() {
+        // Not the method that a subclass may override, which may fetch.
+        if changes.isInEvent, openSteps == 0, !isSaving { asOperation { processChanges() } }
     }
 
     /// Does something in which methods of objects are called while the present event is not to end.
@@ -125,13 +130,13 @@ extension NSManagedObjectContext {
     }
 
     private func readRowAgain(_ object: NSManagedObject, mergeChanges: Bool) {
+        // It leaves the context anyway, and has no row.
+        if object.flags.contains(.discarded) { return }
         // One whose deletion was saved and undone has no row that could be read.
         if !mergeChanges || object.extras?.isRevived != true { continueAsUpdate(object) }
         if object.flags.contains(.inserted), !mergeChanges {
             // There is no row to go back to: without its changes nothing is left of it.
             discard(object)
-        // It leaves the context anyway, and has no row.
-        if object.flags.contains(.discarded) { return }
             if journal != nil { absorbing { processPendingChanges() } }
             return
         }
@@ -163,15 +168,17 @@ extension NSManagedObjectContext {
     func readAllAgain() {
         if journal != nil { processPendingChanges() }
         defer { journal?.rereadAll() }
-        for object in registry.allObjects() {
-            // A new object that has its permanent ID has nothing to be read again.
-            if object.flags.contains(.inserted) { continue }
-            if object.flags.isDisjoint(with: [.updated, .deleted]) {
-                turnIntoFault(object)
-                changes.noteRefreshed(object)
-            } else if object.flags.contains(.updated) {
-                if !reload(object) { discardChanges(of: object) }
-                changes.noteRefreshed(object)
+        asStep {
+            for object in registry.allObjects() {
+                // A new object that has its permanent ID has nothing to be read again.
+                if object.flags.contains(.inserted) { continue }
+                if object.flags.isDisjoint(with: [.updated, .deleted]) {
+                    turnIntoFault(object)
+                    changes.noteRefreshed(object)
+                } else if object.flags.contains(.updated) {
+                    if !reload(object) { discardChanges(of: object) }
+                    changes.noteRefreshed(object)
+                }
             }
         }
     }

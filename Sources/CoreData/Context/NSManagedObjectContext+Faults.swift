@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
     func load(_ object: NSManagedObject) throws -> Bool {
         if !object.flags.contains(.fault) { return true }
         if object.flags.contains(.inserted) {
-            // Refreshed before its first save: there is no row, the values are those of a new object.
+            // There is no row: the values are those of a new object.
             object.becomeLoaded()
             return true
         }
@@ -69,7 +69,7 @@ extension NSManagedObjectContext {
     /// Makes the committed row readable and tells the object.
     func fulfill(_ object: NSManagedObject) {
         object.becomeLoaded()
-        object.silently { object.awakeFromFetch() }
+        asStep { object.silently { object.awakeFromFetch() } }
     }
 
     /// The objects that the store has in a to-many relationship; nil when they could not be read.

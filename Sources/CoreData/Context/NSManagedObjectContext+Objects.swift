@@ -39,12 +39,14 @@ extension NSManagedObjectContext {
         if object.extrasReference != nil { adoptIdentity(of: object) }
         // The registry keeps the layouts alive where it has a coordinator.
         if registry.modelIdentity == nil { _ = object.makeExtras() }
-        switch initialValues {
-        case .none: break
-        case .hidden: object._setHiddenInitialValues()
-        case .all: object._setInitialValues()
+        asStep {
+            switch initialValues {
+            case .none: break
+            case .hidden: object._setHiddenInitialValues()
+            case .all: object._setInitialValues()
+            }
+            object.awakeFromInsert()
         }
-        asStep { object.awakeFromInsert() }
     }
 
     // Not in its caller, where the message alone would cost references to the object.

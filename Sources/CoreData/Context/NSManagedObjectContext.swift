@@ -348,8 +348,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open func performAndWait(_ block: () -> Void) { run(block) }
 
     /// Applies delete rules to newly deleted objects and posts what changed since the last time. Called by `perform` at the
-    /// end of its block, by `save()`, and for a main-queue context that is changed on the main thread outside of a block when
-    /// the main queue comes to its next turn.
+    /// end of its block and by `save()`, and for a main-queue context that is changed on the main thread outside of a block when the
+    /// main queue comes to its next turn. Fetches that include pending changes do the same first, without calling this method.
     open func processPendingChanges() { asOperation { processChanges() } }
 
     /// Turns an object into a fault, discarding its changes, or with `mergeChanges` reloads its row under its changes.

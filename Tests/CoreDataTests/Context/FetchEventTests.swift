@@ -45,6 +45,21 @@ final class EventBox: NSManagedObject {
 final class EventItem: NSManagedObject {
     @Managed var name: String?
     @Managed var box: EventBox?
+
+    override func awakeFromFetch() {
+        super.awakeFromFetch()
+        (managedObjectContext?.userInfo[EventBox.hookKey] as? () -> Void)?()
+    }
+}
+
+/// A context that looks at what it has whenever changes are processed.
+private final class CountingContext: NSManagedObjectContext, @unchecked Sendable {
+    // Sendable: as its superclass; nothing is added.
+
+    override func processPendingChanges() {
+        _ = try? count(for: NSFetchRequest<EventItem>(entityName: "Item"))
+        super.processPendingChanges()
+    }
 }
 
 /// What fetches do to changes that are pending.
@@ -215,6 +230,53 @@ final class EventItem: NSManagedObject {
         _ = EventItem(context: context)
         #expect(try found(.objects) == (step == .deletion || step == .cascade ? 1 : 2))
         #expect(log.count == 1)
+    }
+
+    @Test("91, 341: what delete rules change is kept, whatever a method of a changed object fetches", arguments: [false, true])
+    func deleteRulesAreKeptWhileObjectsAwake(byRelationship: Bool) throws {
+        let box = NSEntityDescription("Box", class: "EventBox", [.init("name", .stringAttributeType)])
+        let item = NSEntityDescription("Item", class: "EventItem", [.init("name", .stringAttributeType)])
+        relate(box, "items", toMany: true, deleteRule: .nullifyDeleteRule, item, inverse: "box")
+        let stack = try TestStack([box, item])
+        let context = stack.context
+        let (full, inside) = (EventBox(context: context), EventItem(context: context))
+        inside.box = full
+        try context.save()
+        context.refreshAllObjects()
+        context.userInfo[EventBox.hookKey] = { _ = try? context.count(for: NSFetchRequest<EventItem>(entityName: "Item")) }
+        defer { context.userInfo.removeAllObjects() }
+        context.delete(full)
+        if byRelationship { _ = inside.box } else { _ = inside.name }
+        try context.save()
+        #expect(stack.file.column("SELECT ZBOX FROM ZITEM") == [nil])
+        #expect(inside.box == nil)
+    }
+
+    @Test("341: a subclass may fetch where it processes changes") func aSubclassMayFetch() throws {
+        let counting = CountingContext(concurrencyType: .mainQueueConcurrencyType)
+        counting.persistentStoreCoordinator = stack.coordinator
+        let log = NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: counting)
+        let new = EventBox(context: counting)
+        counting.processPendingChanges()
+        #expect(log.all.map { $0.objects(NSInsertedObjectsKey) } == [[new]])
+        #expect(try counting.count(for: NSFetchRequest<EventItem>(entityName: "Item")) == 1)
+        try counting.save()
+    }
+
+    @Test("91, 341: a child's fetch processes what is pending in its parents") func aChildsFetchProcessesItsParents() throws {
+        let child = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        let grandchild = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        (child.parent, grandchild.parent) = (context, child)
+        let request = NSFetchRequest<EventItem>(entityName: "Item")
+        for reader in [child, grandchild] {
+            let log = eventLog()
+            context.delete(box)
+            #expect(try reader.fetch(request).isEmpty)
+            #expect(item.isDeleted && log.count == 1)
+            #expect(try reader.count(for: request) == 0)
+            context.rollback()
+            #expect(try reader.fetch(request).count == 1)
+        }
     }
 
     @Test("139, 341: what a fetch has processed is undone with its group") func aGroupIsUndoneAsAWhole() throws {

@@ -78,6 +78,8 @@ final class ParentRows: RowSource, @unchecked Sendable {
 
     func fetch(_ plan: StoreFetch) throws -> StoreFetchResult {
         try onParent {
+            // As a fetch of the parent's own does it. Dictionaries do not see pending changes.
+            if plan.shape != .dictionaries { parent.processChangesBeforeFetch() }
             var plan = plan
             plan.excludedKeys = Set(
                 plan.excludedKeys.map { key in
