@@ -22,7 +22,7 @@ final class ChangeTracker {
 
     /// Whether a save would write anything.
     var hasChangesToWrite: Bool {
-        inserted.count + updated.count > 0 || deleted.objects.contains { !$0.flags.contains(.discarded) }
+        inserted.count + updated.count > 0 || deleted.objects.contains { $0.flags.isDisjoint(with: [.discarded, .deletedElsewhere]) }
     }
 
     /// Whether anything has happened that was not processed.

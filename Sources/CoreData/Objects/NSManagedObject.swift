@@ -220,8 +220,8 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
 
     // MARK: - State
 
-    /// Whether the object's values are not loaded yet.
-    public final var isFault: Bool { flags.contains(.fault) }
+    /// Whether the object's values are not loaded yet. True also of an object whose deletion was saved, which keeps those that it has.
+    public final var isFault: Bool { !flags.isDisjoint(with: [.fault, .deletionSaved]) }
 
     /// Whether the object is new in its context and not saved yet.
     public final var isInserted: Bool { flags.contains(.inserted) && !flags.contains(.deleted) }
@@ -244,7 +244,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     }
 
     /// 0 for a loaded object that is not being turned into a fault, another number otherwise.
-    public final var faultingState: Int { flags.contains(.fault) ? 1 : 0 }
+    public final var faultingState: Int { isFault ? 1 : 0 }
 
     /// Whether changes of properties that the model does not describe leave `hasChanges` alone.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }

@@ -321,4 +321,53 @@ import Testing
         try context.save()
         #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR ORDER BY ZNAME") == ["Mine", "New"])
     }
+
+    @Test("97: an object whose deletion was saved counts as a fault, and keeps its values") func aDeletedObjectCountsAsAFault() throws {
+        let (ada, bob) = (context.author("Ada"), context.author("Bob"))
+        try context.save()
+        context.delete(ada)
+        #expect(!ada.isFault && ada.faultingState == 0)
+        try context.save()
+        #expect(ada.isFault && ada.faultingState != 0 && !bob.isFault)
+        #expect(ada.name == "Ada" && ada.managedObjectContext == nil)
+    }
+
+    enum MergeWay: CaseIterable { case automatic, notification, remote }
+
+    @Test("130: who is told of a deletion that was merged finds the object", arguments: MergeWay.allCases)
+    func mergedDeletionsAreToldWithTheirObjects(way: MergeWay) throws {
+        let ada = context.author("Ada")
+        try context.save()
+        let other = library.newContext()
+        if way == .automatic { context.automaticallyMergesChangesFromParent = true }
+        var told = 0
+        // Called on this thread.
+        nonisolated(unsafe) let observe = { (notification: Notification) in
+            guard notification.userInfo?[NSDeletedObjectsKey] != nil else { return }
+            told += 1
+            #expect(notification.userInfo?[NSDeletedObjectsKey] as? Set<NSManagedObject> == [ada])
+            #expect(ada.isDeleted && ada.managedObjectContext === context && ada.name == "Ada")
+            #expect(context.registeredObject(for: ada.objectID) === ada)
+            #expect((try? context.existingObject(with: ada.objectID)) === ada)
+        }
+        let observer = NotificationCenter.default.addObserver(
+            forName: NSManagedObjectContext.didChangeObjectsNotification, object: context, queue: nil
+        ) { observe($0) }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        try other.authors().forEach(other.delete)
+        let saves = NotificationLog(NSManagedObjectContext.didSaveObjectsNotification, from: other)
+        try other.save()
+        switch way {
+        case .automatic: context.performAndWait {}
+        case .notification: context.mergeChanges(fromContextDidSave: try #require(saves.all.first))
+        case .remote:
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectIDsKey: [ada.objectID]], into: [context])
+        }
+        #expect(told == 1)
+        // What is merged by hand stays until the next save.
+        #expect(ada.isDeleted == (way == .notification) && (ada.managedObjectContext == nil) == (way != .notification))
+        try context.save()
+        #expect(told == 1 && ada.managedObjectContext == nil && !context.hasChanges)
+        #expect(try context.names().isEmpty)
+    }
 }

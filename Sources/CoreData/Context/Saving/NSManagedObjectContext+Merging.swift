@@ -93,12 +93,18 @@ extension NSManagedObjectContext {
                 self.changes.noteUnseenUpdate(of: objectID)
             }
         }
+        var deleted: [NSManagedObject] = []
         for objectID in [registered(changes.deleted, changes.deletedRows), others.deleted].joined() {
             guard let object = registeredObject(for: objectID), !object.flags.contains(.inserted) else { continue }
-            if keepingDeletions { self.changes.markDeletedElsewhere(object) } else { endDeletion(of: object) }
+            // Whoever is told of its end finds it in the context.
+            self.changes.markDeletedElsewhere(object)
             self.changes.noteMergedDeletion(of: object)
+            deleted.append(object)
         }
         processPendingChanges()
+        if !keepingDeletions {
+            for object in deleted where object.registry === registry && object.flags.contains(.deletedElsewhere) { endDeletion(of: object) }
+        }
         var changes = changes
         changes.add(updated: others.updated, deleted: others.deleted)
         if ContextNotification.didMerge.isWanted(forObjects: changes.inserted.count + changes.updated.count + changes.deleted.count) {

@@ -126,7 +126,8 @@ private final class ReadObservers: ContextListener {
             entries[identity] = nil
             return
         }
-        for (name, value) in entry.values where object.managedObjectContext == nil || Self.value(of: object, name) != value {
+        let isGone = object.managedObjectContext == nil || object.flags.contains(.deletedElsewhere)
+        for (name, value) in entry.values where isGone || Self.value(of: object, name) != value {
             entries[identity]?.values[name] = nil
             tell(identity, name)
         }
