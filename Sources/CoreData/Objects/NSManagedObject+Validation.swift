@@ -7,7 +7,7 @@ extension NSManagedObject {
     /// relationships that were not touched since they were read, unless there is such an override: to check them all would take as long as
     /// to write the row.
     final func validateProperties() throws {
-        var errors: [NSError] = []
+        var errors: [any Error] = []
         let hasOverride = layout.objects.overridesValidateValue(Swift.type(of: self))
         if !hasOverride, layout.objects.validatedSlots.isEmpty { return }
         let isForSave = hasChanges && registry?.isValidatingSave == true
@@ -21,12 +21,8 @@ extension NSManagedObject {
                 } else {
                     try validate(slot, isForSave: isForSave)
                 }
-            } catch let error as NSError {
-                if let several = error.userInfo[NSDetailedErrorsKey] as? [NSError] {
-                    errors += several
-                } else {
-                    errors.append(error)
-                }
+            } catch {
+                errors += ValidationErrors.flattened(error)
             }
         }
         try throwCombined(errors)
@@ -53,7 +49,7 @@ extension NSManagedObject {
     }
 
     /// Throws one error as itself, several as code 1560.
-    final func throwCombined(_ errors: [NSError]) throws {
+    final func throwCombined(_ errors: [any Error]) throws {
         if errors.isEmpty { return }
         if errors.count == 1 { throw errors[0] }
         throw ValidationErrors.combined(errors)
@@ -140,7 +136,7 @@ extension NSManagedObject {
                 do {
                     try check(value, slot, layout.objects.rules[element.index], element)
                 } catch {
-                    errors += ValidationErrors.flattened(error as NSError)
+                    errors += ValidationErrors.flattened(error).map { $0 as NSError }
                 }
             case .composite(_, let inner):
                 if inner.slots.contains(where: { value($0) != nil }) {
@@ -302,17 +298,30 @@ enum ValidationErrors {
     }
 
     /// One error for several: code 1560 with the details.
-    static func combined(_ errors: [NSError]) -> NSError {
-        CoreDataErrors.make(
+    static func combined(_ errors: [any Error]) -> NSError {
+        let details = errors.map(detail)
+        return CoreDataErrors.make(
             .validationMultipleErrors,
-            "\(errors.count) validation errors: " + errors.map(\.localizedDescription).joined(separator: " "),
-            userInfo: [NSDetailedErrorsKey: errors])
+            "\(details.count) validation errors: " + details.map(\.localizedDescription).joined(separator: " "),
+            userInfo: [NSDetailedErrorsKey: details])
+    }
+
+    /// An error as one of several. Without the Objective-C runtime an `NSError` made of a Swift error does not lead back to it, so it is kept
+    /// as the underlying one.
+    private static func detail(_ error: any Error) -> NSError {
+        let detail = error as NSError
+        if type(of: error) is NSError.Type || error is CocoaError { return detail }
+        var userInfo = detail.userInfo
+        if userInfo[NSUnderlyingErrorKey] == nil { userInfo[NSUnderlyingErrorKey] = error }
+        if userInfo[NSLocalizedDescriptionKey] == nil { userInfo[NSLocalizedDescriptionKey] = error.localizedDescription }
+        return NSError(domain: detail.domain, code: detail.code, userInfo: userInfo)
     }
 
     /// The single errors of an error that may be a combined one.
-    static func flattened(_ error: NSError) -> [NSError] {
-        if error.code == CocoaError.Code.validationMultipleErrors.rawValue,
-            let details = error.userInfo[NSDetailedErrorsKey] as? [NSError]
+    static func flattened(_ error: any Error) -> [any Error] {
+        let several = error as NSError
+        if several.code == CocoaError.Code.validationMultipleErrors.rawValue,
+            let details = several.userInfo[NSDetailedErrorsKey] as? [NSError]
         {
             return details.flatMap(flattened)
         }

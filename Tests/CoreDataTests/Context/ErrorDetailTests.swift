@@ -2,6 +2,29 @@ import CoreData
 import TestSupport
 import Testing
 
+/// Refuses itself with errors of Swift types.
+final class RefusingParcel: NSManagedObject {
+    enum Refusal: Error, Equatable {
+        case tooHeavy(Int)
+        case isKept
+    }
+
+    @Managed var weight: Int32
+    @Managed var label: String?
+
+    override func validateForInsert() throws {
+        try super.validateForInsert()
+        if weight > 10 { throw Refusal.tooHeavy(Int(weight)) }
+    }
+
+    override func validateForDelete() throws { throw Refusal.isKept }
+
+    override func validateValue(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
+        try super.validateValue(value, forKey: key)
+        if key == "label", (value.pointee as? String) == "?" { throw Refusal.tooHeavy(0) }
+    }
+}
+
 /// What programs look for in errors.
 @Suite struct ErrorDetailTests {
     @Test("336: a deletion that is denied names what denies it") func aDeniedDeletionNamesWhatDeniesIt() throws {
@@ -29,6 +52,32 @@ import Testing
         let error = errorThrown { _ = try mine.context.existingObject(with: ada.objectID) } as NSError?
         #expect(error?.code == NSManagedObjectReferentialIntegrityError)
         #expect(error?.userInfo["objectID"] as? NSManagedObjectID == ada.objectID)
+    }
+
+    @Test("336: errors of a program's own arrive as what they are") func errorsOfSwiftTypesArrive() throws {
+        let stack = try TestStack([
+            NSEntityDescription(
+                "Parcel", class: "RefusingParcel", [.init("weight", .integer32AttributeType), .init("label", .stringAttributeType)])
+        ])
+        let context = stack.context
+        let parcel = RefusingParcel(context: context)
+        parcel.weight = 11
+        #expect(throws: RefusingParcel.Refusal.tooHeavy(11)) { try context.save() }
+        parcel.label = "?"
+        parcel.weight = 1
+        #expect(throws: RefusingParcel.Refusal.tooHeavy(0)) { try context.save() }
+        parcel.label = nil
+        try context.save()
+        context.delete(parcel)
+        #expect(throws: RefusingParcel.Refusal.isKept) { try context.save() }
+        let second = RefusingParcel(context: context)
+        second.weight = 12
+        let error = errorThrown { try context.save() }
+        #expect(error?.code == NSValidationMultipleErrorsError)
+        let details = error?.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []
+        #expect(details.map { $0.userInfo[NSUnderlyingErrorKey] as? RefusingParcel.Refusal } == [.isKept, .tooHeavy(12)])
+        let refusal = RefusingParcel.Refusal.tooHeavy(12) as NSError
+        #expect(details.last?.domain == refusal.domain && details.last?.code == refusal.code)
     }
 
     @Test("339: a store that is to be read only is not made") func aStoreThatIsToBeReadOnlyIsNotMade() throws {

@@ -96,9 +96,9 @@ extension NSManagedObjectContext {
     }
 
     private func validate(_ objects: SavedObjects) throws {
-        var errors: [NSError] = []
+        var errors: [any Error] = []
         func collect(_ body: () throws -> Void) {
-            do { try body() } catch { errors += ValidationErrors.flattened(error as NSError) }
+            do { try body() } catch { errors += ValidationErrors.flattened(error) }
         }
         registry.isValidatingSave = true
         defer { registry.isValidatingSave = false }
