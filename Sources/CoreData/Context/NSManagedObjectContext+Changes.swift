@@ -18,6 +18,21 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// Whether fetches of typed requests need not go through the method for untyped ones. On a Mac that is the only one which a subclass can
+    /// override, so that all fetches go through it.
+    var fetchesDirectly: Bool { isPlainSubclass || type(of: self) == NSManagedObjectContext.self }
+
+    /// Fetches by the method for untyped requests, which a subclass may override.
+    func fetchAsSubclassesDo<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] {
+        let untyped: [Any] = try fetch(FacingRequest(of: request) as NSFetchRequest<any NSFetchRequestResult>)
+        return try untyped.map { element in
+            if let result = element as? Result { return result }
+            // What a subclass gives may not be bridged yet.
+            if let values = element as? [AnyHashable: Any], let result = NSDictionary(dictionary: values) as? Result { return result }
+            throw CoreDataErrors.otherResultType(type(of: element), than: Result.self, of: request.entityName)
+        }
+    }
+
     /// What runs a fetch of the program's, after the changes that it includes have been processed.
     func executor<Result>(for request: NSFetchRequest<Result>) throws -> FetchExecutor<Result> {
         processChanges(includedIn: request)

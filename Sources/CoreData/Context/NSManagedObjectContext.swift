@@ -21,6 +21,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) var eventStage: EventStage?
     /// How many steps of the context's own that call methods of objects have not ended.
     @exclusivity(unchecked) var openSteps = 0
+    /// Whether the class is a subclass that overrides no fetch.
+    package final var isPlainSubclass = false
     /// Whether the main queue was asked to process pending changes. Changed on the main queue only.
     var willProcessChanges = false
     @exclusivity(unchecked) var isSaving = false
@@ -307,7 +309,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///
     /// - Throws: errors that name the entity, the part of the predicate or the statement at fault.
     open func fetch<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] {
-        try asOperation { try executor(for: request).results() }
+        try fetchesDirectly ? asOperation { try executor(for: request).results() } : fetchAsSubclassesDo(request)
     }
 
     /// Fetches what the request describes, as `Any`. Throws what `fetch(_:)` of typed requests throws.

@@ -4,6 +4,7 @@ final class MainContext: NSManagedObjectContext, @unchecked Sendable {
 
     init(coordinator: NSPersistentStoreCoordinator) {
         super.init(concurrencyType: .mainQueueConcurrencyType)
+        isPlainSubclass = true
         persistentStoreCoordinator = coordinator
         name = "DataStack main context"
         automaticallyMergesChangesFromParent = true

@@ -23,6 +23,7 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     init(coordinator: NSPersistentStoreCoordinator, mergePolicy: NSMergePolicy, cancellation: WriteCancellation) {
         self.cancellation = cancellation
         super.init(concurrencyType: .privateQueueConcurrencyType)
+        isPlainSubclass = true
         persistentStoreCoordinator = coordinator
         self.mergePolicy = mergePolicy
         handsOutPermanentIDs = true
@@ -33,6 +34,7 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     init(draftOf base: WriteContext) {
         cancellation = WriteCancellation()
         super.init(concurrencyType: .privateQueueConcurrencyType)
+        isPlainSubclass = true
         parent = base
         handsOutPermanentIDs = true
         retainsRegisteredObjects = true

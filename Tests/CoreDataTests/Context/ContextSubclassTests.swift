@@ -89,6 +89,18 @@ private final class NotingContext: NSManagedObjectContext, @unchecked Sendable {
 }
 
 /// Contexts whose class is the program's own.
+/// A context as tests of programs have it: on a Mac the untyped methods are the ones that can be overridden.
+private final class AnsweringContext: NSManagedObjectContext, @unchecked Sendable {
+    // Sendable: used on one thread.
+    var answer: [Any] = []
+    var asked: [String] = []
+
+    override func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
+        asked.append("\(request.entityName ?? "") \(request.fetchLimit)")
+        return answer
+    }
+}
+
 @Suite struct ContextSubclassTests {
     @Test func aSubclassIsAskedForEverything() throws {
         let library = try Library()
@@ -138,5 +150,47 @@ private final class NotingContext: NSManagedObjectContext, @unchecked Sendable {
         }
         #expect(error?.code == .managedObjectMerge)
         #expect(context.calls.count == 3)
+    }
+
+    @Test func typedRequestsAreAskedOfTheUntypedMethods() throws {
+        let context = AnsweringContext(concurrencyType: .mainQueueConcurrencyType)
+        let request = NSFetchRequest<NSDictionary>(entityName: "Author")
+        request.fetchLimit = 3
+        context.answer = [["name": "Ada"], NSDictionary(dictionary: ["name": "Bob"])]
+        #expect(try context.fetch(request).map { $0["name"] as? String } == ["Ada", "Bob"])
+        #expect(context.asked == ["Author 3"])
+        let library = try Library()
+        let ada = library.context.author("Ada")
+        context.answer = [ada]
+        #expect(try context.fetch(NSFetchRequest<LibraryAuthor>(entityName: "Author")) == [ada])
+        context.answer = [1]
+        #expect(errorThrown { _ = try context.fetch(request) } != nil)
+    }
+
+    @Test(arguments: StoreKind.allCases) func aSubclassThatOverridesNothingFetchesTheSame(kind: StoreKind) throws {
+        final class PlainContext: NSManagedObjectContext, @unchecked Sendable {}
+        let library = try Library(kind)
+        library.context.book("Notes", by: library.context.author("Ada"))
+        library.context.book("Songs")
+        try library.context.save()
+        let context = PlainContext(concurrencyType: .mainQueueConcurrencyType)
+        context.persistentStoreCoordinator = library.coordinator
+        context.author("Bob")
+        #expect(Set(try context.names()) == ["Ada", "Bob"])
+        #expect(try context.count(for: NSFetchRequest<LibraryAuthor>(entityName: "Author")) == 2)
+        let books = NSFetchRequest<LibraryBook>(entityName: "Book")
+        books.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        books.fetchBatchSize = 1
+        #expect(try context.fetch(books).map(\.title) == ["Notes", "Songs"])
+        let dictionaries = NSFetchRequest<NSDictionary>(entityName: "Book")
+        dictionaries.resultType = .dictionaryResultType
+        dictionaries.propertiesToFetch = ["title"]
+        #expect(try context.fetch(dictionaries).count == 2)
+        let numbers = NSFetchRequest<NSNumber>(entityName: "Book")
+        numbers.resultType = .countResultType
+        #expect(try context.fetch(numbers) == [2])
+        let wrong = NSFetchRequest<LibraryAuthor>(entityName: "Book")
+        let error = errorThrown { _ = try context.fetch(wrong) }
+        #expect(error?.localizedDescription.contains("LibraryAuthor") == true)
     }
 }
