@@ -86,6 +86,10 @@ public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnect
 /// ```
 public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
 
+/// How a store's files are encrypted (`FileProtectionType`) on systems that do it by themselves. Linux does not: a message says so once
+/// when a store is given the option.
+public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtectionKey"
+
 // MARK: For XML and binary stores
 
 /// A `Bool`. True: an XML store is validated against its document type when it is added. There are no XML stores here: a message says so

@@ -5,7 +5,7 @@ extension NSPersistentStoreCoordinator {
     func destroyStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]?
     ) throws {
-        let storeClass = try StoreTypeRegistry.storeClass(for: storeType, at: url)
+        let storeClass = try StoreTypeRegistry.storeClass(for: storeType, at: url, ignoresCase: true)
         // Removed before the lock is taken, because observers are told of it.
         if let open = persistentStore(for: url) { try remove(open) }
         try changingStores.withLock { try storeClass.destroyStore(ofType: storeType, at: url, options: options) }
@@ -15,7 +15,7 @@ extension NSPersistentStoreCoordinator {
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]?, withPersistentStoreFrom sourceURL: URL,
         sourceOptions: [AnyHashable: Any]?, ofType storeType: String
     ) throws {
-        let storeClass = try StoreTypeRegistry.storeClass(for: storeType, at: destinationURL)
+        let storeClass = try StoreTypeRegistry.storeClass(for: storeType, at: destinationURL, ignoresCase: true)
         // Removed before the lock is taken, because observers are told of it.
         let open = persistentStore(for: destinationURL)
         if let open { try remove(open) }

@@ -22,10 +22,12 @@ enum StoreTypeRegistry {
 
     /// The class for a type.
     ///
+    /// - Parameter ignoresCase: whether `sqlite` means `SQLite`, as programs write it that remove stores.
     /// - Throws: `CocoaError.persistentStoreInvalidType` (134000) for an unknown type.
-    static func storeClass(for type: String, at url: URL?) throws -> NSPersistentStore.Type {
+    static func storeClass(for type: String, at url: URL?, ignoresCase: Bool = false) throws -> NSPersistentStore.Type {
         let classes = classesByType
         if let storeClass = classes[type] { return storeClass }
+        if ignoresCase, let known = classes.first(where: { $0.key.lowercased() == type.lowercased() }) { return known.value }
         throw CoreDataErrors.make(
             .persistentStoreInvalidType,
             "The store \(StoreName.path(url)) cannot be opened: there is no store class for the type '\(type)'. Known types "

@@ -3,6 +3,7 @@ enum UnsupportedOptions {
     /// What is told of an option that can be passed over.
     private static let harmless = [
         NSPersistentStoreDeferredLightweightMigrationOptionKey: "migrations are never deferred: all of it is done when the store is added",
+        NSPersistentStoreFileProtectionKey: "files are not encrypted on this system",
         NSValidateXMLStoreOption: "there are no XML stores",
         NSBinaryStoreSecureDecodingClasses: "there are no binary stores",
         NSBinaryStoreInsecureDecodingCompatibilityOption: "there are no binary stores",

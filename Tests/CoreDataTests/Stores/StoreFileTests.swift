@@ -340,4 +340,24 @@ import Testing
         let entries = coordinator.performAndWait { log.entries }
         #expect(entries == Array(0..<500))
     }
+
+    @Test(arguments: ["sqlite", "SQLITE"]) func aStoreIsDestroyedByItsTypeInAnyCase(type: String) throws {
+        let folder = try TemporaryFolder()
+        let url = folder.file("a.sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        let context = coordinator.newContext()
+        context.author("Ada")
+        try context.save()
+        try coordinator.destroyPersistentStore(at: url, ofType: type, options: nil)
+        #expect(coordinator.persistentStores.isEmpty)
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: [NSPersistentStoreFileProtectionKey: FileProtectionType.complete])
+        #expect(try coordinator.newContext().names().isEmpty)
+        #expect(errorThrown { try coordinator.destroyPersistentStore(at: url, ofType: "sql", options: nil) }?.code == 134000)
+        #expect(throws: (any Error).self) {
+            try coordinator.addPersistentStore(ofType: "sqlite", configurationName: nil, at: folder.file("b.sqlite"))
+        }
+    }
 }
