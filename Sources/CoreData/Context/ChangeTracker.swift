@@ -15,12 +15,16 @@ final class ChangeTracker {
     @exclusivity(unchecked) private(set) var unpropagated: [NSManagedObject] = []
     @exclusivity(unchecked) private var event = ContextEvent()
     private var lastSets = LastEventSets()
+    /// Whether observers are being told of an event.
+    var isTelling = false
+    /// Objects that had unsaved values before they changed in the present event, or in the one that is being told.
+    private var formerStates: [ObjectIdentifier: FormerState] = [:]
     /// Called before the first object joins an event.
     var eventBegins: () -> Void = {}
 
     var hasChanges: Bool { inserted.count + updated.count + deleted.count > 0 }
 
-    /// Whether a save would write anything.
+    /// Whether a save would write anything: nothing of new objects that were deleted, nor of what others have deleted.
     var hasChangesToWrite: Bool {
         inserted.count + updated.count > 0 || deleted.objects.contains { $0.flags.isDisjoint(with: [.discarded, .deletedElsewhere]) }
     }
@@ -47,6 +51,7 @@ final class ChangeTracker {
         unpropagated.removeAll()
         event = ContextEvent()
         lastSets = LastEventSets()
+        formerStates = [:]
     }
 
     /// Forgets objects that are no longer the context's, whose flags the caller changes.
@@ -308,6 +313,18 @@ extension ChangeTracker {
         event = ContextEvent()
         lastSets.forgetUnlessCurrent(inserted, updated)
         return EventChanges(ended, keepingProperties: keepingProperties)
+    }
+
+    func keepFormerState(of object: NSManagedObject) {
+        // One that was saved has none of its unsaved values left.
+        if object.hasChanges { formerStates[ObjectIdentifier(object)] = FormerState(of: object) }
+    }
+
+    func formerState(of object: NSManagedObject) -> FormerState? { formerStates[ObjectIdentifier(object)] }
+
+    /// Forgets what objects were that have not changed since the event that was told.
+    func forgetFormerStates() {
+        if !formerStates.isEmpty { formerStates = formerStates.filter { $0.value.object.flags.contains(.inEvent) } }
     }
 
     /// Remembers the sets of a notification, so that a save of just these objects need not hash them again.

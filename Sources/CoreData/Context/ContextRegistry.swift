@@ -78,6 +78,12 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
         context.flatMap { context in context.asOperation { object.fetchedPropertyValue(slot, in: context) } }
     }
 
+    override func keepFormerState(of object: NSManagedObject) { context?.changes.keepFormerState(of: object) }
+
+    override func formerState(of object: NSManagedObject) -> FormerState? { context?.changes.formerState(of: object) }
+
+    override var isTellingChanges: Bool { context?.changes.isTelling ?? false }
+
     override func noteChanged(_ object: NSManagedObject) { context?.noteChanged(object) }
 
     override func noteUntracked(_ object: NSManagedObject, slot: Int) { context?.journal?.noteUntracked(object, slot: slot) }

@@ -80,6 +80,9 @@ extension NSManagedObjectContext {
 
     private func postChanges() {
         guard let ended = changes.endEvent(keepingProperties: !listeners.isEmpty) else { return }
+        let wasTelling = changes.isTelling
+        changes.isTelling = true
+        defer { changes.isTelling = wasTelling }
         if ended.count > 0, ContextNotification.didChange.isWanted(forObjects: ended.count) {
             var userInfo: [AnyHashable: Any] = [NotificationKey.sourceContext.rawValue: self]
             if !ended.inserted.isEmpty {
@@ -102,6 +105,7 @@ extension NSManagedObjectContext {
             finishDiscarding(object)
         }
         ended.finish()
+        changes.forgetFormerStates()
     }
 
     /// A new object that was deleted leaves the context: at once, or with the end of the event in which it was deleted.

@@ -161,22 +161,6 @@ extension NSManagedObject {
         return result
     }
 
-    /// Persistent properties that changed since the last `processPendingChanges()`, with their current values (NSNull for nil). A changed
-    /// to-many relationship is read for it, any other is not.
-    public final func changedValuesForCurrentEvent() -> [String: Any] {
-        guard let eventMask = pending?.eventMask, flags.contains(.inEvent) else { return [:] }
-        var result: [String: Any] = [:]
-        for slot in layout.propertySlots where slot.isIn(eventMask) && !slot.isTransient && slot.kind != .fetched {
-            if slot.kind.isToMany, !isNewOrUnmanaged {
-                // One that is neither read nor changed is not read for this.
-                let state = extras?.toMany(slot.index)
-                if state?.isLoaded != true, state?.hasChanges != true { continue }
-            }
-            result[slot.name] = objectValue(slot.index) ?? NSNull()
-        }
-        return result
-    }
-
     /// The values that were last fetched or saved, NSNull for nil. Keys nil means all persistent properties.
     ///
     /// Fires a fault. Empty for an object that was never saved.

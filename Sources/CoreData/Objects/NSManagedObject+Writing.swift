@@ -53,10 +53,12 @@ extension NSManagedObject {
         }
     }
 
-    /// Loads the object before its first change: committed values are needed for conflicts and undo.
+    /// Loads the object before its first change: committed values are needed for conflicts and undo. What has unsaved values is remembered
+    /// as it is now.
     @inline(__always)
     final func prepareForChange() {
         if !flags.isDisjoint(with: .attention) { fireFault() }
+        if pendingReference != nil, !flags.contains(.inEvent) { registry?.keepFormerState(of: self) }
     }
 
     /// Remembers that a slot changed, and tells the context.

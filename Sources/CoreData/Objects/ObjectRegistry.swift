@@ -135,6 +135,15 @@ class ObjectRegistry: @unchecked Sendable {
     /// The value of a fetched property.
     func fetchedPropertyValue(of object: NSManagedObject, _ slot: Int) -> Any? { nil }
 
+    /// Remembers an object with unsaved values as it is, before it changes in a new event.
+    func keepFormerState(of object: NSManagedObject) {}
+
+    /// An object with unsaved values as it was when the present event began; nil where it had none.
+    func formerState(of object: NSManagedObject) -> FormerState? { nil }
+
+    /// Whether observers are being told of an event.
+    var isTellingChanges: Bool { false }
+
     /// Notes that an object changed.
     func noteChanged(_ object: NSManagedObject) {}
 
