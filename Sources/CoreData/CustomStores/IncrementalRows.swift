@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The records of an incremental store as rows: each request becomes a call of the store's class.
 final class IncrementalRows: SnapshotStore, @unchecked Sendable {
@@ -8,6 +9,8 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     private let layouts: ModelLayout
     /// The store that owns the rows.
     private unowned let store: NSIncrementalStore
+    /// The versions that rows were given here when they were saved: what the store counts is not known before they are read again.
+    private let ownVersions = Mutex<[RowReference: Int64]>([:])
 
     init(layouts: ModelLayout, store: NSIncrementalStore) {
         self.layouts = layouts
@@ -84,7 +87,9 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     }
 
     /// Asks the store for a record; nil when it has none.
-    private func readRow(_ reference: RowReference) throws -> Snapshot? {
+    ///
+    /// - Parameter publishes: whether other contexts find the row in the cache.
+    private func readRow(_ reference: RowReference, publishes: Bool = true) throws -> Snapshot? {
         let layout = layouts.layouts[reference.layoutIndex]
         let objectID = NSManagedObjectID(key: reference.key, layout: layout, store: store)
         let cache = rowCaches[layout.rootIndex]
@@ -108,7 +113,8 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
         }
         try builder.requireWholeRows()
         let snapshot = Snapshot(retaining: row)
-        cache.insert(builder.finish(), readAt: generation)
+        let pages = builder.finish()
+        if publishes { cache.insert(pages, readAt: generation) }
         return snapshot
     }
 
@@ -206,14 +212,55 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     }
 
     func save(_ batch: SaveBatch) throws -> SaveOutcome {
+        try checkConflicts(batch)
         let origin = batch.origin as? SaveOrigin
         let request = NSSaveChangesRequest(
             inserted: set(origin?.insertedObjects), updated: set(origin?.updatedObjects),
             deleted: set(origin?.deletedObjects), locked: set(origin?.checkedObjects))
         _ = try store.execute(request, with: origin?.context)
-        for change in batch.deletes { rowCaches[change.layout.rootIndex].remove(change.key) }
+        ownVersions.withLock { versions in
+            for change in batch.deletes {
+                rowCaches[change.layout.rootIndex].remove(change.key)
+                versions[Self.reference(change)] = nil
+            }
+        }
         return SaveOutcome(
             inserted: FetchedRows(batch.inserts.map(savedRow)), updated: FetchedRows(batch.updates.map(savedRow)))
+    }
+
+    private static func reference(_ change: RowChange) -> RowReference {
+        RowReference(key: change.key, layoutIndex: change.layout.index)
+    }
+
+    /// Compares what is to be written with what others have written since: through this coordinator, as the cache has it, and elsewhere, as
+    /// the store's class says.
+    ///
+    /// - Throws: `SaveConflicts`.
+    private func checkConflicts(_ batch: SaveBatch) throws {
+        var conflicts = SaveConflicts()
+        func check(_ changes: [RowChange], _ kind: SaveConflicts.RowConflict.Change) throws {
+            for (index, change) in changes.enumerated() {
+                guard let base = change.base else { continue }
+                let reference = Self.reference(change)
+                let ownVersion = ownVersions.withLock { $0[reference] }
+                if let saved = rowCaches[change.layout.rootIndex].snapshot(for: change.key), saved.version == ownVersion,
+                    saved.version != base.version, !base.hasSameValues(as: saved)
+                {
+                    conflicts.rows.append(SaveConflicts.RowConflict(change: kind, index: index, current: saved))
+                    continue
+                }
+                let current = try readRow(reference, publishes: false)
+                // What was saved here last is the newest, whatever number the store gives it.
+                if let current, base.version == current.version || base.version == ownVersion || base.hasSameValues(as: current) {
+                    continue
+                }
+                conflicts.rows.append(SaveConflicts.RowConflict(change: kind, index: index, current: current))
+            }
+        }
+        try check(batch.updates, .update)
+        try check(batch.deletes, .delete)
+        try check(batch.versionChecks, .check)
+        if !conflicts.rows.isEmpty { throw conflicts }
     }
 
     private func set(_ objects: [NSManagedObject]?) -> Set<NSManagedObject> { Set(objects ?? []) }
@@ -230,6 +277,7 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
             }
         }
         let snapshot = Snapshot(retaining: row)
+        ownVersions.withLock { $0[Self.reference(change)] = snapshot.version }
         rowCaches[change.layout.rootIndex].insert(builder.finish())
         return snapshot
     }
