@@ -34,6 +34,10 @@ extension SQLGenerator {
         case .length(let alias, let column):
             let text = SQLTerm(text: SQLText(self.column(alias, column.name)), kind: .string)
             return try calculation("length:", [text], kind: .int64, context)
+        case .numberText(let alias, let column, let slot):
+            let number = SQLTerm(text: SQLText(self.column(alias, column.name)), kind: slot.kind, slot: slot, isColumn: true)
+            guard let text = dialect.text(of: number, slot.kind) else { throw refuse(context, "'\(slot.name)' has no text") }
+            return SQLTerm(text: dialect.computed(text), kind: .string)
         case .toMany(let key, _, let slot, let mapping, let rest):
             if isAggregate { return try aggregate(ownerKey: key, mapping, slot: slot, rest: rest, context) }
             throw refuse(

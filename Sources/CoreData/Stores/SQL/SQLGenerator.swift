@@ -73,8 +73,10 @@ final class SQLGenerator {
         case row(alias: String, entity: SQLEntity)
         /// The entity of a row, or the entity's name.
         case entity(alias: String, entity: SQLEntity, isName: Bool)
-        /// `name.length`, where the name is a text: the one property of an attribute's value that SQL knows.
+        /// `name.length`, where the name is a text. SQL knows this property of an attribute's value, and the next.
         case length(alias: String, column: SQLColumn)
+        /// `number.stringValue`.
+        case numberText(alias: String, column: SQLColumn, slot: PropertySlot)
         /// A to-many relationship of the row with a key, and the rest of the path.
         case toMany(ownerKey: String, owner: SQLEntity, slot: PropertySlot, mapping: SQLToMany, rest: [String])
     }
@@ -119,7 +121,7 @@ final class SQLGenerator {
             }
             if isLast { return .column(alias: alias, column: column, slot: slot) }
             guard slot.kind == .toOne, let destination = mapping.entities[slot.destinationIndex] else {
-                if slot.kind == .string, path[(index + 1)...] == ["length"] { return .length(alias: alias, column: column) }
+                if let property = Self.property(path[(index + 1)...], ofValueIn: slot, column, alias) { return property }
                 throw refuse(
                     context, "'\(name)' of entity '\(owner.layout.name)' is an attribute and has no properties")
             }
@@ -140,6 +142,17 @@ final class SQLGenerator {
         return .row(alias: alias, entity: entity)
     }
 
+    /// A property of an attribute's value.
+    private static func property(
+        _ names: ArraySlice<String>, ofValueIn slot: PropertySlot, _ column: SQLColumn, _ alias: String
+    ) -> Destination? {
+        switch names {
+        case ["length"] where slot.kind == .string: .length(alias: alias, column: column)
+        case ["stringValue"] where slot.kind.isNumber || slot.kind == .boolean: .numberText(alias: alias, column: column, slot: slot)
+        default: nil
+        }
+    }
+
     /// The composite attribute, or the element of one, that names lead to.
     private func element(_ names: [String], of owner: SQLEntity, alias: String, _ context: RequestPart) throws -> Destination {
         let layout = owner.layout
@@ -147,10 +160,10 @@ final class SQLGenerator {
         if let slot = layout.slotByPath[names.joined(separator: ".")], let column = owner.columns[slot] {
             return .column(alias: alias, column: column, slot: layout.slots[slot])
         }
-        if names.last == "length", let slot = layout.slotByPath[names.dropLast().joined(separator: ".")],
-            let column = owner.columns[slot], layout.slots[slot].kind == .string
+        if let slot = layout.slotByPath[names.dropLast().joined(separator: ".")], let column = owner.columns[slot],
+            let property = Self.property(names.suffix(1), ofValueIn: layout.slots[slot], column, alias)
         {
-            return .length(alias: alias, column: column)
+            return property
         }
         throw refuse(
             context, "the composite attribute '\(names[0])' has no element '\(names.dropFirst().joined(separator: "."))'")
