@@ -187,7 +187,9 @@ struct MemoryKeys {
         if path.contains(where: { $0.hasPrefix("@") }) { return nil }
         if owner.composite(at: path) != nil || owner.slotByPath[path.joined(separator: ".")] != nil { return nil }
         // `city.length` is the length of a text, `number.stringValue` the text of a number.
-        if let name = path.last, ["length", "stringValue"].contains(name), owner.slotByPath[path.dropLast().joined(separator: ".")] != nil { return nil }
+        if let name = path.last, ["length", "stringValue"].contains(name), owner.slotByPath[path.dropLast().joined(separator: ".")] != nil {
+            return nil
+        }
         throw CoreDataErrors.unanswerable(
             context.text, by: judge,
             "the composite attribute '\(path[0])' of entity '\(owner.name)' has no element '\(path.dropFirst().joined(separator: "."))'")
