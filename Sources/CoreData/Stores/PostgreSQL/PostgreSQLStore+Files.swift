@@ -24,7 +24,10 @@ extension PostgreSQLStore {
         if flag(options, givenTablesOption) { throw GivenTables.metadataRefusal(at: url.withoutPassword) }
         try withConnection(at: url, options, isReadOnly: false) { connection, address in
             try connection.transaction {
-                guard let old = try PostgreSQLMetadata.read(connection, schema: address.schema) else { throw noStore(address) }
+                guard try PostgreSQLMetadata.read(connection, schema: address.schema) != nil else { throw noStore(address) }
+                // Read again under a lock: a migration may have ended since.
+                var old: [String: Any] = [:]
+                try connection.execute(PostgreSQLMetadata.locked) { old = try PostgreSQLMetadata.metadata(of: PostgreSQLRow(row: $0)) }
                 try connection.execute(PostgreSQLMetadata.update(self.metadata(metadata, replacing: old)))
             }
         }

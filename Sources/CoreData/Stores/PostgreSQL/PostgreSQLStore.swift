@@ -32,15 +32,15 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     private let metadataChanges = MetadataChanges()
     /// Whether others have made the tables: nothing is made in the schema then.
     let hasGivenTables: Bool
-    /// The URL with the password, which nobody is shown.
-    private let address: Result<PostgreSQLAddress, any Error>
+    /// The URL with the password, which nobody is shown, and the one that everybody is shown.
+    private let place: Mutex<(address: Result<PostgreSQLAddress, any Error>, publicURL: URL)>
 
     required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
         options: [AnyHashable: Any]? = nil
     ) {
         hasGivenTables = Self.flag(options, Self.givenTablesOption)
-        address = Result { try PostgreSQLAddress(url, options: options) }
+        place = Mutex((Result { try PostgreSQLAddress(url, options: options) }, url.withoutPassword))
         super.init(
             persistentStoreCoordinator: root, configurationName: name, at: url.withoutPassword, options: options)
     }
@@ -86,7 +86,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     }
 
     override func loadMetadata() throws {
-        let configuration = try Self.configuration(address.get(), options, isReadOnly: isReadOnly)
+        let configuration = try Self.configuration(place.withLock { $0.address }.get(), options, isReadOnly: isReadOnly)
         let pool = try PostgreSQLPool(configuration)
         let loaded: [String: Any]
         do {
@@ -224,9 +224,20 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     }
 
     override func reconnect() throws {
+        let former = place.withLock { $0 }
+        if let url, url != former.publicURL {
+            // The store was given another URL, which may have a password.
+            place.withLock { $0 = (Result { try PostgreSQLAddress(url, options: options) }, url.withoutPassword) }
+            self.url = url.withoutPassword
+        }
         close()
-        try loadMetadata()
-        try prepareForRequests()
+        do {
+            try loadMetadata()
+            try prepareForRequests()
+        } catch {
+            place.withLock { $0 = former }
+            throw error
+        }
         listen()
     }
 

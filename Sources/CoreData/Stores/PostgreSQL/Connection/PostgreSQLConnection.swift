@@ -60,7 +60,7 @@ final class PostgreSQLConnection {
             return Array(counts[opening.count..<(counts.count - 1)])
         } catch {
             // What failed may have left the transaction open.
-            if wire.isUsable { try? wire.run("ROLLBACK") }
+            rollBack()
             throw error
         }
     }

@@ -22,8 +22,9 @@ extension WireError {
     /// Whether a connection that could not be made may be made later: the server is not there, goes down, comes up, or has too many.
     var isUnreachable: Bool {
         switch sqlState {
-        case nil, "57P01"?, "57P02"?, "57P03"?, "53300"?: isConnectionLost
-        default: false
+        case nil, "57P01"?, "57P02"?, "57P03"?, "57P05"?, "53300"?: isConnectionLost
+        // Poolers whose server is not there.
+        default: isConnectionLost && sqlState?.hasPrefix("08") == true
         }
     }
 

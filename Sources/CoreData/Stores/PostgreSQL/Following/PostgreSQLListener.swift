@@ -119,6 +119,7 @@ final class PostgreSQLListener: @unchecked Sendable {
     private func lookUp(_ connection: PostgreSQLConnection, _ known: inout Int64?) throws {
         let last = try PostgreSQLTransactions.last(connection)
         defer { known = last }
-        if let known, last > known { onChange(last, true) }
+        // A smaller number is that of a restored database, or of a standby that lagged.
+        if let known, last != known { onChange(last, true) }
     }
 }
