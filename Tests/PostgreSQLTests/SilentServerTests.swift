@@ -62,6 +62,12 @@ struct SilentServerTests {
         try connection.transaction {
             try connection.liftTimeLimit()
             try connection.execute(WireStatement("SELECT pg_sleep(0.6)"))
+            // Whoever is gone does not keep its locks for hours.
+            var settings: [String?] = []
+            try connection.execute(
+                WireStatement("SELECT current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout')")
+            ) { row in settings = [PostgreSQLRow(row: row).string(0), PostgreSQLRow(row: row).string(1)] }
+            #expect(settings == ["0", "10min"])
         }
         #expect(connection.wire.longestSilence == 0.4)
         let error = try #require(throws: WireError.self) { try connection.execute(WireStatement("SELECT pg_sleep(0.6)")) }

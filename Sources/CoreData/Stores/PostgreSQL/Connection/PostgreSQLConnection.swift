@@ -173,8 +173,13 @@ struct PostgreSQLSettings: Sendable {
     /// Seconds that a server may be silent which ends statements by itself: beyond, it is gone, or what it says does not arrive.
     var longestSilence: Double { statementTimeout + min(Self.longestWay, statementTimeout) }
 
-    /// For a transaction that works on all rows, and so may take as long as it takes.
-    fileprivate static let withoutTimeLimit = "SET LOCAL statement_timeout TO 0; SET LOCAL idle_in_transaction_session_timeout TO 0"
+    /// For a transaction that works on all rows, and so may take as long as it takes. The locks of a program that is gone end with its
+    /// connection, which the server finds out by itself: by the silence of its host, or because no statement comes for minutes.
+    fileprivate static let withoutTimeLimit = [
+        "statement_timeout TO 0", "idle_in_transaction_session_timeout TO '10min'", "tcp_keepalives_idle TO 60",
+        "tcp_keepalives_interval TO 10",
+        "tcp_keepalives_count TO 3",
+    ].map { "SET LOCAL " + $0 }.joined(separator: "; ")
 
     /// The statements that set a connection, or a transaction.
     func list(isLocal: Bool) -> [String] {
