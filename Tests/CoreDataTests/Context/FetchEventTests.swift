@@ -130,7 +130,8 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
         #expect(log.count == 1)
     }
 
-    @Test("91, 341: a fetch without pending changes leaves them alone", arguments: Form.allCases)
+    // An asynchronous one ends in a turn of the queue of its own, which processes what is pending.
+    @Test("91, 341: a fetch without pending changes leaves them alone", arguments: Form.allCases.filter { $0 != .asynchronous })
     func aFetchWithoutPendingChangesLeavesThemAlone(form: Form) throws {
         let log = eventLog()
         context.delete(box)
