@@ -77,14 +77,19 @@ struct PostgreSQLCatalog: Sendable {
             catalog.trigrams = PostgreSQLRow(row: row).string(0)
         }
         if catalog.types[PostgreSQLHousekeeping.entityTable] != nil {
-            try connection.execute(
-                WireStatement("SELECT name, number FROM \(PostgreSQLHousekeeping.entityTable)")
-            ) { row in
-                let row = PostgreSQLRow(row: row)
-                if let name = row.string(0) { catalog.entityNumbers[name] = Int(row.int64(1)) }
-            }
+            catalog.entityNumbers = try entityNumbers(connection)
         }
         return catalog
+    }
+
+    /// The entity numbers of the store in the schema that statements work in, by the entities' names.
+    static func entityNumbers(_ connection: PostgreSQLConnection) throws -> [String: Int] {
+        var numbers: [String: Int] = [:]
+        try connection.execute(WireStatement("SELECT name, number FROM \(PostgreSQLHousekeeping.entityTable)")) { row in
+            let row = PostgreSQLRow(row: row)
+            if let name = row.string(0) { numbers[name] = Int(row.int64(1)) }
+        }
+        return numbers
     }
 
     /// The columns of each table.

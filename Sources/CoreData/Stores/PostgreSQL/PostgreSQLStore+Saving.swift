@@ -56,7 +56,11 @@ extension PostgreSQLStore {
                         metadataWasWritten(in: session.identifier)
                         return whenCommitted(session)
                     }
+                } else if backend.pool.watch.isOutdated(error) {
+                    // Says so where the tables are others, too.
+                    try compareContents(backend)
                 } else if !error.isTransient && !(error.isConnectionLost && !error.isSilence && attempt == 1) {
+                    if backend.pool.watch.isConcerned(by: error) { try compareContents(backend) }
                     throw failure(error)
                 }
                 guard mayRepeat(), attempt < Self.mostAttempts else { throw failure(error) }
@@ -65,6 +69,11 @@ extension PostgreSQLStore {
                 Thread.sleep(forTimeInterval: Double.random(in: 0.002...0.02) * Double(attempt * attempt))
             }
         }
+    }
+
+    /// Compares what the store holds with what it held. What the server cannot say is no reason to stop.
+    private func compareContents(_ backend: PostgreSQLBackend) throws {
+        do { try backend.pool.withWire { try backend.pool.watch.check($0) } } catch is WireError {}
     }
 
     /// Whether a save whose connection was lost during the commit was committed.

@@ -74,7 +74,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     }
 
     /// The entities that the store holds.
-    func heldEntities() throws -> (model: NSManagedObjectModel, entities: [NSEntityDescription]) {
+    func heldEntities() throws -> (model: NSManagedObjectModel, held: HeldEntities) {
         guard let model = modelLayout?.model else {
             throw CoreDataErrors.make(.persistentStoreOpen, "The store \(StoreName.path(url)) belongs to no coordinator and has no model.")
         }
@@ -82,7 +82,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         guard let held = model.heldEntities(forConfigurationName: name) else {
             throw CoreDataErrors.unknownConfiguration(configurationName, among: model.configurations, type: type, url: url)
         }
-        return (model, held.entities)
+        return (model, held)
     }
 
     override func loadMetadata() throws {
@@ -117,9 +117,9 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     private func metadata(of connection: PostgreSQLConnection, _ pool: PostgreSQLPool) throws -> [String: Any] {
         let schema = pool.configuration.address.schema
         if hasGivenTables {
-            let (model, entities) = try heldEntities()
+            let (model, held) = try heldEntities()
             let given = try GivenTables.metadata(connection, schema: schema)
-            return PostgreSQLMetadata.make(for: entities, of: model).merging(given) { $1 }
+            return PostgreSQLMetadata.make(for: held.entities, of: model).merging(given) { $1 }
         }
         if let metadata = try PostgreSQLMetadata.read(connection, schema: schema) {
             try updateFunctions(PostgreSQLFunctionUpdate(connection: connection, schema: schema))
@@ -130,14 +130,14 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
                 .persistentStoreOpen,
                 "There is no store at \(StoreName.path(url)), and NSReadOnlyPersistentStoreOption forbids making one.")
         }
-        let (model, entities) = try heldEntities()
-        let mapping = try makeMapping(entities: entities, numbers: [:], PostgreSQLDialect(for: connection))
+        let (model, held) = try heldEntities()
+        let mapping = try makeMapping(entities: held.entities, numbers: [:], PostgreSQLDialect(for: connection))
         return try connection.transaction {
             try PostgreSQLSchemaLock.take(connection, schema: schema)
             // Another program may have been faster.
             if let metadata = try PostgreSQLMetadata.read(connection, schema: schema) { return metadata }
             try PostgreSQLSchema(mapping: mapping, schema: schema).create(connection)
-            let metadata = PostgreSQLMetadata.make(for: entities, of: model)
+            let metadata = PostgreSQLMetadata.make(for: held.entities, of: model)
             try PostgreSQLMetadata.insert(metadata, model: model, in: connection)
             sayWhatIsOmitted(mapping)
             return metadata
@@ -189,10 +189,14 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     /// Looks whether the tables are those of the model. Called when the metadata was found to fit it.
     override func prepareForRequests() throws {
         guard let pool = opening.withLock({ $0.backend == nil ? $0.pool : nil }) else { return }
-        let (_, entities) = try heldEntities()
+        let (_, held) = try heldEntities()
         let backend = try pool.withConnection(repeats: true) { connection in
             let catalog = try PostgreSQLCatalog.read(connection, schema: pool.configuration.address.schema)
-            return hasGivenTables ? try givenBackend(pool, catalog, entities, connection) : try ownBackend(pool, catalog, entities)
+            if hasGivenTables { return try givenBackend(pool, catalog, held.entities, connection) }
+            let backend = try ownBackend(pool, catalog, held.entities)
+            let versions = Self.flag(options, NSIgnorePersistentStoreVersioningOption) ? nil : held.versions
+            try pool.watch.begin(StoreContents(versions: versions, mapping: backend.mapping), connection)
+            return backend
         }
         opening.withLock { opening in if opening.backend == nil { opening.backend = backend } }
         // What the coordinator has set is that of the model, which is not kept.
@@ -270,7 +274,10 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     /// Called on the listener's thread, which waits for nobody.
     private func wasChanged(byOthers: Bool) {
         guard let coordinator = persistentStoreCoordinator, let url else { return }
-        if byOthers { othersChanged?() }
+        if byOthers {
+            openPool?.watch.expire()
+            othersChanged?()
+        }
         NotificationCenter.default.post(
             name: .NSPersistentStoreRemoteChange, object: coordinator,
             userInfo: [NSStoreUUIDKey: identifier ?? "", NSPersistentStoreURLKey: url])
@@ -340,7 +347,9 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     /// - Parameter read: runs statements, of which the last gives the metadata that the store has now, and keeps others from changing them.
     func metadataStatements(in transaction: UUID, after first: [WireStatement] = [], _ read: StatementReader) throws -> [WireStatement] {
         var current: [String: Any]?
-        try read(first + [PostgreSQLMetadata.locked]) { index, row in
+        // Behind the lock, beside which nobody migrates the store.
+        let comparison = openPool?.watch.comparison.map { [$0] } ?? []
+        try read(first + [PostgreSQLMetadata.locked] + comparison) { index, row in
             if index == first.count { current = try PostgreSQLMetadata.metadata(of: PostgreSQLRow(row: row)) }
         }
         guard let metadata = metadataChanges.write(over: current, in: transaction) else { return [] }
@@ -357,36 +366,23 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     func saveMetadata(beforeCommit others: () throws -> Void) throws {
         try requireWritable()
         if hasGivenTables { throw GivenTables.metadataRefusal(at: url) }
+        let pool = try backend().pool
         let transaction = UUID()
-        try backend().pool.withConnection { connection in
-            try connection.transaction {
-                let statements = try metadataStatements(in: transaction) { _ = try connection.executeAll($0, rows: $1) }
-                _ = try connection.executeAll(statements)
-                try others()
+        func write() throws {
+            try pool.withWire { connection in
+                try connection.transaction {
+                    let statements = try metadataStatements(in: transaction) { _ = try connection.executeAll($0, rows: $1) }
+                    _ = try connection.executeAll(statements)
+                    try others()
+                }
             }
         }
+        do {
+            do { try write() } catch let error as WireError where pool.watch.isOutdated(error) {
+                try pool.withWire { try pool.watch.check($0) }
+                try write()
+            }
+        } catch let error as WireError { throw error.cocoaError(store: url) }
         metadataWasWritten(in: transaction)
-    }
-
-    // MARK: - Options
-
-    static func configuration(
-        _ address: PostgreSQLAddress, _ options: [AnyHashable: Any]?, isReadOnly: Bool
-    ) throws -> PostgreSQLPool.Configuration {
-        var configuration = PostgreSQLPool.Configuration(address: address, isReadOnly: isReadOnly, timeout: 30)
-        configuration.hasGivenTables = flag(options, givenTablesOption)
-        if let seconds = timeout(options) {
-            configuration.timeout = min(max(PostgreSQLSettings.shortestTimeout, seconds), PostgreSQLSettings.longestTimeout)
-        }
-        if let size = try mostConnections(options) { configuration.maximumConnections = size }
-        if let provider = options?[PasswordClosure.option] {
-            guard let provider = provider as? any PasswordProvider else {
-                throw CoreDataErrors.make(
-                    .persistentStoreOpen,
-                    "The option \(PasswordClosure.option) must be an NSPostgreSQLPasswordProvider, not \(Swift.type(of: provider)).")
-            }
-            configuration.password = { try provider.password() }
-        }
-        return configuration
     }
 }

@@ -6,17 +6,11 @@ import Synchronization
 /// SQLite counts the changes of a schema in the file. Writers look at the count in each transaction. Readers look where SQLite had to
 /// prepare a statement anew, which it tells for nothing, and where a statement fails.
 final class SchemaWatch: Sendable {
-    private struct Contents: Sendable {
-        /// The versions of the entities; nil where they do not matter.
-        let versions: HeldVersions?
-        let entityNumbers: [String: Int]
-    }
-
     private struct State: Sendable {
         /// The count at which the store was last found to be the one that was opened.
         var version: Int64?
         /// Nil until the store is ready for requests.
-        var contents: Contents?
+        var contents: StoreContents?
     }
 
     private let state = Mutex(State())
@@ -31,8 +25,7 @@ final class SchemaWatch: Sendable {
     ///
     /// - Parameter versions: those of the entities; nil where a store of any version will do.
     func begin(versions: HeldVersions?, mapping: SQLMapping) {
-        let numbers = mapping.entities.compactMap { entity in entity.map { ($0.layout.name, $0.number) } }
-        let contents = Contents(versions: versions, entityNumbers: Dictionary(numbers, uniquingKeysWith: { first, _ in first }))
+        let contents = StoreContents(versions: versions, mapping: mapping)
         state.withLock { $0.contents = contents }
     }
 
@@ -52,22 +45,13 @@ final class SchemaWatch: Sendable {
 
     private static func version(_ connection: SQLiteConnection) throws -> Int64? { try connection.integer("PRAGMA schema_version") }
 
-    private static func require(_ contents: Contents, _ metadata: [String: Any], _ connection: SQLiteConnection) throws {
-        if let versions = contents.versions, let hashes = StoreMetadataHashes.hashes(in: metadata), !versions.fit(hashes) {
-            throw refusal("was brought to another version of the model", metadata, connection)
-        }
-        var isNumberedOtherwise = false
+    private static func require(_ contents: StoreContents, _ metadata: [String: Any], _ connection: SQLiteConnection) throws {
+        var numbers: [String: Int] = [:]
         try connection.query("SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY") { row in
-            if let number = row.string(0).flatMap({ contents.entityNumbers[$0] }), number != row.int64(1) { isNumberedOtherwise = true }
+            if let name = row.string(0) { numbers[name] = Int(row.int64(1)) }
         }
-        if isNumberedOtherwise { throw refusal("was given other numbers of entities", metadata, connection) }
-    }
-
-    private static func refusal(_ change: String, _ metadata: [String: Any], _ connection: SQLiteConnection) -> NSError {
-        CoreDataErrors.make(
-            .persistentStoreIncompatibleVersionHash,
-            "The store at \(connection.path) \(change) by somebody else while it was open here: it is neither read nor written any more.",
-            recovery: "Remove it from the coordinator. Add it again with the version of the model that it has now.",
-            userInfo: ["NSFilePath": connection.path, "metadata": metadata])
+        guard let change = contents.change(metadata, numbers: numbers) else { return }
+        throw StoreContents.refusal(
+            "The store at \(connection.path)", change, userInfo: ["NSFilePath": connection.path, "metadata": metadata])
     }
 }

@@ -6,6 +6,8 @@ final class PostgreSQLConnection {
     private let settings: PostgreSQLSettings
     /// Whether a pooler may give each transaction another server process, which knows nothing of what was set before.
     let isPooled: Bool
+    /// Looks whether others have changed what the tables are.
+    var watch: PostgreSQLSchemaWatch?
     private(set) var isInTransaction = false {
         didSet { if !isInTransaction, wire.longestSilence == nil { wire.longestSilence = settings.longestSilence } }
     }
@@ -43,14 +45,56 @@ final class PostgreSQLConnection {
     /// - Returns: how many rows it wrote or gave.
     @discardableResult
     func execute(_ statement: WireStatement, rows: (WireRow) throws -> Void = { _ in }) throws -> Int {
-        if !isPooled || isInTransaction { return try wire.execute(statement, rows: rows) }
-        return try executeAll([statement]) { try rows($1) }[0]
+        if isInTransaction || !isPooled && watch == nil { return try wire.execute(statement, rows: rows) }
+        guard let watch else { return try runInTransaction([statement]) { try rows($1) }[0] }
+        return try watched([statement], by: watch) { try rows($1) }[0]
     }
 
     /// Runs several statements in one round trip, and in one transaction where none is open.
     @discardableResult
     func executeAll(_ statements: [WireStatement], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
-        if isInTransaction || !isPooled && statements.count == 1 { return try wire.executeAll(statements, rows: rows) }
+        if isInTransaction { return try wire.executeAll(statements, rows: rows) }
+        guard let watch else { return try runInTransaction(statements, rows: rows) }
+        return try watched(statements, by: watch, rows: rows)
+    }
+
+    /// Runs statements outside of a transaction, and behind them now and then one that shows whether the tables are still the same.
+    private func watched(
+        _ statements: [WireStatement], by watch: PostgreSQLSchemaWatch, rows: (Int, WireRow) throws -> Void
+    ) throws -> [Int] {
+        guard watch.claim() else {
+            do { return try runInTransaction(statements, rows: rows) } catch let error as WireError {
+                throw try explanation(of: error, watch)
+            }
+        }
+        var mark: String?
+        let counts: [Int]
+        do {
+            counts = try runInTransaction(statements + [PostgreSQLSchemaWatch.question]) { index, row in
+                if index == statements.count { mark = PostgreSQLRow(row: row).string(0) } else { try rows(index, row) }
+            }
+        } catch {
+            watch.expire()
+            if let error = error as? WireError { throw try explanation(of: error, watch) }
+            throw error
+        }
+        try watch.take(mark, self)
+        return Array(counts.dropLast())
+    }
+
+    /// The same error, unless it comes of other tables than there were.
+    private func explanation(of error: WireError, _ watch: PostgreSQLSchemaWatch) throws -> WireError {
+        guard watch.isConcerned(by: error) else { return error }
+        self.watch = nil
+        defer { self.watch = watch }
+        // What cannot be found out changes nothing about what has failed.
+        do { try watch.check(self) } catch is WireError {}
+        return error
+    }
+
+    /// Runs statements outside of a transaction, in one of their own.
+    private func runInTransaction(_ statements: [WireStatement], rows: (Int, WireRow) throws -> Void) throws -> [Int] {
+        if !isPooled, statements.count == 1 { return [try wire.execute(statements[0]) { try rows(0, $0) }] }
         let opening = beginning()
         let all = opening + statements + [WireStatement("COMMIT")]
         do {

@@ -19,6 +19,8 @@ final class PostgreSQLPool: @unchecked Sendable {
     let configuration: Configuration
     /// Names the store that the pool serves, among all of all programs: what it commits is told apart from what others commit.
     let sender = UUID().uuidString.lowercased()
+    /// Looks whether others have migrated the store, once it is ready for requests.
+    let watch: PostgreSQLSchemaWatch
     private let driver: any DatabaseDriver.Type
     private let condition = NSCondition()
     private var idle: [PostgreSQLConnection] = []
@@ -29,6 +31,7 @@ final class PostgreSQLPool: @unchecked Sendable {
 
     init(_ configuration: Configuration) throws {
         self.configuration = configuration
+        watch = PostgreSQLSchemaWatch(schema: configuration.address.schema, url: configuration.address.publicURL)
         driver = try DatabaseDrivers.driver()
     }
 
@@ -155,6 +158,7 @@ final class PostgreSQLPool: @unchecked Sendable {
         while true {
             do {
                 let connection = try PostgreSQLConnection(connectWire(), settings)
+                if !configuration.hasGivenTables { connection.watch = watch }
                 condition.withLock { wasConnected = true }
                 return connection
             } catch let error as WireError {

@@ -8,25 +8,34 @@ enum PostgreSQLTransactions {
     /// Takes the next number, records the transaction and tells who listens: the save's UUID, its author, the context's name and who saves.
     ///
     /// The row with the last number stays locked until the commit, so that numbers are in the order of commits.
-    static let record = """
-        WITH n AS (UPDATE \(PostgreSQLHousekeeping.storeTable) SET last_transaction = last_transaction + 1 RETURNING last_transaction), \
+    private static func record(where condition: String) -> String {
+        """
+        WITH n AS (UPDATE \(PostgreSQLHousekeeping.storeTable) SET last_transaction = last_transaction + 1\(condition) RETURNING last_transaction), \
         t AS (INSERT INTO \(PostgreSQLHousekeeping.transactionTable) (number, save, at, author, context_name) \
         SELECT n.last_transaction, $1, clock_timestamp(), $2, $3 FROM n RETURNING number) \
         SELECT t.number, pg_notify(\(channel), t.number::text || ' ' || $4) FROM t
         """
+    }
 
-    /// The number of the transaction that `record` has recorded.
+    private static let record = record(where: "")
+    private static let recordWithMark = record(where: " WHERE \(PostgreSQLSchemaWatch.condition("$5"))")
+
+    /// The number of the transaction that was recorded.
     static func number(_ row: WireRow) -> Int64 { PostgreSQLRow(row: row).int64(0) }
 
     /// The statement that records a transaction.
-    static func recording(_ save: UUID, author: String?, contextName: String?, sender: String) -> WireStatement {
+    ///
+    /// - Parameter mark: fails where the model of the store was replaced since it had this mark; nil to record in any case.
+    static func recording(_ save: UUID, author: String?, contextName: String?, sender: String, mark: String? = nil) -> WireStatement {
         var arguments = WireArguments()
         arguments.append(WireType.uuid) { bytes in withUnsafeBytes(of: save.uuid) { bytes.append($0.bindMemory(to: UInt8.self)) } }
         for text in [author, contextName] {
             if let text, !text.contains("\0") { arguments.append(text: text) } else { arguments.appendNull(WireType.text) }
         }
         arguments.append(text: sender)
-        return WireStatement(record, arguments, isKept: true)
+        guard let mark else { return WireStatement(record, arguments, isKept: true) }
+        arguments.append(text: mark)
+        return WireStatement(recordWithMark, arguments, isKept: true)
     }
 
     /// The author of a row that keeps a save from being committed whose connection was lost.
@@ -113,10 +122,13 @@ extension PostgreSQLStore {
             if hasChangedMetadata { throw GivenTables.metadataRefusal(at: url) }
             return last
         }
+        let pool = try backend().pool
+        // Metadata may replace the model; who writes them has compared the mark.
+        let mark = hasChangedMetadata ? nil : pool.watch.mark
         if hasChangedMetadata { last = try metadataStatements(in: transaction, after: last, read) }
         last.append(
             PostgreSQLTransactions.recording(
-                transaction, author: author.transactionAuthor, contextName: author.contextName, sender: try backend().pool.sender))
+                transaction, author: author.transactionAuthor, contextName: author.contextName, sender: pool.sender, mark: mark))
         return last
     }
 }
