@@ -9,16 +9,36 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     private let layouts: ModelLayout
     /// The store that owns the rows.
     private unowned let store: NSIncrementalStore
-    /// The versions that rows were given here when they were saved: what the store counts is not known before they are read again.
-    private let ownVersions = Mutex<[RowReference: Int64]>([:])
+    /// A row as it was saved here last.
+    private struct SavedVersion {
+        /// What the row counts here.
+        let own: Int64
+        /// What the store's class said of it before; nil for a new row.
+        let former: Int64?
+
+        /// Whether the store's class, which is not asked behind a save, may give this number to what was saved. One that counts states gives the
+        /// next one; larger numbers are no counts, but times for example.
+        func mayBe(_ version: Int64) -> Bool {
+            if version > Self.largestCount { return true }
+            return former.map { $0...($0 + 1) ~= version } ?? (0...1 ~= version)
+        }
+
+        private static let largestCount: Int64 = 1_000_000
+    }
+
+    /// Guards what rows were saved here.
+    private let savedVersions = Mutex<[RowReference: SavedVersion]>([:])
 
     init(layouts: ModelLayout, store: NSIncrementalStore) {
         self.layouts = layouts
         self.store = store
-        rowCaches = layouts.layouts.map { _ in RowCache() }
+        // Numbers that are counted here and those of the store do not say which of two rows is newer.
+        rowCaches = layouts.layouts.map { _ in RowCache(ordersVersions: false) }
     }
 
     var needsObjects: Bool { true }
+
+    var computesDictionaries: Bool { true }
 
     // MARK: - Fetching
 
@@ -212,20 +232,32 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     }
 
     func save(_ batch: SaveBatch) throws -> SaveOutcome {
-        try checkConflicts(batch)
+        try write(batch, over: checkConflicts(batch))
+    }
+
+    func save(_ batch: SaveBatch, beforeCommit others: () throws -> Void) throws -> SaveOutcome {
+        // A conflict leaves the other stores alone.
+        let versions = try checkConflicts(batch)
+        try others()
+        return try write(batch, over: versions)
+    }
+
+    /// - Parameter versions: what the store said of the rows.
+    private func write(_ batch: SaveBatch, over versions: [RowReference: Int64]) throws -> SaveOutcome {
         let origin = batch.origin as? SaveOrigin
         let request = NSSaveChangesRequest(
             inserted: set(origin?.insertedObjects), updated: set(origin?.updatedObjects),
             deleted: set(origin?.deletedObjects), locked: set(origin?.checkedObjects))
         _ = try store.execute(request, with: origin?.context)
-        ownVersions.withLock { versions in
+        savedVersions.withLock { versions in
             for change in batch.deletes {
                 rowCaches[change.layout.rootIndex].remove(change.key)
                 versions[Self.reference(change)] = nil
             }
         }
         return SaveOutcome(
-            inserted: FetchedRows(batch.inserts.map(savedRow)), updated: FetchedRows(batch.updates.map(savedRow)))
+            inserted: FetchedRows(batch.inserts.map { savedRow($0, nil) }),
+            updated: FetchedRows(batch.updates.map { savedRow($0, versions[Self.reference($0)]) }))
     }
 
     private static func reference(_ change: RowChange) -> RowReference {
@@ -235,25 +267,27 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     /// Compares what is to be written with what others have written since: through this coordinator, as the cache has it, and elsewhere, as
     /// the store's class says.
     ///
+    /// - Returns: the versions that the store gives the rows.
     /// - Throws: `SaveConflicts`.
-    private func checkConflicts(_ batch: SaveBatch) throws {
+    private func checkConflicts(_ batch: SaveBatch) throws -> [RowReference: Int64] {
+        var versions: [RowReference: Int64] = [:]
         var conflicts = SaveConflicts()
         func check(_ changes: [RowChange], _ kind: SaveConflicts.RowConflict.Change) throws {
             for (index, change) in changes.enumerated() {
                 guard let base = change.base else { continue }
                 let reference = Self.reference(change)
-                let ownVersion = ownVersions.withLock { $0[reference] }
-                if let saved = rowCaches[change.layout.rootIndex].snapshot(for: change.key), saved.version == ownVersion,
+                let last = savedVersions.withLock { $0[reference] }
+                if let saved = rowCaches[change.layout.rootIndex].snapshot(for: change.key), saved.version == last?.own,
                     saved.version != base.version, !base.hasSameValues(as: saved)
                 {
                     conflicts.rows.append(SaveConflicts.RowConflict(change: kind, index: index, current: saved))
                     continue
                 }
                 let current = try readRow(reference, publishes: false)
-                // What was saved here last is the newest, whatever number the store gives it.
-                if let current, base.version == current.version || base.version == ownVersion || base.hasSameValues(as: current) {
-                    continue
-                }
+                versions[reference] = current?.version
+                if let current, base.version == current.version || base.hasSameValues(as: current) { continue }
+                // Values that the store has made of what was saved here last are no conflict.
+                if let current, let last, base.version == last.own, last.mayBe(current.version) { continue }
                 conflicts.rows.append(SaveConflicts.RowConflict(change: kind, index: index, current: current))
             }
         }
@@ -261,12 +295,13 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
         try check(batch.deletes, .delete)
         try check(batch.versionChecks, .check)
         if !conflicts.rows.isEmpty { throw conflicts }
+        return versions
     }
 
     private func set(_ objects: [NSManagedObject]?) -> Set<NSManagedObject> { Set(objects ?? []) }
 
     /// The row as it was just written, without asking the store again.
-    private func savedRow(_ change: RowChange) -> Snapshot {
+    private func savedRow(_ change: RowChange, _ former: Int64?) -> Snapshot {
         var builder = RowPageBuilder(layout: change.layout, expectedRows: 1)
         let row = builder.appendRow(key: change.key, version: (change.base?.version ?? 0) + 1)
         for slot in 0..<change.layout.storedCount {
@@ -277,7 +312,7 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
             }
         }
         let snapshot = Snapshot(retaining: row)
-        ownVersions.withLock { $0[Self.reference(change)] = snapshot.version }
+        savedVersions.withLock { $0[Self.reference(change)] = SavedVersion(own: snapshot.version, former: former) }
         rowCaches[change.layout.rootIndex].insert(builder.finish())
         return snapshot
     }

@@ -196,4 +196,97 @@ private final class SharedRecordStore: NSIncrementalStore, @unchecked Sendable {
         try desk.second.save()
         #expect(try desk.values().isEmpty)
     }
+
+    @Test("208: a row that one has saved oneself is none of one's own for ever", arguments: [false, true])
+    func aRowOfOnesOwnThatOthersHaveChangedIsAConflict(wasUpdated: Bool) throws {
+        let desk = try Desk(Place(countsVersions: true, isShared: false))
+        let new = NSEntityDescription.insertNewObject(forEntityName: "Item", into: desk.first)
+        new.setValue("a", forKey: "name")
+        try desk.first.save()
+        if wasUpdated {
+            new.setValue("b", forKey: "name")
+            try desk.first.save()
+        }
+        let theirs = try desk.item(desk.second)
+        theirs.setValue("theirs", forKey: "name")
+        try desk.second.save()
+        new.setValue("mine", forKey: "note")
+        #expect(errorThrown { try desk.first.save() }?.code == NSManagedObjectMergeError)
+        #expect(try desk.values() == ["theirs -"])
+        desk.first.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try desk.first.save()
+        #expect(try desk.values() == ["theirs mine"])
+    }
+
+    @Test("208: a conflict that its coordinator knows of does not hide a later one of others")
+    func aConflictWithinACoordinatorHidesNoOther() throws {
+        let desk = try Desk(Place(countsVersions: true, isShared: true))
+        let new = NSEntityDescription.insertNewObject(forEntityName: "Item", into: desk.first)
+        new.setValue("a", forKey: "name")
+        try desk.first.save()
+        let theirs = try desk.item(desk.second)
+        new.setValue("b", forKey: "name")
+        try desk.first.save()
+        // Another program.
+        let url = desk.first.persistentStoreCoordinator?.persistentStores.first?.url?.path ?? ""
+        try #require(SharedRecords.all.withLock { $0[url] }).write("r1", ["name": "c"])
+        theirs.setValue("mine", forKey: "note")
+        desk.second.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try desk.second.save()
+        #expect(try desk.values() == ["c mine"])
+    }
+
+    @Test("others' saves are seen, whatever versions the store gives", arguments: [false, true])
+    func mergedRowsAreTheNewestOnes(countsVersions: Bool) throws {
+        let desk = try Desk(Place(countsVersions: countsVersions, isShared: true))
+        desk.first.automaticallyMergesChangesFromParent = true
+        let new = NSEntityDescription.insertNewObject(forEntityName: "Item", into: desk.first)
+        for name in ["a", "b", "c"] {
+            new.setValue(name, forKey: "name")
+            try desk.first.save()
+        }
+        let theirs = try desk.item(desk.second)
+        desk.second.refresh(theirs, mergeChanges: true)
+        theirs.setValue("d", forKey: "name")
+        try desk.second.save()
+        desk.first.refresh(new, mergeChanges: true)
+        #expect(new.value(forKey: "name") as? String == "d")
+        new.setValue("mine", forKey: "note")
+        try desk.first.save()
+        #expect(try desk.values() == ["d mine"])
+    }
+
+    @Test("a conflict in a store of a program's own leaves a file alone") func aConflictLeavesOtherStoresAlone() throws {
+        let folder = try TemporaryFolder()
+        NSPersistentStoreCoordinator.registerStoreClass(SharedRecordStore.self, type: SharedRecordStore.storeType)
+        let url = URL(fileURLWithPath: "/records/\(UUID().uuidString)")
+        let shared = SharedRecords(countsVersions: true)
+        SharedRecords.all.withLock { $0[url.path] = shared }
+        let item = NSEntityDescription(
+            "Item", class: "NSManagedObject", [.init("name", .stringAttributeType), .init("note", .stringAttributeType)])
+        let page = NSEntityDescription("Page", class: "NSManagedObject", [NSAttributeDescription("text", .stringAttributeType)])
+        let model = NSManagedObjectModel([item, page])
+        model.setEntities([item], forConfigurationName: "Records")
+        model.setEntities([page], forConfigurationName: "File")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        _ = try coordinator.addPersistentStore(type: SharedRecordStore.storeType, configuration: "Records", at: url)
+        let file = folder.file("pages.sqlite")
+        _ = try coordinator.addPersistentStore(type: .sqlite, configuration: "File", at: file)
+        let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        let record = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+        record.setValue("a", forKey: "name")
+        let text = NSEntityDescription.insertNewObject(forEntityName: "Page", into: context)
+        text.setValue("first", forKey: "text")
+        try context.save()
+        shared.write("r1", ["name": "theirs"])
+        record.setValue("mine", forKey: "note")
+        text.setValue("second", forKey: "text")
+        #expect(errorThrown { try context.save() }?.code == NSManagedObjectMergeError)
+        #expect(SQLiteFile(file).value("SELECT ZTEXT FROM ZPAGE") == "first")
+        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try context.save()
+        #expect(SQLiteFile(file).value("SELECT ZTEXT FROM ZPAGE") == "second")
+        #expect(shared.records.withLock { $0["r1"]?.values } == ["name": "theirs", "note": "mine"])
+    }
 }
