@@ -17,9 +17,9 @@ enum DictionaryResults {
     }
 
     /// A fetch of columns of single rows beside aggregates, without groups, as two: one of the rows, and one of the aggregates of all of
-    /// them, which every row shows as well. nil for any other fetch, and for stores that compute dictionaries by themselves.
+    /// them, which every row shows as well. nil for any other fetch.
     static func parts(of fetch: StoreFetch) -> (rows: StoreFetch, totals: StoreFetch)? {
-        guard let columns = fetch.columns, columns.groupBy.isEmpty, fetch.origin == nil else { return nil }
+        guard let columns = fetch.columns, columns.groupBy.isEmpty else { return nil }
         func expression(_ property: Any) -> NSExpression? { (property as? NSExpressionDescription)?.expression }
         func isTotal(_ property: Any) -> Bool { expression(property)?.holdsRowAggregate(of: fetch.entity) == true }
         let ofTotals = columns.properties.filter(isTotal)

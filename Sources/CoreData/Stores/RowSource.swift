@@ -48,6 +48,9 @@ protocol RowSource: AnyObject, Sendable {
     /// Whether fetches, saves and requests for keys must name their origin, because the store hands objects to a class of its user's.
     var needsObjects: Bool { get }
 
+    /// Whether dictionaries are computed by a class of the store's user, which is given the whole request.
+    var computesDictionaries: Bool { get }
+
     /// Whether keys that are reserved together are consecutive. Otherwise they are obtained one by one: `obtainKeys`.
     var keysAreConsecutive: Bool { get }
 
@@ -83,6 +86,8 @@ protocol RowSource: AnyObject, Sendable {
 
 extension RowSource {
     var needsObjects: Bool { false }
+
+    var computesDictionaries: Bool { false }
 
     var keysAreConsecutive: Bool { true }
 

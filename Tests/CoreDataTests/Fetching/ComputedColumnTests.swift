@@ -48,16 +48,23 @@ import Testing
 
     // MARK: Aggregates without groups
 
-    @Test("344: an aggregate beside other columns is that of all objects, in a dictionary for each", arguments: StoreKind.allCases)
-    func totalsStandBesideRows(kind: StoreKind) throws {
+    @Test(
+        "344: an aggregate beside other columns is that of all objects, in a dictionary for each", arguments: StoreKind.allCases, 0..<3)
+    func totalsStandBesideRows(kind: StoreKind, levels: Int) throws {
         let library = try filled(kind)
+        var context = library.context
+        for _ in 0..<levels {
+            let child = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+            child.parent = context
+            context = child
+        }
         let total = column("total", "sum:(pages)", .integer64AttributeType)
         let double = column("double", "pages * 2", .integer64AttributeType)
         let asked = request(["title", total, double])
         asked.predicate = NSPredicate(format: "title != 'C'")
         asked.sortDescriptors = [NSSortDescriptor(key: "total", ascending: true), NSSortDescriptor(key: "title", ascending: false)]
         func found() throws -> [[String]] {
-            try library.context.fetch(asked).map { row in ["title", "total", "double"].map { key in row[key].map { "\($0)" } ?? "-" } }
+            try context.fetch(asked).map { row in ["title", "total", "double"].map { key in row[key].map { "\($0)" } ?? "-" } }
         }
         #expect(try found() == [["D", "70", "80"], ["B", "70", "40"], ["A", "70", "20"]])
         (asked.fetchOffset, asked.fetchLimit) = (1, 1)
@@ -68,12 +75,12 @@ import Testing
         let distinct = request(["rating", column("count", "count:(pages)")])
         distinct.returnsDistinctResults = true
         distinct.sortDescriptors = [NSSortDescriptor(key: "rating", ascending: true)]
-        let rows = try library.context.fetch(distinct)
+        let rows = try context.fetch(distinct)
         #expect(rows.map { $0["rating"] as? Double } == [1.5, 2.5, 4])
         #expect(rows.map { $0["count"] as? Int } == [4, 4, 4])
         let constant = NSExpressionDescription()
         (constant.name, constant.expression) = ("constant", NSExpression(forConstantValue: 1))
-        #expect(try library.context.fetch(request([constant, total])).map { $0["total"] as? Int } == [100])
+        #expect(try context.fetch(request([constant, total])).map { $0["total"] as? Int } == [100])
     }
 
     // MARK: Conditions on groups

@@ -163,7 +163,9 @@ struct FetchExecutor<Result> {
 
     /// Dictionaries come straight from the stores and do not see unsaved changes.
     private func dictionaries() throws -> [[String: Any]] {
-        guard let parts = DictionaryResults.parts(of: resolved.fetch) else { return try dictionaries(resolved.fetch) }
+        guard let parts = DictionaryResults.parts(of: resolved.fetch),
+            !resolved.stores.contains(where: { context.rows(ofStore: $0.number)?.computesDictionaries == true })
+        else { return try dictionaries(resolved.fetch) }
         let totals = try dictionaries(parts.totals).first ?? [:]
         return try dictionaries(parts.rows).map { $0.merging(totals) { ownValue, _ in ownValue } }
     }

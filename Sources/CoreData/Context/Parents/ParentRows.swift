@@ -22,6 +22,8 @@ final class ParentRows: RowSource, @unchecked Sendable {
     /// The objects of a save are looked at, and those that get keys.
     var needsObjects: Bool { true }
 
+    var computesDictionaries: Bool { onParent { source?.computesDictionaries ?? false } }
+
     /// Runs a block on the parent's queue, after which child and parent know objects by the same keys.
     func onParent<Result>(_ body: () throws -> Result) rethrows -> Result {
         try parent.run(neededBy: child) {
