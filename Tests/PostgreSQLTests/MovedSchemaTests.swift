@@ -27,6 +27,10 @@ import Testing
             let nowhere = try #require(URL(string: warehouse.url.absoluteString + "&ocd.unknown=1"))
             #expect(!warehouse.coordinator.setURL(nowhere, for: warehouse.store))
             #expect(warehouse.store.url == former)
+            // Neither is a schema without a store, in which none is made.
+            #expect(!warehouse.coordinator.setURL(try url(warehouse.url, schema: moved), for: warehouse.store))
+            #expect(warehouse.store.url == former)
+            #expect(try warehouse.texts("SELECT count(*) FROM pg_namespace WHERE nspname = '\(moved)'") == ["0"])
             item.setValue("second", forKey: "name")
             try context.save()
             try warehouse.run("ALTER SCHEMA \(warehouse.schema) RENAME TO \(moved)")

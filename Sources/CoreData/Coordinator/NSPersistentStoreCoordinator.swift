@@ -255,10 +255,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         place(of: store)
     }
 
-    /// Moves a store to another place: an atomic store writes there from the next save on, a SQLite store goes on with the
-    /// database that is there.
+    /// Moves a store to another place: an atomic store writes there from the next save on, a store in a SQLite file or a database goes on
+    /// with the one that is there.
     ///
-    /// - Returns: false when the store does not belong to the coordinator or another one is at the URL already.
+    /// - Returns: false when the store does not belong to the coordinator, another one is at the URL already, or there is none where
+    ///   the store would go on: none is made. The store stays where it was then.
     open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
         move(store, to: url)
     }

@@ -133,6 +133,18 @@ import Testing
         #expect(SQLiteFile(url).column("SELECT ZNAME FROM ZAUTHOR") == ["Ada"])
     }
 
+    @Test("304: where there is no store, none is made", arguments: [false, true]) func aStoreStaysWhereItWas(isThere: Bool) throws {
+        let (coordinator, store) = try open()
+        try fill(coordinator, "Ada")
+        let nowhere = folder.file("nowhere.sqlite")
+        if isThere { try Data().write(to: nowhere) }
+        #expect(!coordinator.setURL(nowhere, for: store))
+        #expect(store.url == url)
+        #expect(FileManager.default.fileExists(atPath: nowhere.path) == isThere)
+        try fill(coordinator, "Bob")
+        #expect(SQLiteFile(url).column("SELECT ZNAME FROM ZAUTHOR ORDER BY ZNAME") == ["Ada", "Bob"])
+    }
+
     @Test func migratingCopiesAStoreAndRemovesTheOldOne() throws {  // 305
         let (coordinator, store) = try open()
         try fill(coordinator, "Ada")

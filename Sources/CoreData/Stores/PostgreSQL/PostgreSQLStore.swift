@@ -85,12 +85,17 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         return (model, held)
     }
 
-    override func loadMetadata() throws {
+    override func loadMetadata() throws { try load(makesStore: true) }
+
+    /// - Parameter makesStore: whether a store is made where there is none.
+    private func load(makesStore: Bool) throws {
         let configuration = try Self.configuration(place.withLock { $0.address }.get(), options, isReadOnly: isReadOnly)
         let pool = try PostgreSQLPool(configuration)
         let loaded: [String: Any]
         do {
-            loaded = try pool.withWire { connection in try self.metadata(of: connection, pool) }
+            loaded = try pool.withWire { connection in
+                try self.metadata(of: connection, pool, makesStore: makesStore)
+            }
         } catch let error as WireError {
             throw error.cocoaError(store: url, .persistentStoreOpen)
         }
@@ -114,7 +119,9 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     }
 
     /// Reads the metadata, or makes the store in a schema that has none.
-    private func metadata(of connection: PostgreSQLConnection, _ pool: PostgreSQLPool) throws -> [String: Any] {
+    private func metadata(
+        of connection: PostgreSQLConnection, _ pool: PostgreSQLPool, makesStore: Bool
+    ) throws -> [String: Any] {
         let schema = pool.configuration.address.schema
         if hasGivenTables {
             let (model, held) = try heldEntities()
@@ -125,6 +132,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
             try updateFunctions(PostgreSQLFunctionUpdate(connection: connection, schema: schema))
             return metadata
         }
+        guard makesStore else { throw Self.noStore(pool.configuration.address) }
         guard !isReadOnly else {
             throw CoreDataErrors.make(
                 .persistentStoreOpen,
@@ -144,12 +152,6 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         }
     }
 
-    func requiredLayout() throws -> ModelLayout {
-        if let modelLayout { return modelLayout }
-        throw CoreDataErrors.make(
-            .persistentStoreOpen, "The store \(StoreName.path(url)) was not given the layouts of its model.")
-    }
-
     /// Replaces functions of an older version of this package. Where that cannot be, the store works with them.
     private func updateFunctions(_ update: PostgreSQLFunctionUpdate) throws {
         let version = try update.version()
@@ -166,24 +168,6 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
             "The functions in the schema of the store \(StoreName.path(url)) are of the older version \(version), not "
                 + "\(PostgreSQLFunctions.version), and could not be replaced (\(reason)): open the store with this program for writing once\(owner)."
         }
-    }
-
-    /// Says which indexes of a store that was made or migrated there are not.
-    func sayWhatIsOmitted(_ mapping: SQLMapping) {
-        let schema = SQLSchema(mapping: mapping)
-        for (index, reason) in schema.omittedIndexes() {
-            Warnings.sayOnce(about: "index \(index.name) of \(StoreName.path(url))") {
-                "The store \(StoreName.path(url)) has no index '\(index.name)': \(reason). Fetches find the same without it, more slowly."
-            }
-        }
-        for sentence in schema.unknownWishes() {
-            Warnings.sayOnce(about: "\(sentence) in \(StoreName.path(url))") { "\(sentence) to the store \(StoreName.path(url))." }
-        }
-    }
-
-    func makeMapping(entities: [NSEntityDescription], numbers: [String: Int], _ dialect: PostgreSQLDialect) throws -> SQLMapping {
-        let names = Set(entities.compactMap(\.name))
-        return try SQLMapping(layouts: requiredLayout(), dialect, SnakeCaseNaming(), numbers: numbers) { names.contains($0.name) }
     }
 
     /// Looks whether the tables are those of the model. Called when the metadata was found to fit it.
@@ -236,7 +220,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         }
         close()
         do {
-            try loadMetadata()
+            try load(makesStore: false)
             try prepareForRequests()
         } catch {
             place.withLock { $0 = former }
