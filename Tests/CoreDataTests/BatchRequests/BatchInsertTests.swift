@@ -217,6 +217,42 @@ import Testing
         }
     }
 
+    @Test("342: a row that changes another one takes no required element from it", arguments: StoreKind.allCases)
+    func requiredElementsOfOtherRows(kind: StoreKind) throws {
+        func composite(_ name: String, _ elements: [NSAttributeDescription], isOptional: Bool) -> NSCompositeAttributeDescription {
+            let composite = NSCompositeAttributeDescription()
+            (composite.name, composite.elements, composite.isOptional) = (name, elements, isOptional)
+            return composite
+        }
+        let note = NSEntityDescription(
+            "Note", class: "NSManagedObject",
+            [
+                .init("mark", .stringAttributeType),
+                composite(
+                    "address", [.init("city", .stringAttributeType, optional: false), .init("street", .stringAttributeType)],
+                    isOptional: false),
+                composite("place", [.init("x", .integer32AttributeType, optional: false)], isOptional: true),
+            ])
+        note.uniquenessConstraints = [["mark"]]
+        let stack = try BatchStack(kind, NSManagedObjectModel([note]))
+        stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        func insert(_ values: [String: Any]) -> NSError? {
+            let row = values.merging(["mark": "m"]) { value, _ in value }
+            return errorThrown { try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [row])) } as NSError?
+        }
+        #expect(insert(["address": ["city": "a", "street": "s"], "place": ["x": 1]]) == nil)
+        for address: Any in [["city": NSNull(), "street": "t"] as [String: Any], ["street": "t"], NSNull()] {
+            let error = insert(["address": address])
+            #expect(error?.code == NSValidationMissingMandatoryPropertyError, "\(address)")
+            #expect((error?.userInfo[NSValidationKeyErrorKey] as? String)?.hasPrefix("address") == true)
+        }
+        #expect(insert(["place": NSNull()]) == nil)
+        let found = try #require(try stack.context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")).first)
+        #expect((found.value(forKey: "address") as? [String: Any])?["city"] as? String == "a")
+        #expect(found.value(forKey: "place") == nil)
+        try found.validateForUpdate()
+    }
+
     @Test("233: Nothing that is registered or posted changes with a batch insertion", arguments: StoreKind.allCases)
     func nothingIsPosted(kind: StoreKind) throws {
         let library = try Library(kind)

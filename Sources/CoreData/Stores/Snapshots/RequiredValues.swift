@@ -34,6 +34,9 @@ struct RequiredValues {
     func givenNull(in row: RowValues) -> String? {
         for slot in withoutDefault where row.has(slot) && !row.hasValue(slot) { return layout.slots[slot].name }
         for slot in withDefault where row.has(slot) && !row.hasValue(slot) { return layout.slots[slot].name }
+        for composite in composites {
+            if let name = givenNull(composite, in: row) { return name }
+        }
         return nil
     }
 
@@ -46,6 +49,22 @@ struct RequiredValues {
         CoreDataErrors.make(
             .validationMissingMandatoryProperty, "\(layout.name).\(name) is required, but \(reason)",
             userInfo: [NSValidationKeyErrorKey: name, NSValidationValueErrorKey: NSNull()])
+    }
+
+    /// What is taken from the row that there is already: a row may give some of the elements only.
+    private func givenNull(_ composite: CompositeLayout, in row: RowValues) -> String? {
+        if composite.slots.allSatisfy({ row.has($0) && !row.hasValue($0) }) {
+            return composite.isOptional || composite.mayBeEmpty ? nil : composite.path
+        }
+        for part in composite.parts {
+            switch part {
+            case .element(_, let slot):
+                if !layout.slots[slot].isOptional, row.has(slot), !row.hasValue(slot) { return layout.slots[slot].name }
+            case .composite(_, let inner):
+                if let name = givenNull(inner, in: row) { return name }
+            }
+        }
+        return nil
     }
 
     private func missing(_ composite: CompositeLayout, in row: RowValues) -> String? {
