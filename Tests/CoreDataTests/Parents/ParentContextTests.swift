@@ -232,6 +232,19 @@ import Testing
         try parent.save()
         #expect(above.map(labels) == [["x", "z"], []])
         #expect(stack.file.value("SELECT count(*) FROM ZTAG") == "3")
+        // What a child has saved once is not saved with every later change.
+        tagsAbove[0].setValue(above[1], forKey: "owner")
+        tags[0].setValue("w", forKey: "label")
+        try child.save()
+        #expect(tagsAbove[0].value(forKey: "owner") as? NSManagedObject === above[1])
+        try parent.save()
+        #expect(!parent.hasChanges)
+        // Nothing but a relationship that is in no row.
+        tags[2].setValue(nil, forKey: "owner")
+        try child.save()
+        #expect(parent.hasChanges)
+        try parent.save()
+        #expect(!parent.hasChanges)
     }
 
     @Test(arguments: StoreKind.allCases)

@@ -206,6 +206,8 @@ private struct ChildChanges {
         for slot in object.layout.relationshipSlots where object.layout.slots[slot].isTransient {
             if object.layout.slots[slot].kind == .toOne {
                 guard let transient = extras.transient, transient.has(slot) else { continue }
+                // One that was saved before may have been changed above since.
+                guard source.isInserted || source.pending?.tracked.contains(slot) == true else { continue }
                 set(transient.value(slot).destination.flatMap(counterpart), object, slot)
             } else if let state = extras.toMany(slot), state.hasChanges {
                 for member in state.removed.objects {

@@ -42,10 +42,11 @@ struct SaveCompletion {
         for object in written.objects.discarded where object.flags.contains(.discarded) { context.endDiscarding(of: object) }
         // Objects that were touched without a persistent change are clean again, too.
         for object in written.objects.updated where object.flags.contains(.updated) && !object.hasPersistentChanges {
-            guard object.extras?.allToMany.contains(where: { $0.state.hasChanges }) != true else { continue }
+            let relationships = object.extras?.allToMany ?? []
+            if relationships.contains(where: { $0.state.hasChanges && !object.layout.slots[$0.slot].isTransient }) { continue }
             context.changes.takeBackChanges(of: object)
             object.dropPendingValues()
-            for (_, state) in object.extras?.allToMany ?? [] { state.changesWereSaved() }
+            for (_, state) in relationships { state.changesWereSaved() }
             updatedObjects.append(object)
         }
         context.forgetAssignments()
