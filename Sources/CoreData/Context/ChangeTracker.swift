@@ -19,14 +19,17 @@ final class ChangeTracker {
     var isTelling = false
     /// Objects that had unsaved values before they changed in the present event, or in the one that is being told.
     private var formerStates: [ObjectIdentifier: FormerState] = [:]
+    /// Objects that have changed in a new event while observers are told of the one before.
+    private var toldStates: [ObjectIdentifier: ToldState] = [:]
     /// Called before the first object joins an event.
     var eventBegins: () -> Void = {}
 
     var hasChanges: Bool { inserted.count + updated.count + deleted.count > 0 }
 
-    /// Whether a save would write anything: nothing of new objects that were deleted, nor of what others have deleted.
+    /// Whether a save would write anything: nothing of new objects that were deleted, nor of what others have deleted, or is not there.
     var hasChangesToWrite: Bool {
-        inserted.count + updated.count > 0 || deleted.objects.contains { $0.flags.isDisjoint(with: [.discarded, .deletedElsewhere]) }
+        let unwritten: ObjectFlags = [.rowIsGone, .discarded]
+        return inserted.count + updated.count > 0 || deleted.objects.contains { $0.flags.isDisjoint(with: unwritten) }
     }
 
     /// Whether anything has happened that was not processed.
@@ -316,14 +319,25 @@ extension ChangeTracker {
     }
 
     func keepFormerState(of object: NSManagedObject) {
+        if isTelling, let pending = object.pending, !pending.eventMask.isEmpty {
+            let identity = ObjectIdentifier(object)
+            toldStates[identity] = ToldState(object: object, former: formerStates[identity], properties: pending.eventMask)
+            formerStates[identity] = nil
+            pending.endEvent()
+        }
         // One that was saved has none of its unsaved values left.
         if object.hasChanges { formerStates[ObjectIdentifier(object)] = FormerState(of: object) }
     }
 
     func formerState(of object: NSManagedObject) -> FormerState? { formerStates[ObjectIdentifier(object)] }
 
+    func toldState(of object: NSManagedObject) -> ToldState? { isTelling ? toldStates[ObjectIdentifier(object)] : nil }
+
     /// Forgets what objects were that have not changed since the event that was told.
-    func forgetFormerStates() {
+    ///
+    /// - Parameter isLast: whether nobody is being told of another event.
+    func forgetFormerStates(isLast: Bool) {
+        if isLast, !toldStates.isEmpty { toldStates.removeAll() }
         if !formerStates.isEmpty { formerStates = formerStates.filter { $0.value.object.flags.contains(.inEvent) } }
     }
 

@@ -82,6 +82,8 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
 
     override func formerState(of object: NSManagedObject) -> FormerState? { context?.changes.formerState(of: object) }
 
+    override func toldState(of object: NSManagedObject) -> ToldState? { context?.changes.toldState(of: object) }
+
     override var isTellingChanges: Bool { context?.changes.isTelling ?? false }
 
     override func noteChanged(_ object: NSManagedObject) { context?.noteChanged(object) }

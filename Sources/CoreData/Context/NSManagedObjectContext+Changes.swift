@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
             finishDiscarding(object)
         }
         ended.finish()
-        changes.forgetFormerStates()
+        changes.forgetFormerStates(isLast: !wasTelling)
     }
 
     /// A new object that was deleted leaves the context: at once, or with the end of the event in which it was deleted.

@@ -48,6 +48,15 @@ struct FormerState {
     }
 }
 
+/// What observers of an event are told of an object that has changed again meanwhile.
+struct ToldState {
+    let object: NSManagedObject
+    /// As it was when the event began; nil where it had no unsaved values.
+    let former: FormerState?
+    /// The properties that changed in the event.
+    let properties: SlotMask
+}
+
 /// A changed to-many relationship as it was.
 struct FormerMembers {
     let slot: Int
@@ -155,10 +164,11 @@ extension NSManagedObject {
     /// ```
     public final func changedValuesForCurrentEvent() -> [String: Any] {
         guard flags.contains(.inEvent) || registry?.isTellingChanges == true else { return [:] }
-        let mask = pending?.eventMask
+        let told = registry?.toldState(of: self)
+        let mask = told?.properties ?? pending?.eventMask
         let isDeleted = !flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved])
         if !isDeleted, mask?.isEmpty != false { return [:] }
-        let former = registry?.formerState(of: self)
+        let former = told == nil ? registry?.formerState(of: self) : told?.former
         var result: [String: Any] = [:]
         for slot in layout.propertySlots where !slot.isTransient && slot.kind != .fetched {
             if mask.map(slot.isIn) == true {
@@ -169,7 +179,8 @@ extension NSManagedObject {
                 }
                 result[slot.name] = formerObjectValue(slot, former) ?? NSNull()
             } else if isDeleted, slot.kind == .toOne, slot.deleteRule == .nullifyDeleteRule {
-                result[slot.name] = formerObjectValue(slot, former)
+                // What has not changed in this event is what it was when the event began.
+                result[slot.name] = pending?.has(slot.index) == true ? toOne(slot.index) : formerObjectValue(slot, former)
             }
         }
         return result

@@ -141,6 +141,9 @@ class ObjectRegistry: @unchecked Sendable {
     /// An object with unsaved values as it was when the present event began; nil where it had none.
     func formerState(of object: NSManagedObject) -> FormerState? { nil }
 
+    /// What observers who are being told of an event hear of an object that has changed since; nil where it has not.
+    func toldState(of object: NSManagedObject) -> ToldState? { nil }
+
     /// Whether observers are being told of an event.
     var isTellingChanges: Bool { false }
 

@@ -117,4 +117,16 @@ final class AskedContext: NSManagedObjectContext, @unchecked Sendable {
         context.shouldDeleteInaccessibleFaults = false
         #expect(!context.shouldHandleInaccessibleFault(item, for: itemID, triggeredByProperty: nil))
     }
+
+    @Test("an object whose row is gone is no change to be written") func whatIsGoneIsNoChange() throws {
+        let library = try Library()
+        library.context.book("Notes", by: library.context.author("Ada"))
+        try library.context.save()
+        library.context.reset()
+        let context = library.newContext()
+        let book = try #require(try context.books().first)
+        #expect(library.file.execute("DELETE FROM ZAUTHOR"))
+        #expect(book.author?.name == nil)
+        #expect(!context.hasChangesToWrite)
+    }
 }

@@ -53,6 +53,45 @@ import Testing
         withExtendedLifetime(observer) {}
     }
 
+    /// One that stamps what has changed, as many programs have it.
+    @Test("56: what an observer changes is told in the next event") func observersMayChangeWhatTheyAreToldOf() throws {
+        let library = try Library()
+        let context = library.context
+        let book = context.book("Notes", pages: 1)
+        try context.save()
+        var told: [[String: Any]] = []
+        let stamper = Observer(context) { _ in if book.pages == 1 { book.pages = 2 } }
+        let observer = Observer(context) { _ in told.append(book.changedValuesForCurrentEvent()) }
+        book.title = "Letters"
+        context.processPendingChanges()
+        #expect(told.count == 1 && told[0].count == 1 && told[0]["title"] as? String == "Notes")
+        context.processPendingChanges()
+        #expect(told.count == 2 && told[1].count == 1 && told[1]["pages"] as? Int == 1)
+        book.title = "Songs"
+        context.processPendingChanges()
+        #expect(told.count == 3 && told[2].count == 1 && told[2]["title"] as? String == "Letters")
+        withExtendedLifetime([stamper, observer]) {}
+    }
+
+    @Test("56: a deleted object tells what was unsaved, too", arguments: [false, true])
+    func deletedObjectsTellWhatWasUnsaved(isNew: Bool) throws {
+        let library = try Library()
+        let context = library.context
+        let (ada, bob) = (context.author("Ada"), context.author("Bob"))
+        if !isNew { try context.save() }
+        let book = context.book("Notes", by: ada)
+        if !isNew { try context.save() }
+        context.processPendingChanges()
+        book.author = bob
+        context.processPendingChanges()
+        var told: [String: Any] = [:]
+        let observer = Observer(context) { _ in told = book.changedValuesForCurrentEvent() }
+        context.delete(book)
+        context.processPendingChanges()
+        #expect(told["author"] as? NSManagedObject === bob)
+        withExtendedLifetime(observer) {}
+    }
+
     @Test("56: a deleted object tells what its delete rules have nullified") func deletedObjectsTellWhatTheyHad() throws {
         let library = try Library()
         let context = library.context
