@@ -165,7 +165,7 @@ extension ChangeTracker {
     func takeBackUndoneChanges(of object: NSManagedObject) {
         updated.remove(object)
         object.unmarkUpdated()
-        event.refreshed.insert(object)
+        event.refreshed.append(object)
     }
 
     /// Changes of an object are taken back or saved. Its values are left to the caller.
@@ -288,11 +288,11 @@ extension ChangeTracker {
     /// An object's values were read again, at the program's wish.
     func noteRefreshed(_ object: NSManagedObject) {
         if event.refreshed.isEmpty { eventBegins() }
-        event.refreshed.insert(object)
+        event.refreshed.append(object)
     }
 
     /// An object's values were read again while others' changes were taken over, or rolled back.
-    func noteReread(_ object: NSManagedObject) { event.refreshed.insert(object) }
+    func noteReread(_ object: NSManagedObject) { event.refreshed.append(object) }
 
     /// Objects read as nil from now on.
     func noteInvalidated(_ objects: [NSManagedObject]) { event.invalidated.formUnion(objects) }

@@ -2,7 +2,8 @@
 struct ContextEvent {
     /// Inserted, changed and deleted objects, in the order of their first change.
     var objects: ContiguousArray<NSManagedObject> = []
-    var refreshed: Set<NSManagedObject> = []
+    /// An object may be among them more than once.
+    var refreshed: ContiguousArray<NSManagedObject> = []
     var invalidated: Set<NSManagedObject> = []
     /// Insertions and deletions that came from elsewhere by merging.
     var mergedInsertions: Set<NSManagedObject> = []
@@ -17,7 +18,7 @@ struct ContextEvent {
 
     mutating func removeAll(where isGone: (NSManagedObject) -> Bool) {
         objects.removeAll(where: isGone)
-        refreshed = refreshed.filter { !isGone($0) }
+        refreshed.removeAll(where: isGone)
         mergedInsertions = mergedInsertions.filter { !isGone($0) }
         mergedDeletions = mergedDeletions.filter { !isGone($0) }
     }
@@ -32,10 +33,10 @@ struct EventChanges {
     /// Whether all of them are changed rows: new objects, which were inserted in another event, change as well.
     let updatesArePending: Bool
     let deleted: ContiguousArray<NSManagedObject>
-    let refreshed: Set<NSManagedObject>
+    let refreshed: RereadObjects
     let invalidated: Set<NSManagedObject>
     /// All objects whose values were read again, also those that count as updated.
-    let reread: Set<NSManagedObject>
+    let reread: RereadObjects
     /// Rows that others changed and that are in no complete object of the context.
     let unseenUpdates: [NSManagedObjectID]
     /// New objects that were deleted, or gave way to others: they leave the context, now or with the next save.
@@ -51,7 +52,7 @@ struct EventChanges {
         objects = event.objects
         changedProperties = keepingProperties ? Self.changedProperties(of: event.objects) : [:]
         invalidated = event.invalidated
-        reread = event.refreshed
+        reread = RereadObjects(event.refreshed)
         unseenUpdates = event.unseenUpdates
         insertionsArePending = event.mergedInsertions.isEmpty
         var newCount = 0
@@ -65,14 +66,13 @@ struct EventChanges {
             updated = []
             updatesArePending = true
             deleted = ContiguousArray(event.mergedDeletions)
-            refreshed = event.refreshed
+            refreshed = reread
             discarded = []
             return
         }
         var inserted = ContiguousArray(event.mergedInsertions)
         var updated: ContiguousArray<NSManagedObject> = []
         var deleted = ContiguousArray(event.mergedDeletions)
-        var refreshed = event.refreshed
         var discarded: [NSManagedObject] = []
         var updatesArePending = true
         for object in objects {
@@ -91,14 +91,13 @@ struct EventChanges {
             } else if flags.contains(.inserted) || flags.contains(.updated) {
                 updated.append(object)
                 if flags.contains(.inserted) { updatesArePending = false }
-                if !refreshed.isEmpty { refreshed.remove(object) }
             }
         }
         self.inserted = inserted
         self.updated = updated
         self.updatesArePending = updatesArePending
         self.deleted = deleted
-        self.refreshed = refreshed
+        refreshed = reread.without(updated)
         self.discarded = discarded
     }
 

@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
                 if ended.updatesArePending { changes.remember(inserted: nil, updated: set) }
             }
             if !ended.deleted.isEmpty { userInfo[NSDeletedObjectsKey] = Self.set(of: ended.deleted) }
-            if !ended.refreshed.isEmpty { userInfo[NSRefreshedObjectsKey] = ended.refreshed }
+            if !ended.refreshed.isEmpty { userInfo[NSRefreshedObjectsKey] = ended.refreshed.set }
             if !ended.invalidated.isEmpty { userInfo[NSInvalidatedObjectsKey] = ended.invalidated }
             NotificationCenter.default.post(name: ContextNotification.didChange.name, object: self, userInfo: userInfo)
         }

@@ -256,6 +256,18 @@ class ObjectRegistry: @unchecked Sendable {
         return tryRetain(entry)
     }
 
+    /// The registered objects of rows of one table, with the places of their keys among `keys`.
+    final func objects(store: Int, root: Int, keys: ContiguousArray<Int64>) -> [(place: Int, object: NSManagedObject)] {
+        var found: [(place: Int, object: NSManagedObject)] = []
+        withTable(store: store, root: root) { table in
+            if table.count == 0 { return }
+            for (place, key) in keys.enumerated() {
+                if let entry = table.find(key), let object = tryRetain(entry) { found.append((place, object)) }
+            }
+        }
+        return found
+    }
+
     /// Registers an object that has a store and a key.
     final func register(_ object: NSManagedObject) {
         lock.lock()

@@ -38,7 +38,7 @@ struct TouchedObjects {
         }
         event.inserted.forEachUnretained { add($0) { _ in .unknown } }
         event.deleted.forEachUnretained { add($0) { _ in .unknown } }
-        for object in event.refreshed { add(object) { _ in .unknown } }
+        for object in event.refreshed.objects { add(object) { _ in .unknown } }
         for object in event.invalidated { add(object) { _ in .unknown } }
         for objectID in event.unseenUpdates where objectID.layout.rootIndex == root {
             add(context.object(with: objectID)) { _ in .unknown }

@@ -1,5 +1,21 @@
 import Foundation
 
+/// The sources of rows of a context's objects, of which the last one is remembered: many objects in a row have the same.
+private struct SourcesOfRows {
+    private let context: NSManagedObjectContext
+    private var last: (number: Int32, source: (any RowSource)?)?
+
+    init(of context: NSManagedObjectContext) { self.context = context }
+
+    mutating func source(near object: NSManagedObject) -> (any RowSource)? {
+        let number = Int32(object.storeNumber)
+        if let last, last.number == number { return last.source }
+        let source = context.rows(near: object)
+        last = (number, source)
+        return source
+    }
+}
+
 // Taking over what other contexts saved.
 
 extension NSManagedObjectContext {
@@ -76,15 +92,16 @@ extension NSManagedObjectContext {
             if object.hasChanges { continue }
             self.changes.noteMergedInsertion(of: object)
         }
-        let updated = tellsUnread ? changes.updated : registered(changes.updated, changes.updatedRows)
-        for objectID in [updated, others.updated].joined() {
+        let journal = journal
+        var sources = SourcesOfRows(of: self)
+        func takeUpdate(_ objectID: NSManagedObjectID, _ object: NSManagedObject?) {
             // One that is to be saved as a new row meets the row that is there now in its save.
-            guard let object = registeredObject(for: objectID), !object.flags.contains(.inserted) else {
+            guard let object, !object.flags.contains(.inserted) else {
                 if tellsUnread { self.changes.noteUnseenUpdate(of: objectID) }
-                continue
+                return
             }
             let wasLoaded = !object.flags.contains(.fault)
-            takeNewestRow(object)
+            takeNewestRow(object, &sources)
             journal?.reread(object)
             if wasLoaded {
                 self.changes.noteReread(object)
@@ -93,6 +110,12 @@ extension NSManagedObjectContext {
                 self.changes.noteUnseenUpdate(of: objectID)
             }
         }
+        if !tellsUnread, let rows = changes.updatedRows, parentContext == nil {
+            forEachRegistered(changes.updated, rows, takeUpdate)
+        } else {
+            for objectID in changes.updated { takeUpdate(objectID, registeredObject(for: objectID)) }
+        }
+        for objectID in others.updated { takeUpdate(objectID, registeredObject(for: objectID)) }
         var deleted: [NSManagedObject] = []
         for objectID in [registered(changes.deleted, changes.deletedRows), others.deleted].joined() {
             guard let object = registeredObject(for: objectID), !object.flags.contains(.inserted) else { continue }
@@ -133,13 +156,24 @@ extension NSManagedObjectContext {
         return found
     }
 
+    /// Calls a block for those IDs that have objects here, with these.
+    private func forEachRegistered(
+        _ objectIDs: [NSManagedObjectID], _ rows: [SavedObjectIDs.RowsOfTable], _ body: (NSManagedObjectID, NSManagedObject) -> Void
+    ) {
+        for rows in rows {
+            for (place, object) in registry.objects(store: rows.store, root: rows.root, keys: rows.keys) {
+                body(objectIDs[rows.places[place]], object)
+            }
+        }
+    }
+
     /// Gives an object the newest committed row under its pending changes; relationships are read again when needed.
-    private func takeNewestRow(_ object: NSManagedObject) {
+    private func takeNewestRow(_ object: NSManagedObject, _ sources: inout SourcesOfRows) {
         if object.flags.contains(.fault) {
             object.forgetRowAndPage()
             return
         }
-        guard let newest = rows(near: object)?.cachedRow(object.key, of: object.layout) else {
+        guard let newest = sources.source(near: object)?.cachedRow(object.key, of: object.layout) else {
             if object.hasChanges { reload(object) } else { turnIntoFault(object) }
             return
         }

@@ -116,7 +116,8 @@ private final class ReadObservers: ContextListener {
     func context(_ context: NSManagedObjectContext, didEnd event: EventChanges) {
         if entries.isEmpty { return }
         for objects in [event.updated, event.deleted] { for object in objects { check(object) } }
-        for objects in [event.refreshed, event.invalidated] { for object in objects { check(object) } }
+        for object in event.refreshed.objects { check(object) }
+        for object in event.invalidated { check(object) }
     }
 
     private func check(_ object: NSManagedObject) {
