@@ -154,12 +154,19 @@ public final class PostgreSQLServer: Sendable {
         case stop
     }
 
+    /// Keeps servers from being started while a pipe is made that they must not hold: what waits for its end would wait for theirs.
+    private static let spawning = Mutex(())
+
     /// What a command prints that leaves a server behind.
     ///
     /// Not by Foundation's `Process`: the server inherits the socket by which that knows that a process has ended, so that the command
     /// is never reaped, and tests that wait for processes of their own wait for ever.
     private static func output(of command: [String]) throws -> String {
-        let pipe = Pipe()
+        let pipe = spawning.withLock { _ in
+            let pipe = Pipe()
+            for end in [pipe.fileHandleForReading, pipe.fileHandleForWriting] { _ = fcntl(end.fileDescriptor, F_SETFD, FD_CLOEXEC) }
+            return pipe
+        }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -167,13 +174,10 @@ public final class PostgreSQLServer: Sendable {
         for descriptor: Int32 in [1, 2] {
             posix_spawn_file_actions_adddup2(&actions, pipe.fileHandleForWriting.fileDescriptor, descriptor)
         }
-        for handle in [pipe.fileHandleForReading, pipe.fileHandleForWriting] {
-            posix_spawn_file_actions_addclose(&actions, handle.fileDescriptor)
-        }
         var arguments: [UnsafeMutablePointer<CChar>?] = (["/usr/bin/env"] + command).map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var processID: pid_t = 0
-        let failure = posix_spawn(&processID, "/usr/bin/env", &actions, nil, &arguments, environ)
+        let failure = spawning.withLock { _ in posix_spawn(&processID, "/usr/bin/env", &actions, nil, &arguments, environ) }
         guard failure == 0 else { throw Reason(description: "its start failed: \(String(cString: strerror(failure)))") }
         try pipe.fileHandleForWriting.close()
         let output = pipe.fileHandleForReading.readDataToEndOfFile()
