@@ -150,7 +150,8 @@ let package = Package(
         .testTarget(name: "SQLTests", dependencies: ["CoreData", "CSQLite", "TestSupport"], exclude: ["Expected", "Recorded"]),
         .testTarget(name: "FixtureTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .executableTarget(
-            name: "OtherProgram", dependencies: ["CoreData", "CSQLite", "TestSupport"], path: "Tests/OtherProgram"),
+            name: "OtherProgram", dependencies: ["CoreData", "CoreDataPostgreSQL", "CSQLite", "TestSupport"],
+            path: "Tests/OtherProgram"),
         .executableTarget(name: "StackStress", dependencies: ["SafeCoreData"], path: "Tests/StackStress"),
         .testTarget(
             name: "SafeCoreDataTests", dependencies: ["SafeCoreData", "SafeCoreDataTesting", "CSQLite", "TestSupport"]),

@@ -9,12 +9,13 @@ struct ConnectionParameters {
     /// - Parameter environment: what the library reads besides, by the names of its variables.
     init(_ target: WireTarget, environment: [String: String] = ProcessInfo.processInfo.environment) throws {
         let said = try Self.read(target.connection)
-        let sources = ParameterSources(said: said.merging(target.overriding) { $1 }, environment: environment)
+        let sources = ParameterSources(
+            connection: target.connection, said: said.merging(target.overriding) { $1 }, environment: environment)
         for (keyword, value) in target.standard.sorted(by: { $0.key < $1.key }) where sources.areSilent(about: keyword) {
             list.append((keyword, value))
         }
         list.append(("dbname", target.connection))
-        if target.isEncryptedOffMachine, sources.leaveOpenToEncrypt(list) { list.append(("sslmode", "require")) }
+        if target.isEncryptedOffMachine, sources.leaveOpenToEncrypt() { list.append(("sslmode", "require")) }
         list += target.overriding.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         if let password = target.password {
             do {
@@ -94,51 +95,67 @@ struct ConnectionParameters {
 /// Who says something of a connection.
 private struct ParameterSources {
     /// What the connection string says, and what goes before it, by the library's keywords.
-    let said: [String: String]
-    let environment: [String: String]
+    private let said: [String: String]
+    private let environment: [String: String]
+    /// All of it together with a service file, as the library understands it, and with what it takes by itself; nil without a service.
+    private let resolved: [String: String]?
 
-    /// Whether a parameter is left to what goes behind everything else. What a service file has is not known here, so it goes before.
-    func areSilent(about keyword: String) -> Bool { said[keyword] == nil && !hasService && variable(keyword) == nil }
+    init(connection: String, said: [String: String], environment: [String: String]) {
+        self.said = said
+        self.environment = environment
+        resolved =
+            said["service"] ?? Self.variable("service", environment) == nil ? nil : Self.resolve(connection, service: said["service"])
+    }
 
-    private var hasService: Bool { said["service"] != nil || variable("service") != nil }
+    /// Whether nobody says anything about a parameter.
+    func areSilent(about keyword: String) -> Bool {
+        if said[keyword] != nil || Self.variable(keyword, environment) != nil { return false }
+        return resolved?[keyword].map { $0 == Self.options[keyword]?.standard } ?? true
+    }
 
     /// What the environment says.
-    private func variable(_ keyword: String) -> String? {
-        guard let name = Self.variables[keyword], let value = environment[name], !value.isEmpty else { return nil }
+    private static func variable(_ keyword: String, _ environment: [String: String]) -> String? {
+        guard let name = options[keyword]?.variable, let value = environment[name], !value.isEmpty else { return nil }
         return value
     }
 
-    /// The variables of the environment that the library reads, by its keywords.
-    private static let variables: [String: String] = {
-        var variables: [String: String] = [:]
-        guard let options = PQconndefaults() else { return [:] }
-        defer { PQconninfoFree(options) }
-        var option = options
+    /// What the library reads of the environment, and takes where nobody says anything, by its keywords.
+    private static let options: [String: (variable: String?, standard: String?)] = {
+        var options: [String: (variable: String?, standard: String?)] = [:]
+        guard let list = PQconndefaults() else { return [:] }
+        defer { PQconninfoFree(list) }
+        var option = list
         while let keyword = option.pointee.keyword {
-            if let variable = option.pointee.envvar { variables[String(cString: keyword)] = String(cString: variable) }
+            options[String(cString: keyword)] = (
+                option.pointee.envvar.map { String(cString: $0) }, option.pointee.compiled.map { String(cString: $0) }
+            )
             option += 1
         }
-        return variables
+        return options
     }()
+
+    /// What a service file says the library alone knows, and tells of a connection alone. This one is not begun: a parameter that it
+    /// refuses keeps it from that.
+    ///
+    /// - Parameter service: where it does not stand in the connection string.
+    private static func resolve(_ connection: String, service: String?) -> [String: String] {
+        var list = [(keyword: "dbname", value: connection)]
+        if let service { list.append(("service", service)) }
+        list.append(("channel_binding", "none, for nothing is connected"))
+        guard let connection = ConnectionParameters.withKeywordsAndValues(of: list, { PQconnectStartParams($0, $1, 1) }) else { return [:] }
+        defer { PQfinish(connection) }
+        guard let options = PQconninfo(connection) else { return [:] }
+        defer { PQconninfoFree(options) }
+        return ConnectionParameters.values(of: options)
+    }
 
     // MARK: Encryption
 
     /// Whether the connection leaves the machine, and nobody has said how it is encrypted.
-    ///
-    /// - Parameter list: the parameters so far.
-    func leaveOpenToEncrypt(_ list: [(keyword: String, value: String)]) -> Bool {
-        if said["sslmode"] != nil || variable("sslmode") != nil { return false }
-        func value(_ keyword: String) -> String? { said[keyword] ?? variable(keyword) }
-        if !hasService { return Self.leavesMachine(hosts: value("host"), addresses: value("hostaddr")) }
-        // What the file says the library alone knows, as soon as it begins to connect. Its own choice is what nobody has made.
-        guard let connection = ConnectionParameters.withKeywordsAndValues(of: list, { PQconnectStartParams($0, $1, 1) }) else {
-            return true
-        }
-        defer { PQfinish(connection) }
-        guard let options = PQconninfo(connection) else { return true }
-        defer { PQconninfoFree(options) }
-        let resolved = ConnectionParameters.values(of: options)
-        return resolved["sslmode"] == "prefer" && Self.leavesMachine(hosts: resolved["host"], addresses: resolved["hostaddr"])
+    func leaveOpenToEncrypt() -> Bool {
+        guard areSilent(about: "sslmode") else { return false }
+        func value(_ keyword: String) -> String? { said[keyword] ?? resolved?[keyword] ?? Self.variable(keyword, environment) }
+        return Self.leavesMachine(hosts: value("host"), addresses: value("hostaddr"))
     }
 
     /// Whether any of the hosts is another machine. None is a socket of this one. Where there are addresses, the names are not looked up.

@@ -9,7 +9,7 @@ extension LibPQConnection {
     func copy(_ sql: String, _ body: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws -> Int {
         let connection = try usable()
         if sql.utf8.contains(0) { throw WireError.refused(sql, "a statement cannot contain U+0000") }
-        begin(on: connection)
+        try begin(sql, on: connection)
         defer { cancellation.end() }
         try beginCopy(sql, on: connection)
 

@@ -13,7 +13,7 @@ extension LibPQConnection {
     func pipeline(
         _ statements: [WireStatement], on connection: OpaquePointer, _ rows: (Int, WireRow) throws -> Void
     ) throws -> [Int] {
-        begin(on: connection)
+        try begin(statements[0].sql, on: connection)
         defer { cancellation.end() }
         guard PQenterPipelineMode(connection) == 1, PQsetnonblocking(connection, 1) == 0 else {
             throw lost(WireError(lastOf: connection), statements[0].sql, 0, on: connection)

@@ -39,7 +39,7 @@ extension LibPQConnection {
                     unwanted += Int(PQntuples(result))
                     // Within a transaction that would undo what was done before.
                     if unwanted > Self.mostUnwantedRows, !wasWithinTransaction {
-                        cancellation.cancelStatement()
+                        cancellation.cancelRunningStatement()
                         unwanted = -1
                     }
                 }

@@ -21,6 +21,7 @@ extension LibPQConnection {
     ///
     /// - Returns: what the socket is ready for; 0 where the connection was cut.
     func socketEvents(_ events: Int16, of statements: Int, on connection: OpaquePointer) -> Int16 {
+        if TLSLibrary.hasReadAhead(of: connection) { return Int16(POLLIN) }
         let limit = longestSilence.map { $0 * Double(min(max(statements, 1), Self.mostStatements)) }
         let deadline = limit.map { ContinuousClock.now + .seconds($0) }
         var file = pollfd(fd: PQsocket(connection), events: events, revents: 0)
@@ -35,5 +36,22 @@ extension LibPQConnection {
         silence = limit
         shutdown(file.fd, Int32(SHUT_RDWR))
         return 0
+    }
+}
+
+/// OpenSSL, which the client library brings along where it speaks TLS.
+private enum TLSLibrary {
+    /// `SSL_pending`; nil where it is not there.
+    private static let pending: (@Sendable @convention(c) (UnsafeMutableRawPointer) -> Int32)? = {
+        guard let address = dlsym(dlopen(nil, RTLD_LAZY), "SSL_pending") else { return nil }
+        // The type is that of OpenSSL's header: int SSL_pending(const SSL *).
+        return unsafeBitCast(address, to: (@Sendable @convention(c) (UnsafeMutableRawPointer) -> Int32).self)
+    }()
+
+    /// Whether it has read what the client library has not taken: the system knows of no such bytes. It decrypts whole records, of which
+    /// the client library takes what its buffer has room for, 8 KiB at least; PostgreSQL up to 16 sends no larger ones, others do.
+    static func hasReadAhead(of connection: OpaquePointer) -> Bool {
+        guard let pending, let connection = PQsslStruct(connection, "OpenSSL") else { return false }
+        return pending(connection) > 0
     }
 }

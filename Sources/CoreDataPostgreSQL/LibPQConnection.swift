@@ -49,7 +49,7 @@ final class LibPQConnection: DatabaseWire {
 
     func close() {
         guard let connection else { return }
-        // First, so that no request of another thread is on its way any more.
+        // First, so that no thread asks for anything any more.
         cancellation.close()
         PQfinish(connection)
         self.connection = nil
@@ -62,9 +62,14 @@ final class LibPQConnection: DatabaseWire {
     }
 
     /// To be called before something is sent, and `cancellation.end()` when its results were taken.
-    func begin(on connection: OpaquePointer) {
+    ///
+    /// - Throws: where the server does not answer the request to end an earlier statement, with the connection lost.
+    func begin(_ sql: String, on connection: OpaquePointer) throws {
         wasWithinTransaction = PQtransactionStatus(connection) != PQTRANS_IDLE
-        cancellation.begin()
+        guard cancellation.begin(within: longestSilence) else {
+            let message = "the server has not answered the request to end an earlier statement"
+            throw lost(WireError(message: message, isConnectionLost: true), sql, 0, on: connection)
+        }
     }
 
     // MARK: Statements
@@ -76,7 +81,7 @@ final class LibPQConnection: DatabaseWire {
         if statement.isKept, keepsStatements {
             return try executeKept(statement, on: connection, rows)
         }
-        begin(on: connection)
+        try begin(statement.sql, on: connection)
         defer { cancellation.end() }
         let sent = statement.sql.withCString { sql in
             arguments.with(statement.arguments) { PQsendQueryParams(connection, sql, $0, $1, $2, $3, $4, 1) }
@@ -91,7 +96,7 @@ final class LibPQConnection: DatabaseWire {
             return try pipeline([statement], on: connection) { try rows($1) }[0]
         }
         do {
-            begin(on: connection)
+            try begin(statement.sql, on: connection)
             defer { cancellation.end() }
             let sent = found.name.withCString { name in
                 arguments.with(statement.arguments) { count, _, values, lengths, formats in
@@ -126,7 +131,7 @@ final class LibPQConnection: DatabaseWire {
         let connection = try usable()
         let statement = WireStatement(sql)
         try check(statement)
-        begin(on: connection)
+        try begin(sql, on: connection)
         defer { cancellation.end() }
         _ = try finish(sql.withCString { PQsendQuery(connection, $0) }, sql, on: connection) { _ in }
     }

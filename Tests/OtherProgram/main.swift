@@ -16,6 +16,8 @@ import TestSupport
 //
 //     OtherProgram full FOLDER SEED ROUNDS saves in a folder whose file system it fills and empties
 //
+//     OtherProgram count STORE SEED COUNT  saves so many times to a PostgreSQL store, raising the numbers of two of its items each time
+//
 //     OtherProgram postgresql              starts a server of its own, prints the folder of its socket, and kills itself
 //
 // With a gallery's store:
@@ -51,6 +53,9 @@ case "change" where arguments.count == 7:
 case "full" where arguments.count == 4:
     let program = FullDiskProgram(URL(fileURLWithPath: arguments[1]), seed: UInt64(arguments[2]) ?? 0)
     try program.run(rounds: Int(arguments[3]) ?? 1)
+case "count" where arguments.count == 4:
+    guard let url = URL(string: arguments[1]) else { exit(2) }
+    try Counting.run(url, seed: UInt64(arguments[2]) ?? 0, times: Int(arguments[3]) ?? 0)
 case "postgresql" where arguments.count == 1:
     FileHandle.standardOutput.write(Data((PostgreSQLServer.shared?.socketFolder ?? "").utf8))
     kill(getpid(), SIGKILL)

@@ -1,3 +1,4 @@
+import CPostgreSQL
 import CoreData
 import Foundation
 import Synchronization
@@ -130,6 +131,74 @@ struct ConnectionStringTests {
             #expect(try encryption("service=said sslmode=disable dbname=shop") == [])
             setenv("PGSERVICE", "far", 1)
             #expect(try encryption("dbname=shop") == ["require"])
+        }
+    }
+
+    /// What a service file leaves open is as everywhere.
+    @Test func aServiceFileHasTheStandardParametersThatItDoesNotSet() async throws {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let file = folder.file("services")
+            // Nobody listens there.
+            try Data(
+                """
+                [said]
+                host=/tmp/nobody
+                connect_timeout=33
+                keepalives_idle=44
+                target_session_attrs=prefer-standby
+                [silent]
+                host=/tmp/nobody
+
+                """.utf8
+            ).write(to: file)
+            setenv("PGSERVICEFILE", file.path, 1)
+            func parameters(_ connection: String) throws -> [String: String] {
+                var target = WireTarget(connection: connection)
+                target.standard = [
+                    "connect_timeout": "10", "keepalives_idle": "30", "keepalives_count": "3", "tcp_user_timeout": "35000",
+                    "application_name": "OpenCoreData", "target_session_attrs": "read-write",
+                ]
+                let parameters = try ConnectionParameters(target)
+                // As the library understands all of it.
+                let connection = try #require(parameters.withKeywordsAndValues { PQconnectStartParams($0, $1, 1) })
+                defer { PQfinish(connection) }
+                let options = try #require(PQconninfo(connection))
+                defer { PQconninfoFree(options) }
+                return ConnectionParameters.values(of: options).filter { target.standard[$0.key] != nil }
+            }
+            var expected = [
+                "connect_timeout": "10", "keepalives_idle": "30", "keepalives_count": "3", "tcp_user_timeout": "35000",
+                "application_name": "OpenCoreData", "target_session_attrs": "read-write",
+            ]
+            #expect(try parameters("service=silent dbname=shop") == expected)
+            expected.merge(["connect_timeout": "33", "keepalives_idle": "44", "target_session_attrs": "prefer-standby"]) { $1 }
+            #expect(try parameters("service=said dbname=shop") == expected)
+            setenv("PGSERVICE", "said", 1)
+            #expect(try parameters("postgresql:///shop") == expected)
+            expected["connect_timeout"] = "5"
+            #expect(try parameters("postgresql:///shop?connect_timeout=5") == expected)
+            setenv("PGAPPNAME", "of the environment", 1)
+            expected["application_name"] = "of the environment"
+            #expect(try parameters("postgresql:///shop?connect_timeout=5") == expected)
+        }
+    }
+
+    /// What a service file says is looked up without a word to the server.
+    @Test func theLookUpOfAServiceConnectsToNobody() async throws {
+        await #expect(processExitsWith: .success) {
+            let server = try #require(PostgreSQLServer.shared)
+            let proxy = try PostgreSQLProxy(server)
+            let folder = try TemporaryFolder()
+            let file = folder.file("services")
+            try Data("[proxy]\n\(proxy.connectionString.replacingOccurrences(of: " ", with: "\n"))\n".utf8).write(to: file)
+            setenv("PGSERVICEFILE", file.path, 1)
+            var target = WireTarget(connection: "service=proxy")
+            target.isEncryptedOffMachine = true
+            target.standard = ["application_name": "OpenCoreData"]
+            let connection = try LibPQDriver.connect(target)
+            #expect(try connection.texts("SHOW application_name") == ["OpenCoreData"])
+            #expect(proxy.connections == 1)
         }
     }
 

@@ -15,6 +15,9 @@ final class OtherThread<Value: Sendable>: Sendable {
         thread.start()
     }
 
+    /// Whether it has come to its end.
+    var isOver: Bool { result.withLock { $0 != nil } }
+
     /// What it came to; may be asked for once.
     func value() throws -> Value {
         end.wait()

@@ -22,6 +22,8 @@ public final class PostgreSQLProxy: Sendable {
         public var losesAnswerTo: String?
         /// Whether nothing that the server says arrives.
         public var isMute = false
+        /// Whether requests to end a statement are held back, without an answer, for as long as this is so.
+        public var holdsCancellations = false
 
         public init() {}
     }
@@ -51,13 +53,13 @@ public final class PostgreSQLProxy: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    private static func onThread(_ body: @escaping @Sendable () -> Void) {
+    static func onThread(_ body: @escaping @Sendable () -> Void) {
         let thread = Thread(block: body)
         thread.name = "PostgreSQLProxy"
         thread.start()
     }
 
-    private static let socketName = ".s.PGSQL.5432"
+    static let socketName = ".s.PGSQL.5432"
 
     /// A URL of the database by way of the proxy.
     public func url(schema: String) -> URL {
@@ -68,6 +70,9 @@ public final class PostgreSQLProxy: Sendable {
         }
         return components.url ?? direct
     }
+
+    /// The same as a list of `keyword=value`.
+    public var connectionString: String { "host=\(folder.path) dbname=\(server.database) user=\(server.user)" }
 
     /// Set for all connections, also those that are open; counting towards a cut begins anew.
     public var conduct: Conduct {
@@ -89,12 +94,18 @@ public final class PostgreSQLProxy: Sendable {
         set { state.values.withLock { $0.roundTrips = newValue } }
     }
 
+    /// How many connections there were.
+    public var connections: Int { state.values.withLock { $0.connections } }
+
     /// How many connections were cut.
     public var cuts: Int { state.values.withLock { $0.cuts } }
 
+    /// How many requests to end a statement have come.
+    public var cancellations: Int { state.values.withLock { $0.cancellations } }
+
     // MARK: Sockets
 
-    private static func socket(
+    static func socket(
         _ path: String, _ use: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) throws -> Int32 {
         let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -141,6 +152,7 @@ private final class ProxyState: Sendable {
         var passed = 0
         var roundTrips = 0
         var cuts = 0
+        var cancellations = 0
         var isEnded = false
         /// How many connections there were, and up to which of them they are mute.
         var connections = 0
@@ -172,6 +184,8 @@ private final class ProxiedConnection {
     private var clientSpoke = false
     private var hasLostCommit = false
     private var losesAnswer = false
+    /// Whether all that it is for is a request to end a statement.
+    private var isCancellation = false
     private let number: Int
 
     init(client: Int32, server: Int32, _ state: ProxyState) {
@@ -192,14 +206,15 @@ private final class ProxiedConnection {
 
     /// - Returns: whether both sides are still there.
     private func step() -> Bool {
+        let isHeld = isCancellation && state.values.withLock { $0.conduct.holdsCancellations && !$0.isEnded }
         func events(_ side: Side, other: Side) -> Int16 {
-            Int16((other.waiting.count < Self.mostWaiting ? POLLIN : 0) | (side.waiting.isEmpty ? 0 : POLLOUT))
+            Int16((other.waiting.count < Self.mostWaiting ? POLLIN : 0) | (side.waiting.isEmpty || isHeld ? 0 : POLLOUT))
         }
         var files = [
             pollfd(fd: client.descriptor, events: events(client, other: server), revents: 0),
             pollfd(fd: server.descriptor, events: events(server, other: client), revents: 0),
         ]
-        _ = poll(&files, 2, 100)
+        _ = poll(&files, 2, isHeld ? 1 : 100)
         let (conduct, isEnded) = state.values.withLock { ($0.conduct, $0.isEnded) }
         if isEnded { return false }
         let isOver = Int16(POLLHUP | POLLERR)
@@ -223,6 +238,10 @@ private final class ProxiedConnection {
                 return
             }
             if isClient { noteRequest(bytes[..<count]) }
+            if isClient, bytes[4..<8] == Self.cancellation {
+                isCancellation = true
+                state.values.withLock { $0.cancellations += 1 }
+            }
             other.waiting += bytes[..<count]
             if isClient, !clientSpoke { state.values.withLock { $0.roundTrips += 1 } }
             clientSpoke = isClient
@@ -233,6 +252,9 @@ private final class ProxiedConnection {
 
     /// What a statement that commits is, and what the server says of it.
     private static let commit = Array("COMMIT\0".utf8)
+
+    /// What stands, behind its length, in the one message of a connection that asks to end a statement of another.
+    private static let cancellation: ArraySlice<UInt8> = [4, 210, 22, 46]
 
     private func noteRequest(_ request: ArraySlice<UInt8>) {
         state.values.withLock { values in

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A PostgreSQL server of this process's own: in a folder in `/tmp`, without network, empty at first, gone with the process.
+/// A PostgreSQL server of this process's own: in a folder in `/tmp`, without network unless it is asked for, empty at first, gone with the
+/// process.
 ///
 /// Tests that need it say so, and are skipped where it cannot be had:
 ///
@@ -38,19 +39,27 @@ public final class PostgreSQLServer: Sendable {
     /// Where the programs are that this server was started with.
     public let programs: String
 
-    /// A URL of the database, with a schema where a store wants one.
+    /// A URL of the database, with a schema where a store wants one; by TCP where the server has a port.
     public func url(schema: String? = nil) -> URL {
         var components = URLComponents()
         components.scheme = "postgresql"
         components.host = ""
         components.path = "/\(database)"
         components.queryItems = [URLQueryItem(name: "host", value: socketFolder), URLQueryItem(name: "user", value: user)]
+        if let port, let network {
+            components.queryItems?[0].value = "localhost"
+            components.queryItems?.append(URLQueryItem(name: "port", value: "\(port)"))
+            if case .encrypted(let certificates) = network {
+                components.queryItems?.append(URLQueryItem(name: "sslmode", value: "verify-full"))
+                components.queryItems?.append(URLQueryItem(name: "sslrootcert", value: certificates.authority.path))
+            }
+        }
         if let schema { components.queryItems?.append(URLQueryItem(name: "ocd.schema", value: schema)) }
         // Made of plain words only.
         return components.url ?? URL(fileURLWithPath: socketFolder)
     }
 
-    /// The same as a list of `keyword=value`.
+    /// The database as a list of `keyword=value`; never by TCP.
     public func connectionString(user: String? = nil) -> String {
         "host=\(socketFolder) dbname=\(database) user=\(user ?? self.user)"
     }
@@ -68,13 +77,32 @@ public final class PostgreSQLServer: Sendable {
     public var smallSpace: String { "\(socketFolder)/\(Self.smallFolder)/space" }
     private static let smallFolder = "small"
 
-    /// A server beside the shared one, for tests that stop or fill it.
+    /// How a server is reached by TCP, from this machine.
+    public enum Network: Sendable {
+        case plain
+        /// With a certificate for the name `localhost`.
+        case encrypted(Certificates)
+    }
+
+    /// The port on 127.0.0.1, where there is one.
+    public let port: Int?
+    private let network: Network?
+
+    /// A server beside the shared one, for tests that stop or fill it, or reach it by TCP.
     ///
     /// - Parameter smallSpace: the size of a file system for a table space, in KiB; nil for none.
-    public init(smallSpace: Int? = nil) throws {
+    public init(smallSpace: Int? = nil, network: Network? = nil) throws {
         programs = try Self.findPrograms()
         (socketFolder, lifeline) = try Self.makeFolder(programs)
+        port = try network == nil ? nil : TCPSocket.freePort()
+        self.network = network
         var command = Self.account + ["sh", "-c", Self.start, "start", programs, socketFolder, scramUser, md5User, password]
+        command.append(port.map(String.init) ?? "")
+        if case .encrypted(let certificates) = network {
+            let key = try Data(contentsOf: certificates.key)
+            // Of whom starts the server, and nobody else's to read.
+            command += [certificates.certificate.path, String(decoding: key, as: UTF8.self)]
+        }
         if let smallSpace {
             let folder = URL(fileURLWithPath: socketFolder).appendingPathComponent(Self.smallFolder)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -87,6 +115,8 @@ public final class PostgreSQLServer: Sendable {
     /// A hot standby, which follows another server and takes no changes.
     public init(standbyOf primary: PostgreSQLServer) throws {
         programs = primary.programs
+        port = nil
+        network = nil
         (socketFolder, lifeline) = try Self.makeFolder(programs)
         let output = try Self.output(of: Self.account + ["sh", "-c", Self.follow, "follow", programs, socketFolder, primary.socketFolder])
         if output != Self.started { throw Reason(description: "its start as a standby failed: \(output)") }
@@ -124,12 +154,19 @@ public final class PostgreSQLServer: Sendable {
         case stop
     }
 
+    /// Keeps servers from being started while a pipe is made that they must not hold: what waits for its end would wait for theirs.
+    private static let spawning = Mutex(())
+
     /// What a command prints that leaves a server behind.
     ///
     /// Not by Foundation's `Process`: the server inherits the socket by which that knows that a process has ended, so that the command
     /// is never reaped, and tests that wait for processes of their own wait for ever.
     private static func output(of command: [String]) throws -> String {
-        let pipe = Pipe()
+        let pipe = spawning.withLock { _ in
+            let pipe = Pipe()
+            for end in [pipe.fileHandleForReading, pipe.fileHandleForWriting] { _ = fcntl(end.fileDescriptor, F_SETFD, FD_CLOEXEC) }
+            return pipe
+        }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -137,13 +174,10 @@ public final class PostgreSQLServer: Sendable {
         for descriptor: Int32 in [1, 2] {
             posix_spawn_file_actions_adddup2(&actions, pipe.fileHandleForWriting.fileDescriptor, descriptor)
         }
-        for handle in [pipe.fileHandleForReading, pipe.fileHandleForWriting] {
-            posix_spawn_file_actions_addclose(&actions, handle.fileDescriptor)
-        }
         var arguments: [UnsafeMutablePointer<CChar>?] = (["/usr/bin/env"] + command).map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var processID: pid_t = 0
-        let failure = posix_spawn(&processID, "/usr/bin/env", &actions, nil, &arguments, environ)
+        let failure = spawning.withLock { _ in posix_spawn(&processID, "/usr/bin/env", &actions, nil, &arguments, environ) }
         guard failure == 0 else { throw Reason(description: "its start failed: \(String(cString: strerror(failure)))") }
         try pipe.fileHandleForWriting.close()
         let output = pipe.fileHandleForReading.readDataToEndOfFile()
@@ -155,7 +189,8 @@ public final class PostgreSQLServer: Sendable {
     /// What `start` prints at last.
     private static let started = "started\n"
 
-    /// The arguments are the folders of programs and server, two roles and their password.
+    /// The arguments are the folders of programs and server, two roles and their password, a port or nothing, and the file of a certificate and
+    /// its key.
     private static let start = #"""
         set -e
         cd "$2"
@@ -174,6 +209,16 @@ public final class PostgreSQLServer: Sendable {
         max_prepared_transactions = 10
         shared_buffers = 128MB
         END
+        if [ -n "$6" ]; then
+            printf "listen_addresses = '127.0.0.1'\nport = $6\n" >>data/postgresql.conf
+            # Without a port it is found all the same.
+            ln -s ".s.PGSQL.$6" .s.PGSQL.5432
+        fi
+        if [ -n "$7" ]; then
+            cp "$7" data/server.crt
+            (umask 077; printf %s "$8" >data/server.key)
+            echo "ssl = on" >>data/postgresql.conf
+        fi
         # Each command is a line. This needs no client.
         "$1/postgres" --single -D data template1 >>messages 2>&1 <<END
         ALTER DATABASE postgres RENAME TO app

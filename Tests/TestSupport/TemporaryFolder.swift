@@ -1,7 +1,7 @@
 import Foundation
 
 /// A folder for one test's files, removed when the test lets go of it.
-public final class TemporaryFolder {
+public final class TemporaryFolder: Sendable {
     public let url: URL
 
     public init() throws {

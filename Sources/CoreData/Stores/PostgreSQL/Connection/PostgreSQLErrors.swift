@@ -60,6 +60,10 @@ extension WireError {
                 "The server is gone, or the network between drops what it says. Try again, or wait longer with NSPersistentStoreTimeoutOption."
             )
         }
+        // What the client library says of a connection that was not made; others may end with a remark on TLS as well.
+        if sqlState == nil, message.hasPrefix("connection to server"), message.contains("SSL") || message.contains("certificate") {
+            return (code, "Look whether the server speaks TLS, and whether its certificate is what sslmode and sslrootcert ask for.")
+        }
         if isConnectionLost { return (code, "The connection to the server was lost. Try again.") }
         switch sqlState {
         case "55P03"?:
