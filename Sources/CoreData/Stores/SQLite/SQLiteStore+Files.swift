@@ -3,6 +3,17 @@ import Foundation
 
 // Stores that are not open: metadata, model, removal and replacement of files.
 extension SQLiteStore {
+    /// - Throws: an error where there is no file, or nothing in it.
+    func requireOwnFile() throws {
+        guard let url, url.isFileURL, !Self.isInMemory(url) else { return }
+        try Self.requireFile(url)
+        let attributes = try? FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)
+        if attributes?[.size] as? Int == 0 {
+            throw CoreDataErrors.make(
+                .fileReadCorruptFile, "There is no store at \(url.path): the file is empty.", userInfo: [NSFilePathErrorKey: url.path])
+        }
+    }
+
     static func readMetadata(at url: URL) throws -> [String: Any] {
         try withFile(url) { connection in
             guard let metadata = try StoreMetadata.read(connection) else { throw notAStore(connection) }

@@ -298,19 +298,9 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         // What stands at the URL now may have no history.
         if readOnlyReason == .untrackedHistory { isReadOnly = false }
         close()
-        try requireFile()
+        try requireOwnFile()
         try loadMetadata()
         try prepareForRequests()
-    }
-
-    /// - Throws: an error where there is no file, or nothing in it.
-    private func requireFile() throws {
-        guard let url, url.isFileURL, !Self.isInMemory(url) else { return }
-        let size = try? FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)[.size] as? Int
-        if let size, size > 0 { return }
-        throw CoreDataErrors.make(
-            .fileReadNoSuchFile, "There is no store at \(url.path).", recovery: "Add a store to make one.",
-            userInfo: [NSFilePathErrorKey: url.path])
     }
 
     override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
