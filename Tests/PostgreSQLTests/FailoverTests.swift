@@ -70,7 +70,7 @@ struct FailoverTests {
                 }
             }
         }
-        while saved.value < 20 { Thread.sleep(forTimeInterval: 0.001) }
+        while saved.value < 20, !saver.isOver { Thread.sleep(forTimeInterval: 0.001) }
         try primary.control(.stop)
         try WireConnection.open(standby.connectionString()).run("SELECT pg_promote(true, 60)")
         let before = saved.value

@@ -61,13 +61,13 @@ import Testing
         store.openPool?.watch.expire()
     }
 
-    /// Waits until so many statements wait for the table of items.
-    private func waitForWaiting(_ count: Int) {
+    /// Waits until so many statements wait for the table of items, or what makes one wait is over.
+    private func waitForWaiting(_ count: Int, _ other: OtherThread<Void>) {
         let waiting = """
             SELECT count(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \
             WHERE NOT l.granted AND c.relname = 'item' AND c.relnamespace = '\(tables.schema)'::regnamespace
             """
-        while tables.integer(waiting) ?? count < count { usleep(5_000) }
+        while tables.integer(waiting) ?? count < count, !other.isOver { usleep(5_000) }
     }
 
     private func expectRefusal(location: SourceLocation = #_sourceLocation, _ body: () throws -> Void) {
@@ -221,14 +221,14 @@ import Testing
         #expect(holder.execute("BEGIN; LOCK TABLE item IN ACCESS SHARE MODE"))
         let url = url
         let migration = OtherThread { _ = try Self.open(Self.model("Animal", "Book", "Car"), at: url) }
-        waitForWaiting(1)
+        waitForWaiting(1, migration)
         let save = OtherThread {
             try context.performAndWait {
                 _ = context.insert("Book", ["name": "new"])
                 try context.save()
             }
         }
-        waitForWaiting(2)
+        waitForWaiting(2, save)
         #expect(holder.execute("COMMIT"))
         try migration.value()
         expectRefusal { try save.value() }

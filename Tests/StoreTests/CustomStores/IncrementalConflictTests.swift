@@ -239,7 +239,11 @@ private final class SharedRecordStore: NSIncrementalStore, @unchecked Sendable {
     @Test("others' saves are seen, whatever versions the store gives", arguments: [false, true])
     func mergedRowsAreTheNewestOnes(countsVersions: Bool) throws {
         let desk = try Desk(Place(countsVersions: countsVersions, isShared: true))
-        desk.first.automaticallyMergesChangesFromParent = true
+        let first = desk.first
+        let token = NotificationCenter.default.addObserver(
+            forName: NSManagedObjectContext.didSaveObjectsNotification, object: desk.second, queue: nil
+        ) { first.mergeChanges(fromContextDidSave: $0) }
+        defer { NotificationCenter.default.removeObserver(token) }
         let new = NSEntityDescription.insertNewObject(forEntityName: "Item", into: desk.first)
         for name in ["a", "b", "c"] {
             new.setValue(name, forKey: "name")
@@ -249,7 +253,6 @@ private final class SharedRecordStore: NSIncrementalStore, @unchecked Sendable {
         desk.second.refresh(theirs, mergeChanges: true)
         theirs.setValue("d", forKey: "name")
         try desk.second.save()
-        desk.first.refresh(new, mergeChanges: true)
         #expect(new.value(forKey: "name") as? String == "d")
         new.setValue("mine", forKey: "note")
         try desk.first.save()
