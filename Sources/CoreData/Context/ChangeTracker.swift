@@ -16,10 +16,10 @@ final class ChangeTracker {
     @exclusivity(unchecked) private var event = ContextEvent()
     private var lastSets = LastEventSets()
     /// Whether observers are being told of an event.
-    var isTelling = false
+    private(set) var isTelling = false
     /// Objects that had unsaved values before they changed in the present event, or in the one that is being told.
     private var formerStates: [ObjectIdentifier: FormerState] = [:]
-    /// Objects that have changed in a new event while observers are told of the one before.
+    /// Objects that have changed again since the event that observers are being told of.
     private var toldStates: [ObjectIdentifier: ToldState] = [:]
     /// Called before the first object joins an event.
     var eventBegins: () -> Void = {}
@@ -28,8 +28,7 @@ final class ChangeTracker {
 
     /// Whether a save would write anything: nothing of new objects that were deleted, nor of what others have deleted, or is not there.
     var hasChangesToWrite: Bool {
-        let unwritten: ObjectFlags = [.rowIsGone, .discarded]
-        return inserted.count + updated.count > 0 || deleted.objects.contains { $0.flags.isDisjoint(with: unwritten) }
+        inserted.count + updated.count > 0 || deleted.objects.contains { $0.flags.isDisjoint(with: .unwritten) }
     }
 
     /// Whether anything has happened that was not processed.
@@ -333,11 +332,16 @@ extension ChangeTracker {
 
     func toldState(of object: NSManagedObject) -> ToldState? { isTelling ? toldStates[ObjectIdentifier(object)] : nil }
 
+    /// Tells observers of an event. Whoever is told may end another one, of which others are told then, before those that remain hear of the first.
+    func tell(_ body: () -> Void) {
+        let outer = (isTelling, toldStates)
+        (isTelling, toldStates) = (true, [:])
+        defer { (isTelling, toldStates) = outer }
+        body()
+    }
+
     /// Forgets what objects were that have not changed since the event that was told.
-    ///
-    /// - Parameter isLast: whether nobody is being told of another event.
-    func forgetFormerStates(isLast: Bool) {
-        if isLast, !toldStates.isEmpty { toldStates.removeAll() }
+    func forgetFormerStates() {
         if !formerStates.isEmpty { formerStates = formerStates.filter { $0.value.object.flags.contains(.inEvent) } }
     }
 

@@ -80,9 +80,10 @@ extension NSManagedObjectContext {
 
     private func postChanges() {
         guard let ended = changes.endEvent(keepingProperties: !listeners.isEmpty) else { return }
-        let wasTelling = changes.isTelling
-        changes.isTelling = true
-        defer { changes.isTelling = wasTelling }
+        changes.tell { tell(of: ended) }
+    }
+
+    private func tell(of ended: EventChanges) {
         if ended.count > 0, ContextNotification.didChange.isWanted(forObjects: ended.count) {
             var userInfo: [AnyHashable: Any] = [NotificationKey.sourceContext.rawValue: self]
             if !ended.inserted.isEmpty {
@@ -105,7 +106,7 @@ extension NSManagedObjectContext {
             finishDiscarding(object)
         }
         ended.finish()
-        changes.forgetFormerStates(isLast: !wasTelling)
+        changes.forgetFormerStates()
     }
 
     /// A new object that was deleted leaves the context: at once, or with the end of the event in which it was deleted.

@@ -164,7 +164,8 @@ extension NSManagedObject {
     /// ```
     public final func changedValuesForCurrentEvent() -> [String: Any] {
         guard flags.contains(.inEvent) || registry?.isTellingChanges == true else { return [:] }
-        let told = registry?.toldState(of: self)
+        // Of one that was saved since, nobody knows what it was.
+        let told = flags.contains(.inEvent) ? registry?.toldState(of: self) : nil
         let mask = told?.properties ?? pending?.eventMask
         let isDeleted = !flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved])
         if !isDeleted, mask?.isEmpty != false { return [:] }

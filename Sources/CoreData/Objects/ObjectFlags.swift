@@ -39,6 +39,8 @@ struct ObjectFlags: OptionSet {
     static let known: ObjectFlags = [.inserted, .updated, .deleted, .discarded]
     /// The row is gone: a save of the deletion has nothing to write.
     static let rowIsGone: ObjectFlags = [.inaccessible, .deletedElsewhere]
+    /// A save has nothing to write of the deletion.
+    static let unwritten: ObjectFlags = [.rowIsGone, .discarded]
     /// Either of them says that a value cannot just be read.
     static let attention: ObjectFlags = [.fault, .checked]
 

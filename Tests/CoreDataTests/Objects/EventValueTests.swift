@@ -73,6 +73,39 @@ import Testing
         withExtendedLifetime([stamper, observer]) {}
     }
 
+    @Test("56: each event has its own values, also where an observer saves") func eventsWithinEvents() throws {
+        let library = try Library()
+        let context = library.context
+        let (book, other) = (context.book("Notes", pages: 1), context.book("Songs"))
+        try context.save()
+        var told: [[String: Any]] = []
+        var toldOfOther: [[String: Any]] = []
+        var hasSaved = false
+        // Whichever is called first saves; the order of observers is nobody's promise.
+        let observers = (0..<2).map { _ in
+            Observer(context) { _ in
+                if hasSaved {
+                    told.append(book.changedValuesForCurrentEvent())
+                    toldOfOther.append(other.changedValuesForCurrentEvent())
+                    return
+                }
+                hasSaved = true
+                book.pages = 2
+                #expect(throws: Never.self) { try context.save() }
+                other.pages = 3
+            }
+        }
+        book.title = "Letters"
+        context.processPendingChanges()
+        // The save is told to both before the second observer hears of the outer event, whose values are saved by then.
+        #expect(told.count == 3)
+        #expect(told.dropLast().map { $0.count == 1 ? $0["pages"] as? Int : nil } == [1, 1])
+        #expect(told.last?.isEmpty == true)
+        // One that is in neither tells what has changed since.
+        #expect(toldOfOther.map { $0.count } == [0, 0, 1])
+        withExtendedLifetime(observers) {}
+    }
+
     @Test("56: a deleted object tells what was unsaved, too", arguments: [false, true])
     func deletedObjectsTellWhatWasUnsaved(isNew: Bool) throws {
         let library = try Library()

@@ -14,9 +14,8 @@ struct SavedObjects {
     ) {
         (self.inserted, self.updated) = (inserted, updated)
         deleted = deletions
-        let unwritten: ObjectFlags = [.rowIsGone, .discarded]
-        if deletions.allSatisfy({ $0.flags.isDisjoint(with: unwritten) }) { return }
-        deleted.removeAll { !$0.flags.isDisjoint(with: unwritten) }
+        if deletions.allSatisfy({ $0.flags.isDisjoint(with: .unwritten) }) { return }
+        deleted.removeAll { !$0.flags.isDisjoint(with: .unwritten) }
         for object in deletions {
             if object.flags.contains(.discarded) {
                 discarded.append(object)
