@@ -16,8 +16,7 @@ final class RereadObjects {
 
     var set: Set<NSManagedObject> {
         if let hashed { return hashed }
-        var set = Set<NSManagedObject>(minimumCapacity: objects.count + objects.count / 2)
-        objects.forEachUnretained { set.insert($0) }
+        let set = NSManagedObjectContext.set(of: objects)
         hashed = set
         return set
     }

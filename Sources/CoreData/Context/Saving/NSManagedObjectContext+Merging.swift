@@ -110,20 +110,18 @@ extension NSManagedObjectContext {
                 self.changes.noteUnseenUpdate(of: objectID)
             }
         }
-        if !tellsUnread, let rows = changes.updatedRows, parentContext == nil {
-            forEachRegistered(changes.updated, rows, takeUpdate)
-        } else {
-            for objectID in changes.updated { takeUpdate(objectID, registeredObject(for: objectID)) }
-        }
-        for objectID in others.updated { takeUpdate(objectID, registeredObject(for: objectID)) }
+        forEachRegistered(changes.updated, tellsUnread ? nil : changes.updatedRows, takeUpdate)
+        forEachRegistered(others.updated, nil, takeUpdate)
         var deleted: [NSManagedObject] = []
-        for objectID in [registered(changes.deleted, changes.deletedRows), others.deleted].joined() {
-            guard let object = registeredObject(for: objectID), !object.flags.contains(.inserted) else { continue }
+        func takeDeletion(_ objectID: NSManagedObjectID, _ object: NSManagedObject?) {
+            guard let object, !object.flags.contains(.inserted) else { return }
             // Whoever is told of its end finds it in the context.
             self.changes.markDeletedElsewhere(object)
             self.changes.noteMergedDeletion(of: object)
             deleted.append(object)
         }
+        forEachRegistered(changes.deleted, changes.deletedRows, takeDeletion)
+        forEachRegistered(others.deleted, nil, takeDeletion)
         processPendingChanges()
         if !keepingDeletions {
             for object in deleted where object.registry === registry && object.flags.contains(.deletedElsewhere) { endDeletion(of: object) }
@@ -143,23 +141,14 @@ extension NSManagedObjectContext {
         for child in mergingChildren.all { child.takeOver(changes) }
     }
 
-    /// Those IDs that have objects here; all of them where there are few.
-    private func registered(_ objectIDs: [NSManagedObjectID], _ rows: [SavedObjectIDs.RowsOfTable]?) -> [NSManagedObjectID] {
-        guard let rows, parentContext == nil else { return objectIDs }
-        var found: [NSManagedObjectID] = []
-        for rows in rows {
-            registry.withTable(store: rows.store, root: rows.root) { table in
-                if table.count == 0 { return }
-                for (index, key) in rows.keys.enumerated() where table.find(key) != nil { found.append(objectIDs[rows.places[index]]) }
-            }
-        }
-        return found
-    }
-
-    /// Calls a block for those IDs that have objects here, with these.
+    /// Calls a block for IDs with their objects: for all of them, or where their rows are sorted by table for those that have objects here.
     private func forEachRegistered(
-        _ objectIDs: [NSManagedObjectID], _ rows: [SavedObjectIDs.RowsOfTable], _ body: (NSManagedObjectID, NSManagedObject) -> Void
+        _ objectIDs: [NSManagedObjectID], _ rows: [SavedObjectIDs.RowsOfTable]?, _ body: (NSManagedObjectID, NSManagedObject?) -> Void
     ) {
+        guard let rows, parentContext == nil else {
+            for objectID in objectIDs { body(objectID, registeredObject(for: objectID)) }
+            return
+        }
         for rows in rows {
             for (place, object) in registry.objects(store: rows.store, root: rows.root, keys: rows.keys) {
                 body(objectIDs[rows.places[place]], object)
