@@ -15,12 +15,10 @@ final class ChangeTracker {
     @exclusivity(unchecked) private(set) var unpropagated: [NSManagedObject] = []
     @exclusivity(unchecked) private var event = ContextEvent()
     private var lastSets = LastEventSets()
-    /// Whether observers are being told of an event.
-    private(set) var isTelling = false
     /// Objects that had unsaved values before they changed in the present event, or in the one that is being told.
     private var formerStates: [ObjectIdentifier: FormerState] = [:]
-    /// Objects that have changed again since the event that observers are being told of.
-    private var toldStates: [ObjectIdentifier: ToldState] = [:]
+    /// Objects that have changed again since the event that observers are being told of; nil while nobody is told of one.
+    private var toldStates: [ObjectIdentifier: ToldState]?
     /// Called before the first object joins an event.
     var eventBegins: () -> Void = {}
 
@@ -30,6 +28,9 @@ final class ChangeTracker {
     var hasChangesToWrite: Bool {
         inserted.count + updated.count > 0 || deleted.objects.contains { $0.flags.isDisjoint(with: .unwritten) }
     }
+
+    /// Whether observers are being told of an event.
+    var isTelling: Bool { toldStates != nil }
 
     /// Whether anything has happened that was not processed.
     var isInEvent: Bool { !event.isEmpty || !unpropagated.isEmpty }
@@ -320,7 +321,7 @@ extension ChangeTracker {
     func keepFormerState(of object: NSManagedObject) {
         if isTelling, let pending = object.pending, !pending.eventMask.isEmpty {
             let identity = ObjectIdentifier(object)
-            toldStates[identity] = ToldState(object: object, former: formerStates[identity], properties: pending.eventMask)
+            toldStates?[identity] = ToldState(object: object, former: formerStates[identity], properties: pending.eventMask)
             formerStates[identity] = nil
             pending.endEvent()
         }
@@ -330,13 +331,13 @@ extension ChangeTracker {
 
     func formerState(of object: NSManagedObject) -> FormerState? { formerStates[ObjectIdentifier(object)] }
 
-    func toldState(of object: NSManagedObject) -> ToldState? { isTelling ? toldStates[ObjectIdentifier(object)] : nil }
+    func toldState(of object: NSManagedObject) -> ToldState? { toldStates?[ObjectIdentifier(object)] }
 
     /// Tells observers of an event. Whoever is told may end another one, of which others are told then, before those that remain hear of the first.
     func tell(_ body: () -> Void) {
-        let outer = (isTelling, toldStates)
-        (isTelling, toldStates) = (true, [:])
-        defer { (isTelling, toldStates) = outer }
+        let outer = toldStates
+        toldStates = [:]
+        defer { toldStates = outer }
         body()
     }
 

@@ -54,9 +54,12 @@ import Testing
     }
 
     /// One that stamps what has changed, as many programs have it.
-    @Test("56: what an observer changes is told in the next event") func observersMayChangeWhatTheyAreToldOf() throws {
+    @Test("56: what an observer changes is told in the next event", arguments: [false, true], [false, true])
+    func observersMayChangeWhatTheyAreToldOf(isChild: Bool, undoes: Bool) throws {
         let library = try Library()
-        let context = library.context
+        let context = isChild ? NSManagedObjectContext(concurrencyType: library.context.concurrencyType) : library.context
+        if isChild { context.parent = library.context }
+        if undoes { context.undoManager = UndoManager() }
         let book = context.book("Notes", pages: 1)
         try context.save()
         var told: [[String: Any]] = []
@@ -73,8 +76,9 @@ import Testing
         withExtendedLifetime([stamper, observer]) {}
     }
 
-    @Test("56: each event has its own values, also where an observer saves") func eventsWithinEvents() throws {
-        let library = try Library()
+    @Test("56: each event has its own values, also where an observer saves", arguments: StoreKind.allCases)
+    func eventsWithinEvents(kind: StoreKind) throws {
+        let library = try Library(kind)
         let context = library.context
         let (book, other) = (context.book("Notes", pages: 1), context.book("Songs"))
         try context.save()
