@@ -17,9 +17,10 @@ struct Manifest {
     /// - Parameters:
     ///   - folder: where a copy of the manifest is put and read.
     ///   - swiftSyntaxPackage: the value of `OPENCOREDATA_SWIFT_SYNTAX_PACKAGE`; nil for none.
-    init(copiedTo folder: URL, swiftSyntaxPackage: String? = nil) throws {
+    ///   - isDeep: whether `OPENCOREDATA_DEEP_TESTS` is set.
+    init(copiedTo folder: URL, swiftSyntaxPackage: String? = nil, isDeep: Bool = false) throws {
         try write(["Package.swift": String(contentsOf: Self.file, encoding: .utf8)], to: folder)
-        let run = try swiftPackage(["dump-package"], in: folder, swiftSyntaxPackage: swiftSyntaxPackage)
+        let run = try swiftPackage(["dump-package"], in: folder, swiftSyntaxPackage: swiftSyntaxPackage, isDeep: isDeep)
         guard run.status == 0, let start = run.output.firstIndex(of: "{"),
             let package = try JSONSerialization.jsonObject(with: Data(run.output[start...].utf8)) as? [String: Any],
             let targets = package["targets"] as? [[String: Any]]
@@ -50,15 +51,16 @@ struct FailedRun: Error {
     let output: String
 }
 
-/// Runs `swift package` in a folder, with `OPENCOREDATA_SWIFT_SYNTAX_PACKAGE` as given whatever the environment says.
+/// Runs `swift package` in a folder, with `OPENCOREDATA_SWIFT_SYNTAX_PACKAGE` and `OPENCOREDATA_DEEP_TESTS` as given whatever the
+/// environment says.
 ///
 /// What SwiftPM would keep for the user (clones, mirrors, the revisions that versions had) goes to a folder beside it.
-func swiftPackage(_ arguments: [String], in folder: URL, swiftSyntaxPackage: String? = nil) throws -> ProgramRun {
-    let variable = "OPENCOREDATA_SWIFT_SYNTAX_PACKAGE"
-    let setting = swiftSyntaxPackage.map { ["\(variable)=\($0)"] } ?? ["-u", variable]
+func swiftPackage(_ arguments: [String], in folder: URL, swiftSyntaxPackage: String? = nil, isDeep: Bool = false) throws -> ProgramRun {
+    let (syntax, deep) = ("OPENCOREDATA_SWIFT_SYNTAX_PACKAGE", "OPENCOREDATA_DEEP_TESTS")
+    let environment = ["-u", syntax, "-u", deep] + (swiftSyntaxPackage.map { ["\(syntax)=\($0)"] } ?? []) + (isDeep ? ["\(deep)=1"] : [])
     let own = ["cache", "config", "security"].flatMap { ["--\($0)-path", "\(folder.path)-SwiftPM/\($0)"] }
     return try ProgramRun(
-        URL(fileURLWithPath: "/usr/bin/env"), setting + ["swift", "package", "--package-path", folder.path] + own + arguments)
+        URL(fileURLWithPath: "/usr/bin/env"), environment + ["swift", "package", "--package-path", folder.path] + own + arguments)
 }
 
 /// Writes texts to files by their paths below a folder.

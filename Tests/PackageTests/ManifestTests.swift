@@ -11,10 +11,16 @@ struct ManifestTests {
         #expect(manifest.unsafeFlags.contains("-I"))
     }
 
-    @Test(arguments: ["checkouts/OpenCoreData", "registry/downloads/owner/OpenCoreData/1.0.1"])
-    func aFetchedDependencyUsesTheSwiftSyntaxPackageAndHasNoUnsafeFlags(place: String) throws {
+    @Test(arguments: [false, true]) func onlyDeepRunsLeaveTheTestsUnoptimized(isDeep: Bool) throws {
         let folder = try TemporaryFolder()
-        let manifest = try Manifest(copiedTo: folder.file(place))
+        let manifest = try Manifest(copiedTo: folder.file("Projects/OpenCoreData"), isDeep: isDeep)
+        #expect(manifest.unsafeFlags.contains("-Onone") == isDeep)
+    }
+
+    @Test(arguments: ["checkouts/OpenCoreData", "registry/downloads/owner/OpenCoreData/1.0.1"], [false, true])
+    func aFetchedDependencyUsesTheSwiftSyntaxPackageAndHasNoUnsafeFlags(place: String, isDeep: Bool) throws {
+        let folder = try TemporaryFolder()
+        let manifest = try Manifest(copiedTo: folder.file(place), isDeep: isDeep)
         #expect(manifest.dependencies == ["swift-syntax"])
         #expect(manifest.unsafeFlags.isEmpty)
     }

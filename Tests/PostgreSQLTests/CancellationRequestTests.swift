@@ -29,7 +29,7 @@ struct CancellationRequestTests {
         nonisolated(unsafe) let running = connection
         let thread = OtherThread { #expect(throws: WireError.self) { try running.execute("SELECT pg_sleep(3600)") } }
         let waits = "SELECT wait_event FROM pg_stat_activity WHERE pid = $1"
-        while try observer.texts(waits, [process(connection)]) != ["PgSleep"] {}
+        while try observer.texts(waits, [process(connection)]) != ["PgSleep"], !thread.isOver {}
         return Running(connection: connection, thread: thread)
     }
 

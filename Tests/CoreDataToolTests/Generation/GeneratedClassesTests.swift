@@ -91,8 +91,6 @@ import Testing
         #expect(run.errors == "")
     }
 
-    private static let isDeep = ProcessInfo.processInfo.environment["OPENCOREDATA_DEEP_TESTS"] == "1"
-
     private static var fixtures: [String] {
         let found = FileManager.default.enumerator(at: FixtureStores.folder, includingPropertiesForKeys: nil)
         var models: [String] = []
@@ -103,7 +101,7 @@ import Testing
         return models.sorted() + stores.map { FixtureStores.folder.appendingPathComponent($0).path }
     }
 
-    @Test(.enabled(if: FixtureStores.arePresent && isDeep), arguments: fixtures)
+    @Test(.enabled(if: FixtureStores.arePresent && LongTests.areEnabled), arguments: fixtures)
     func modelsOfRealProgramsMakeTheSameModel(_ path: String) throws {
         let workplace = try Workplace()
         let run = ToolRun(["generate", path, "--output", workplace.folder.path])
