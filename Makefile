@@ -37,7 +37,7 @@ example: setup
 	$(SWIFT) run --package-path Examples/GeneratedModel
 
 test: setup-tests
-	$(SWIFT) test --parallel
+	SWIFT=$(SWIFT) Scripts/run-tests.sh
 
 # The long tests take several times as long without optimization; with assertions they check what a debug build checks.
 test-deep: setup-tests example

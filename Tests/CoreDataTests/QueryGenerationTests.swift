@@ -271,6 +271,7 @@ import Testing
     @Test func aRemovedStoreEndsTheGeneration() throws {
         try pin(reader)
         try library.coordinator.remove(library.store)
+        reader.performAndWait {}
         #expect(try reader.names() == [])
         // Nothing holds the file's log any more.
         let log = library.url.path + "-wal"

@@ -10,7 +10,7 @@ import Testing
 struct CancelledTaskTests {
     /// A store whose items cannot be read while a connection holds their table, and which waits for it as long as it takes.
     private func blockedWarehouse() throws -> (Warehouse, LibPQConnection) {
-        let warehouse = try Warehouse(options: [NSPersistentStoreTimeoutOption: 60])
+        let warehouse = try Warehouse(options: [NSPersistentStoreTimeoutOption: 3600])
         try warehouse.context.performAndWait {
             for number in 0..<3 { _ = warehouse.context.insert("Item", ["name": "\(number)"]) }
             try warehouse.context.save()
@@ -19,15 +19,6 @@ struct CancelledTaskTests {
         let blocker = try WireConnection.open()
         try blocker.run("BEGIN; LOCK TABLE \(warehouse.schema).item IN ACCESS EXCLUSIVE MODE")
         return (warehouse, blocker)
-    }
-
-    /// Waits until a statement waits for the table.
-    private func waitForWaiting(_ warehouse: Warehouse) async throws {
-        let waiting = """
-            SELECT count(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \
-            WHERE NOT l.granted AND c.relname = 'item' AND c.relnamespace = '\(warehouse.schema)'::regnamespace
-            """
-        while try warehouse.texts(waiting) == ["0"] { try await Task.sleep(for: .milliseconds(5)) }
     }
 
     enum Request: CaseIterable {
@@ -49,13 +40,31 @@ struct CancelledTaskTests {
         let (warehouse, blocker) = try blockedWarehouse()
         let context = warehouse.context
         let task = Task { try await context.perform { try request.run(context) } }
-        try await waitForWaiting(warehouse)
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
+        await #expect(throws: CancellationError.self) { try await warehouse.valueCancelledWhileItWaits(of: task) }
         try blocker.run("ROLLBACK")
         // The connection and the context are as good as before.
         #expect(try await context.perform { try request.run(context) } == 3)
         #expect(try warehouse.store.withPool { $0.openConnections } == 1)
+        blocker.close()
+    }
+
+    @Test func aFetchWhoseRequestIsLostLeavesAStoreThatWorks() async throws {
+        let proxy = try PostgreSQLProxy(WireConnection.server())
+        proxy.conduct.holdsCancellations = true
+        // So long the answer to the request is waited for, and the fetch for the table.
+        let warehouse = try Warehouse(options: [NSPersistentStoreTimeoutOption: 20], through: proxy)
+        let context = warehouse.context
+        try await context.perform {
+            _ = context.insert("Item", ["name": "one"])
+            try context.save()
+        }
+        let blocker = try WireConnection.open()
+        try blocker.run("BEGIN; LOCK TABLE \(warehouse.schema).item IN ACCESS EXCLUSIVE MODE")
+        let task = Task { try await context.perform { try context.all("Item", "name == 'one'").count } }
+        await #expect(throws: CancellationError.self) { try await warehouse.valueCancelledWhileItWaits(of: task) }
+        #expect(proxy.cancellations == 1)
+        try blocker.run("ROLLBACK")
+        #expect(try await context.perform { try context.all("Item", "name == 'one'").count } == 1)
         blocker.close()
     }
 

@@ -99,7 +99,7 @@ struct EncryptedConnectionTests {
         nonisolated(unsafe) let running = connection
         let thread = OtherThread { #expect(throws: WireError.self) { try running.execute("SELECT pg_sleep(3600)") } }
         let waits = "SELECT wait_event FROM pg_stat_activity WHERE pid = $1"
-        while try observer.texts(waits, [.int8(Int64(connection.facts.backendProcessID))]) != ["PgSleep"] {}
+        while try observer.texts(waits, [.int8(Int64(connection.facts.backendProcessID))]) != ["PgSleep"] { usleep(2_000) }
         connection.cancel()
         #expect(try thread.value()?.sqlState == "57014")
         #expect(try connection.integers("SELECT 7") == [7])
@@ -116,22 +116,22 @@ struct EncryptedConnectionTests {
 
     // MARK: Stores
 
-    @Test func aStoreSavesFetchesAndFollows() async throws {
+    @Test func aStoreSavesFetchesAndFollows() throws {
         let warehouse = try Warehouse(on: server)
         let follower = try warehouse.otherProgram(options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
         let coordinator = try #require(follower.persistentStoreCoordinator)
-        let (changes, told) = AsyncStream.makeStream(of: Void.self)
+        let told = DispatchSemaphore(value: 0)
         let token = NotificationCenter.default.addObserver(forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil) { _ in
-            told.yield()
+            told.signal()
         }
         defer { NotificationCenter.default.removeObserver(token) }
         let data = Data((0..<4_000).map { UInt8(truncatingIfNeeded: $0) })
-        try await warehouse.context.perform {
+        try warehouse.context.performAndWait {
             for number in 0..<2_000 { _ = warehouse.context.insert("Item", ["name": "\(number)", "data": data]) }
             try warehouse.context.save()
         }
-        for await _ in changes { break }
-        let found = try await follower.perform { try follower.all("Item").filter { $0.value(forKey: "data") as? Data == data }.count }
+        #expect(told.wait(timeout: .now() + 240) == .success)
+        let found = try follower.performAndWait { try follower.all("Item").filter { $0.value(forKey: "data") as? Data == data }.count }
         #expect(found == 2_000)
         let encrypted = "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'OpenCoreData'"
         #expect(try warehouse.texts(encrypted) == ["true"])

@@ -21,7 +21,7 @@ struct FailoverTests {
         standby = try PostgreSQLServer(standbyOf: primary)
         try connection.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
         try connection.run("SELECT pg_reload_conf()")
-        while try connection.texts("SELECT sync_state FROM pg_stat_replication") != ["sync"] {}
+        while try connection.texts("SELECT sync_state FROM pg_stat_replication") != ["sync"] { usleep(2_000) }
     }
 
     private func options(_ hosts: String...) -> [AnyHashable: Any] {

@@ -28,6 +28,13 @@ final class Warehouse {
         url = proxy?.url(schema: schema) ?? self.server.url(schema: schema)
         self.model = model
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        if options?[NSPersistentStoreTimeoutOption] != nil {
+            // What makes the tables may take longer than a test wants to wait for anything else.
+            let maker = NSPersistentStoreCoordinator(managedObjectModel: model)
+            try maker.remove(
+                maker.addPersistentStore(
+                    ofType: NSPostgreSQLStoreType, configurationName: nil, at: self.server.url(schema: schema), options: nil))
+        }
         store = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
@@ -56,6 +63,25 @@ final class Warehouse {
         let connection = try WireConnection.open(server.connectionString())
         defer { connection.close() }
         try connection.run("SET search_path TO \(schema); \(sql)")
+    }
+
+    /// What a task gives that is cancelled when a statement waits for the table of items.
+    ///
+    /// It is looked for in a thread of its own: other tests may keep those that tasks share for longer than a statement waits.
+    func valueCancelledWhileItWaits<Value: Sendable>(of task: Task<Value, any Error>) async throws -> Value {
+        let isOver = Counter()
+        let observer = try WireConnection.open(server.connectionString())
+        nonisolated(unsafe) let observing = observer
+        let waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '\(schema).item'::regclass"
+        let cancellation = OtherThread {
+            while isOver.value == 0, try observing.integers(waiting) == [0] { usleep(2_000) }
+            task.cancel()
+        }
+        let result = await task.result
+        isOver.increase()
+        try cancellation.value()
+        observer.close()
+        return try result.get()
     }
 
     /// Items with one attribute of each type, their makers and tags; kits are items with a discount.

@@ -156,10 +156,28 @@ import Testing
         NSFetchedResultsController<LibraryBook>.deleteCache(withName: "aCachedRequestMustNotChange")
         try controller.performFetch()
         #expect(controller.fetchedObjects?.count == 0)
-        request.predicate = nil
-        NSFetchedResultsController<NSFetchRequestResult>.deleteCache(withName: nil)
-        try controller.performFetch()
-        #expect(controller.fetchedObjects?.count == 1)
+    }
+
+    /// In a process of its own: all caches go, also those of other tests.
+    @Test func withoutANameAllCachesAreDeleted() async {
+        await #expect(processExitsWith: .success) {
+            let library = try Library()
+            library.context.book("Ash")
+            let request = NSFetchRequest<LibraryBook>(entityName: "Book")
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+            let controllers = ["one", "two"].map {
+                NSFetchedResultsController(
+                    fetchRequest: request, managedObjectContext: library.context, sectionNameKeyPath: nil, cacheName: $0)
+            }
+            for controller in controllers { try controller.performFetch() }
+            request.predicate = NSPredicate(format: "title == 'Bay'")
+            for controller in controllers { #expect(throws: CocoaError.self) { try controller.performFetch() } }
+            NSFetchedResultsController<NSFetchRequestResult>.deleteCache(withName: nil)
+            for controller in controllers {
+                try controller.performFetch()
+                #expect(controller.fetchedObjects?.count == 0)
+            }
+        }
     }
 
     @Test func dictionariesAndIDsAreShown() throws {

@@ -153,7 +153,7 @@ import Testing
             try await stack.edit(id, as: Article.self) { draft in
                 draft.name = "Nut"
                 running.signal()
-                while !draft.context.isCancelled {}
+                while !draft.context.isCancelled { usleep(1_000) }
             }
         }
         await withCheckedContinuation { continuation in

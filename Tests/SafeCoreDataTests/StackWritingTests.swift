@@ -185,7 +185,7 @@ import Testing
                 let item = ShopItem(context: context)
                 item.name = "Bolt"
                 running.signal()
-                while !context.isCancelled {}
+                while !context.isCancelled { usleep(1_000) }
             }
         }
         await withCheckedContinuation { continuation in

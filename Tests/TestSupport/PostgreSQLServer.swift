@@ -174,6 +174,10 @@ public final class PostgreSQLServer: Sendable {
         for descriptor: Int32 in [1, 2] {
             posix_spawn_file_actions_adddup2(&actions, pipe.fileHandleForWriting.fileDescriptor, descriptor)
         }
+        // What other threads open at this moment would stay open in the server: whoever waits for its end would wait for the server's.
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        for descriptor in 3..<Int32(min(limit.rlim_cur, 4096)) { posix_spawn_file_actions_addclose(&actions, descriptor) }
         var arguments: [UnsafeMutablePointer<CChar>?] = (["/usr/bin/env"] + command).map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var processID: pid_t = 0

@@ -127,6 +127,8 @@ private final class AnsweringContext: NSManagedObjectContext, @unchecked Sendabl
         #expect(calls { _ = context.object(with: ada.objectID) } == ["object"])
         #expect(try calls { _ = try context.existingObject(with: ada.objectID) }.first == "existingObject")
         #expect(calls { context.perform({ () -> Void in }) }.first == "perform")
+        // What the block does at its end is over.
+        context.performAndWait {}
         let saves = NotificationLog(NSManagedObjectContext.didSaveObjectsNotification, from: library.context)
         library.context.author("Bob")
         try library.context.save()

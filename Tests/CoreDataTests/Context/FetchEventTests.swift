@@ -90,7 +90,7 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
     private func eventLog() -> NotificationLog { NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: context) }
 
     /// How many items a fetch finds; nil where it gives no number at once.
-    private func found(_ form: Form, includesPendingChanges: Bool = true) throws -> Int? {
+    private func found(_ form: Form, includesPendingChanges: Bool = true, _ ended: DispatchSemaphore? = nil) throws -> Int? {
         let request = NSFetchRequest<EventItem>(entityName: "Item")
         request.includesPendingChanges = includesPendingChanges
         let untyped = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
@@ -110,7 +110,7 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
             return nil
         case .request: return (try context.execute(request) as? NSAsynchronousFetchResult<EventItem>)?.finalResult?.count
         case .asynchronous:
-            try context.execute(NSAsynchronousFetchRequest(fetchRequest: request))
+            try context.execute(NSAsynchronousFetchRequest(fetchRequest: request) { _ in ended?.signal() })
             return nil
         }
     }
@@ -120,12 +120,19 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
         let log = eventLog()
         let new = EventBox(context: context)
         context.delete(box)
-        let number = try found(form)
+        let ended = DispatchSemaphore(value: 0)
+        // An asynchronous fetch ends on the context's queue, beside which nothing else may use it.
+        func find() throws -> Int? {
+            let number = try found(form, ended)
+            if form == .asynchronous { ended.wait() }
+            return context.performAndWait { number }
+        }
+        let number = try find()
         #expect(number == nil || number == 0)
         #expect(log.all.map { $0.objects(NSInsertedObjectsKey) } == [[new]])
         #expect(log.all.map { $0.objects(NSDeletedObjectsKey) } == [[box, item]])
         #expect(item.isDeleted)
-        _ = try found(form)
+        _ = try find()
         context.processPendingChanges()
         #expect(log.count == 1)
     }

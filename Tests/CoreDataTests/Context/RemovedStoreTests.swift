@@ -106,17 +106,21 @@ import Testing
         _ = loaded.title
         let started = DispatchSemaphore(value: 0)
         let removed = DispatchSemaphore(value: 0)
-        reader.perform {
-            started.signal()
-            removed.wait()
+        for context in [reader, context] {
+            context.perform {
+                started.signal()
+                removed.wait()
+            }
+            started.wait()
         }
-        started.wait()
         try library.coordinator.remove(library.store)
         #expect(fault.name == nil)
         #expect(loaded.tags.isEmpty)
         #expect(notes.title == nil)
-        removed.signal()
-        reader.performAndWait {}
+        for context in [reader, context] {
+            removed.signal()
+            context.performAndWait {}
+        }
         #expect(fault.name == nil)
     }
 

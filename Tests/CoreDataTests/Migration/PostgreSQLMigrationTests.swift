@@ -155,14 +155,24 @@ import Testing
         try fill()
         let url = store.url
         let other = Mutex<(thread: OtherThread?, steps: [Double])>((nil, []))
+        let isOver = Atomic<Bool>(false)
         let steps = Atomic<Int>(0)
         let failure = Self.migrate(url) { _ in
             guard steps.wrappingAdd(1, ordering: .relaxed).newValue == 3 else { return }
-            let thread = OtherThread { Self.migrate(url) { step in other.withLock { $0.steps.append(step) } } }
+            let thread = OtherThread {
+                defer { isOver.store(true, ordering: .relaxed) }
+                return Self.migrate(url) { step in other.withLock { $0.steps.append(step) } }
+            }
             other.withLock { $0.thread = thread }
             let tables = PostgreSQLTables(url)
-            // It waits for the lock now.
-            while tables.integer("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") == 0 { sched_yield() }
+            // It waits for the lock of this schema; others may wait for other ones.
+            let waiting = """
+                SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objsubid = 1 \
+                AND (classid::bigint << 32 | objid::bigint) = hashtextextended('OpenCoreData \(tables.schema)', 0)
+                """
+            while tables.integer(waiting) == 0, !isOver.load(ordering: .relaxed) { usleep(2_000) }
+            let hasWaited = !isOver.load(ordering: .relaxed)
+            #expect(hasWaited)
         }
         #expect(failure == nil)
         let thread = try #require(other.withLock { $0.thread })

@@ -189,7 +189,7 @@ import Testing
         for relationship in [note.relationshipsByName["tags"], tag.relationshipsByName["owner"]] { relationship?.isTransient = true }
         let stack = try TestStack([note, tag])
         let parent = stack.context
-        let child = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         child.parent = parent
         func all(_ name: String, _ context: NSManagedObjectContext) throws -> [NSManagedObject] {
             let request = NSFetchRequest<NSManagedObject>(entityName: name)

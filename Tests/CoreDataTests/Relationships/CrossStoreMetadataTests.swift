@@ -15,9 +15,11 @@ import Testing
 
     init() throws { try self.init(.sqlite) }
 
-    private func addOther() throws -> NSPersistentStore {
+    /// - Parameter timeout: how long locks are waited for; nil for as long as is usual.
+    private func addOther(timeout: Double? = nil) throws -> NSPersistentStore {
         try stack.coordinator.addPersistentStore(
-            ofType: other.kind.type, configurationName: nil, at: other.url, options: [NSPersistentStoreTimeoutOption: 0.05])
+            ofType: other.kind.type, configurationName: nil, at: other.url,
+            options: timeout.map { [NSPersistentStoreTimeoutOption: $0] })
     }
 
     /// Inserts an object into the first store.
@@ -60,7 +62,7 @@ import Testing
     }
 
     @Test func aLockedStoreWhoseMetadataAreSetKeepsTheObjectsFromBeingWritten() throws {
-        let store = try addOther()
+        let store = try addOther(timeout: 0.05)
         stack.coordinator.setMetadata(["token": 7], for: store)
         try insert()
         let file = other.file
@@ -74,7 +76,7 @@ import Testing
     }
 
     @Test func aLockedStoreThatNothingIsWrittenToIsNotWaitedFor() throws {
-        _ = try addOther()
+        _ = try addOther(timeout: 0.05)
         try insert()
         let file = other.file
         file.execute("BEGIN IMMEDIATE")

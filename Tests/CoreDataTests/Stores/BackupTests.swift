@@ -126,6 +126,8 @@ import Testing
         #expect(coordinator.persistentStores.isEmpty)
         #expect(store.persistentStoreCoordinator == nil)
         #expect(log.all.compactMap { $0.userInfo?[NSRemovedPersistentStoresKey] as? [NSPersistentStore] } == [[store]])
+        // The context hears of it on its queue.
+        context.performAndWait {}
         #expect(bob.name == nil)
         try coordinator.addPersistentStore(type: .sqlite, at: url)
         #expect(try coordinator.newContext().names() == ["Ada"])

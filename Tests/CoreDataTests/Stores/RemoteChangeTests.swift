@@ -87,9 +87,13 @@ import Testing
         library.context.delete(library.context.author("Ada"))
         try library.context.save()
         #expect(!library.context.hasChanges)
-        _ = try notice(library.coordinator) {
-            library.context.author("Bob")
-            try library.context.save()
+        library.context.author("Bob")
+        try library.context.save()
+        // Once another store's save is told, all observers of those before it have been called.
+        let loud = try Library(options: Self.option)
+        _ = try notice(loud.coordinator) {
+            loud.context.author("Ada")
+            try loud.context.save()
         }
         #expect(log.count == 1)
         #expect(library.file.value("SELECT count(*) FROM ATRANSACTION") == "1")

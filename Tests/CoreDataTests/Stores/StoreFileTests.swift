@@ -212,6 +212,8 @@ import Testing
         #expect(coordinator.persistentStores.isEmpty)
         #expect(store.persistentStoreCoordinator == nil)
         try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+        // The context hears of it on its queue.
+        context.performAndWait {}
         #expect(ada.name == nil)
         #expect(try coordinator.newContext().authors().isEmpty)
         try fill(coordinator, "Bob")

@@ -123,8 +123,11 @@ extension ExternalFiles {
     func whileLocked<Result>(waits: Bool, _ body: () throws -> Result) rethrows -> Result? {
         let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
-        // Closing ends the lock, as does the end of the process.
-        defer { close(descriptor) }
+        // A process that is being started has a copy of the descriptor until it runs its program: closing alone would not end the lock.
+        defer {
+            flock(descriptor, LOCK_UN)
+            close(descriptor)
+        }
         while flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
             if errno != EINTR { return nil }
         }
