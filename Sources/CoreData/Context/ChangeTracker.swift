@@ -15,8 +15,6 @@ final class ChangeTracker {
     @exclusivity(unchecked) private(set) var unpropagated: [NSManagedObject] = []
     @exclusivity(unchecked) private var event = ContextEvent()
     private var lastSets = LastEventSets()
-    /// Objects that had unsaved values before they changed in the present event, or in the one that is being told.
-    private var formerStates: [ObjectIdentifier: FormerState] = [:]
     /// Objects that have changed again since the event that observers are being told of; nil while nobody is told of one.
     private var toldStates: [ObjectIdentifier: ToldState]?
     /// Called before the first object joins an event.
@@ -54,7 +52,6 @@ final class ChangeTracker {
         unpropagated.removeAll()
         event = ContextEvent()
         lastSets = LastEventSets()
-        formerStates = [:]
     }
 
     /// Forgets objects that are no longer the context's, whose flags the caller changes.
@@ -109,6 +106,7 @@ extension ChangeTracker {
     ///   - propagating: whether its delete rules are applied when pending changes are processed.
     ///   - keepsNew: false for a new object that is to leave the context then, for its insertion is taken back.
     func delete(_ object: NSManagedObject, propagating: Bool = true, keepsNew: Bool = true) {
+        keepFormerState(of: object)
         if object.flags.contains(.inserted) {
             inserted.remove(object)
             if keepsNew { deleted.append(object) }
@@ -132,6 +130,7 @@ extension ChangeTracker {
 
     /// A deleted object is inserted again.
     func undelete(_ object: NSManagedObject) {
+        keepFormerState(of: object)
         deleted.remove(object)
         object.undelete()
         change(object)
@@ -149,6 +148,7 @@ extension ChangeTracker {
 
     /// A deletion is taken back, and the object is as it was.
     func takeBackDeletion(of object: NSManagedObject) {
+        keepFormerState(of: object)
         deleted.remove(object)
         object.unmarkDeleted()
     }
@@ -318,18 +318,18 @@ extension ChangeTracker {
         return EventChanges(ended, keepingProperties: keepingProperties)
     }
 
+    /// Remembers an object that is about to change, and to join the event with that, as it is. One without unsaved values is what its store
+    /// has.
     func keepFormerState(of object: NSManagedObject) {
+        if object.flags.contains(.inEvent) || object.pendingReference == nil && !object.flags.contains(.deleted) { return }
         if isTelling, let pending = object.pending, !pending.eventMask.isEmpty {
-            let identity = ObjectIdentifier(object)
-            toldStates?[identity] = ToldState(object: object, former: formerStates[identity], properties: pending.eventMask)
-            formerStates[identity] = nil
+            toldStates?[ObjectIdentifier(object)] = ToldState(object: object, former: pending.former, properties: pending.eventMask)
             pending.endEvent()
         }
-        // One that was saved has none of its unsaved values left.
-        if object.hasChanges { formerStates[ObjectIdentifier(object)] = FormerState(of: object) }
+        // Without changes only what was set without being tracked may be there, which only undo keeps apart.
+        let isKept = object.hasChanges || object.registry?.tracksFormerValues == true
+        object.withPending { $0.former = isKept ? FormerState(of: object) : nil }
     }
-
-    func formerState(of object: NSManagedObject) -> FormerState? { formerStates[ObjectIdentifier(object)] }
 
     func toldState(of object: NSManagedObject) -> ToldState? { toldStates?[ObjectIdentifier(object)] }
 
@@ -339,11 +339,6 @@ extension ChangeTracker {
         toldStates = [:]
         defer { toldStates = outer }
         body()
-    }
-
-    /// Forgets what objects were that have not changed since the event that was told.
-    func forgetFormerStates() {
-        if !formerStates.isEmpty { formerStates = formerStates.filter { $0.value.object.flags.contains(.inEvent) } }
     }
 
     /// Remembers the sets of a notification, so that a save of just these objects need not hash them again.

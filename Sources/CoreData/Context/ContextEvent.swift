@@ -112,7 +112,7 @@ struct EventChanges {
     /// The properties of an object that changed in the event; nil where none did. Known only where somebody followed when it ended.
     func changedProperties(of object: NSManagedObject) -> SlotMask? { changedProperties[ObjectIdentifier(object)] }
 
-    /// Forgets which properties changed in the event, in objects that have not changed since.
+    /// Forgets which properties changed in the event, and what the objects were before, in those that have not changed since.
     func finish() {
         objects.forEachUnretained { object in
             if object.flags.contains(.inEvent) { return }

@@ -80,8 +80,6 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
 
     override func keepFormerState(of object: NSManagedObject) { context?.changes.keepFormerState(of: object) }
 
-    override func formerState(of object: NSManagedObject) -> FormerState? { context?.changes.formerState(of: object) }
-
     override func toldState(of object: NSManagedObject) -> ToldState? { context?.changes.toldState(of: object) }
 
     override var isTellingChanges: Bool { context?.changes.isTelling ?? false }

@@ -106,7 +106,6 @@ extension NSManagedObjectContext {
             finishDiscarding(object)
         }
         ended.finish()
-        changes.forgetFormerStates()
     }
 
     /// A new object that was deleted leaves the context: at once, or with the end of the event in which it was deleted.
@@ -187,7 +186,7 @@ extension NSManagedObjectContext {
 
     func readAllAgain() {
         if journal != nil { processPendingChanges() }
-        defer { journal?.rereadAll() }
+        defer { journal?.reread(changes.eventObjects) }
         asStep {
             for object in registry.allObjects() {
                 // A new object that has its permanent ID has nothing to be read again.

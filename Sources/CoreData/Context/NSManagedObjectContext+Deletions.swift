@@ -91,7 +91,6 @@ extension NSManagedObjectContext {
             !destination.hasChangesToSave
         else { return }
         reload(destination)
-        if !destination.flags.contains(.inEvent) { journal?.reread(destination) }
     }
 
     /// Leads changed objects back to those that are not to be deleted after all, where delete rules have led them away; and those away from

@@ -1,20 +1,18 @@
 import Foundation
 
-/// An object with unsaved changes as it was at some time.
-struct FormerState {
-    let object: NSManagedObject
-    var isDeleted = false
+/// An object with unsaved changes as it was when an event began. What it does not have was as in the store.
+final class FormerState {
+    private(set) var isDeleted = false
     /// Unsaved values of stored slots.
     var pending: PendingValues?
     /// Values of transient attributes, which outlive a save.
     var transient: PendingValues?
     var toMany: [FormerMembers] = []
 
-    init(object: NSManagedObject) { self.object = object }
+    init() {}
 
-    /// The object as it is now.
+    /// An object as it is now.
     init(of object: NSManagedObject) {
-        self.object = object
         isDeleted = object.isDeleted
         if object.hasPendingValues { pending = object.pending?.copyOfValues() }
         if let extras = object.extras {
@@ -25,12 +23,8 @@ struct FormerState {
         }
     }
 
-    var isOfValues: Bool {
-        pending.map { !$0.mask.isEmpty } == true || transient.map { !$0.mask.isEmpty } == true || !toMany.isEmpty
-    }
-
     /// Takes the values that another state of the object has.
-    mutating func take(_ other: FormerState) {
+    func take(_ other: FormerState) {
         if let values = other.pending {
             let pending = pending ?? PendingValues.make(slotCount: values.slotCount, propertyCount: 0)
             values.mask.forEach(below: values.slotCount) { pending.set($0, values.value($0)) }
@@ -169,7 +163,7 @@ extension NSManagedObject {
         let mask = told?.properties ?? pending?.eventMask
         let isDeleted = !flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved])
         if !isDeleted, mask?.isEmpty != false { return [:] }
-        let former = told == nil ? registry?.formerState(of: self) : told?.former
+        let former = told == nil ? pending?.former : told?.former
         var result: [String: Any] = [:]
         for slot in layout.propertySlots where !slot.isTransient && slot.kind != .fetched {
             if mask.map(slot.isIn) == true {

@@ -58,7 +58,7 @@ extension NSManagedObject {
     @inline(__always)
     final func prepareForChange() {
         if !flags.isDisjoint(with: .attention) { fireFault() }
-        if pendingReference != nil, !flags.contains(.inEvent) { registry?.keepFormerState(of: self) }
+        if !flags.contains(.inEvent), pendingReference != nil || flags.contains(.deleted) { registry?.keepFormerState(of: self) }
     }
 
     /// Remembers that a slot changed, and tells the context.

@@ -135,11 +135,8 @@ class ObjectRegistry: @unchecked Sendable {
     /// The value of a fetched property.
     func fetchedPropertyValue(of object: NSManagedObject, _ slot: Int) -> Any? { nil }
 
-    /// Remembers an object with unsaved values as it is, before it changes in a new event.
+    /// Remembers an object with unsaved values, or one that is deleted, as it is, before it changes in a new event.
     func keepFormerState(of object: NSManagedObject) {}
-
-    /// An object with unsaved values as it was when the present event began; nil where it had none.
-    func formerState(of object: NSManagedObject) -> FormerState? { nil }
 
     /// What observers who are being told of an event hear of an object that has changed since; nil where it has not.
     func toldState(of object: NSManagedObject) -> ToldState? { nil }

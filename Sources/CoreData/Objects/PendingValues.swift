@@ -47,8 +47,24 @@ final class PendingValues: RowValues {
 
     func track(_ property: Int) { withUnsafeMutablePointerToHeader { $0.pointee.tracked.insert(property) } }
 
+    /// What the object was when the present event began; nil for one that was as its store has it, or new.
+    var former: FormerState? {
+        get {
+            withUnsafeMutablePointerToHeader { header in
+                // Nothing else is put there.
+                header.pointee.former.map { unsafeDowncast($0, to: FormerState.self) }
+            }
+        }
+        set { withUnsafeMutablePointerToHeader { $0.pointee.former = newValue } }
+    }
+
     @inline(__always)
-    func endEvent() { withUnsafeMutablePointerToHeader { $0.pointee.eventMask.removeAll() } }
+    func endEvent() {
+        withUnsafeMutablePointerToHeader { header in
+            header.pointee.eventMask.removeAll()
+            if header.pointee.former != nil { header.pointee.former = nil }
+        }
+    }
 
     // MARK: Values
 

@@ -52,9 +52,6 @@ struct SaveCompletion {
         context.forgetAssignments()
         context.conflictChecks.removeAll()
         context.tellChildrenOfKeys()
-        if let journal = context.journal {
-            for objects in [insertedObjects, updatedObjects, deletedObjects, written.objects.discarded] { journal.forget(objects) }
-        }
         callDidSave(written.objects)
         postDidSave(savedSets, insertedObjects, updatedObjects, deletedObjects)
     }

@@ -1,111 +1,92 @@
-/// What a context's objects were like when pending changes were last processed, so that what has changed since can be undone.
+/// What the changes of an event were, so that they can be undone.
 ///
-/// It exists in contexts that have an undo manager. An object without an entry was unchanged then: its former values are the committed
-/// ones. Values that are not tracked (set by primitive setters, read again, taken over from others) are part of what was there before.
+/// It exists in contexts that have an undo manager. What an object was is kept with its unsaved values while the event lasts
+/// (`PendingValues.former`). Values that are not tracked (set by primitive setters, read again, taken over from others) are part of what
+/// was there before.
 final class ChangeJournal {
-    private var entries: [ObjectIdentifier: FormerState] = [:]
-    /// What was set without being tracked since: it is as if it had been there before, unless it turns out to be a change.
-    private var untracked: [ObjectIdentifier: FormerState] = [:]
+    /// What was set without being tracked since the event began: it is as if it had been there before, unless it turns out to be a change.
+    private var untracked: [ObjectIdentifier: (object: NSManagedObject, values: FormerState)] = [:]
     /// Whether what changes now is none of the program's changes: it is as if it had been there before.
     private var isAbsorbing = false
 
-    /// - Parameter objects: those that are changed already, which is not to be undone.
-    init(_ objects: some Sequence<NSManagedObject>) { for object in objects { note(object) } }
+    func forgetUntracked() { untracked.removeAll() }
 
-    func removeAll() {
-        entries.removeAll()
-        untracked.removeAll()
-    }
-
-    /// Objects have been saved, or have taken back their changes.
-    func forget(_ objects: some Sequence<NSManagedObject>) {
-        takeUntracked()
-        if entries.isEmpty { return }
-        for object in objects { forget(object) }
-    }
-
-    func forget(_ object: NSManagedObject) {
-        takeUntracked()
-        guard var entry = entries.removeValue(forKey: ObjectIdentifier(object)), entry.transient != nil else { return }
-        entry.pending = nil
-        entry.toMany = []
-        entry.isDeleted = false
-        entries[ObjectIdentifier(object)] = entry
-    }
-
-    /// An object has got other values without the program having changed it.
+    /// An object has got other values without the program having changed it: from here on it is what it is now.
     func reread(_ object: NSManagedObject) {
-        takeUntracked()
-        entries[ObjectIdentifier(object)] = nil
-        if object.hasChanges || object.hasPendingValues || object.extras?.transient != nil { note(object) }
+        untracked[ObjectIdentifier(object)] = nil
+        // Any other is remembered when it changes.
+        if object.flags.contains(.inEvent) { object.pending?.former = FormerState(of: object) }
     }
 
-    /// As `reread`, for all objects.
-    func rereadAll() {
-        takeUntracked()
-        for entry in entries.values { reread(entry.object) }
-    }
-
-    /// Remembers an object as it is now.
-    func note(_ object: NSManagedObject) {
-        entries[ObjectIdentifier(object)] = FormerState(of: object)
+    /// As `reread`, for all objects of an event.
+    func reread(_ objects: ContiguousArray<NSManagedObject>) {
+        untracked.removeAll()
+        for object in objects { reread(object) }
     }
 
     /// A value was set without being tracked.
     func noteUntracked(_ object: NSManagedObject, slot: Int) {
-        var entry = untracked[ObjectIdentifier(object)] ?? FormerState(object: object)
-        noteUntracked(&entry, slot: slot)
-        untracked[ObjectIdentifier(object)] = entry
+        // What is set there is remembered with the object when it changes.
+        object.makePending()
+        let values = untracked[ObjectIdentifier(object)]?.values ?? FormerState()
+        note(object, slot: slot, in: values)
+        untracked[ObjectIdentifier(object)] = (object, values)
     }
 
     /// What was set without being tracked is a change after all.
     func noteTracked(_ object: NSManagedObject, slot: Int) {
-        guard var entry = untracked.removeValue(forKey: ObjectIdentifier(object)) else { return }
-        entry.pending?.remove(slot)
-        entry.transient?.remove(slot)
-        entry.toMany.removeAll { $0.slot == slot }
-        if entry.isOfValues { untracked[ObjectIdentifier(object)] = entry }
+        guard let values = untracked[ObjectIdentifier(object)]?.values else { return }
+        values.pending?.remove(slot)
+        values.transient?.remove(slot)
+        values.toMany.removeAll { $0.slot == slot }
     }
 
     /// What was set without being tracked was no change.
     private func takeUntracked() {
         if untracked.isEmpty { return }
-        let former = untracked.values
+        let taken = untracked.values
         untracked = [:]
-        for values in former {
-            var entry = entries[ObjectIdentifier(values.object)] ?? FormerState(object: values.object)
-            entry.take(values)
-            entries[ObjectIdentifier(values.object)] = entry
+        for (object, values) in taken {
+            guard let pending = object.pending else { continue }
+            if object.flags.contains(.inEvent) {
+                let former = pending.former ?? FormerState()
+                former.take(values)
+                pending.former = former
+            } else {
+                pending.former = nil
+            }
         }
     }
 
-    private func noteUntracked(_ entry: inout FormerState, slot: Int) {
-        let object = entry.object
+    /// Remembers a value as it is now.
+    private func note(_ object: NSManagedObject, slot: Int, in former: FormerState) {
         let property = object.layout.slots[slot]
         if property.kind.isToMany {
-            entry.toMany.removeAll { $0.slot == slot }
-            if let state = object.extras?.toMany(slot) { entry.toMany.append(FormerMembers(state, of: property)) }
+            former.toMany.removeAll { $0.slot == slot }
+            if let state = object.extras?.toMany(slot) { former.toMany.append(FormerMembers(state, of: property)) }
         } else if slot < object.layout.storedCount {
-            let pending = entry.pending ?? PendingValues.make(slotCount: object.layout.storedCount, propertyCount: 0)
+            let pending = former.pending ?? PendingValues.make(slotCount: object.layout.storedCount, propertyCount: 0)
             pending.set(slot, object.currentValue(slot))
-            entry.pending = pending
+            former.pending = pending
         } else {
-            noteTransient(&entry, slot: slot, object.currentValue(slot))
+            noteTransient(object, slot: slot, in: former)
         }
     }
 
     /// The value of a transient slot is about to change, which is nowhere else to be found.
     func willChangeTransient(_ object: NSManagedObject, slot: Int) {
-        var entry = entries[ObjectIdentifier(object)] ?? FormerState(object: object)
-        if entry.transient?.has(slot) == true { return }
-        noteTransient(&entry, slot: slot, object.currentValue(slot))
-        entries[ObjectIdentifier(object)] = entry
+        object.withPending { pending in
+            let former = pending.former ?? FormerState()
+            if former.transient?.has(slot) == true { return }
+            noteTransient(object, slot: slot, in: former)
+            pending.former = former
+        }
     }
 
-    private func noteTransient(_ entry: inout FormerState, slot: Int, _ value: PropertyValue) {
-        let transient = entry.transient ?? PendingValues.make(slotCount: entry.object.layout.slots.count, propertyCount: 0)
-        transient.set(slot, value)
-        entry.transient = transient
+    private func noteTransient(_ object: NSManagedObject, slot: Int, in former: FormerState) {
+        let transient = former.transient ?? PendingValues.make(slotCount: object.layout.slots.count, propertyCount: 0)
+        transient.set(slot, object.currentValue(slot))
+        former.transient = transient
     }
 
     // MARK: - What has changed
@@ -116,7 +97,7 @@ final class ChangeJournal {
         var owners: [String: [NSManagedObject]] = [:]
         for object in objects where !object.flags.contains(.discarded) && object.flags.isDisjoint(with: .rowIsGone) {
             for (slot, state) in object.extras?.allToMany ?? [] where !state.isLoaded && object.layout.slots[slot].kind == .orderedToMany {
-                let added = entries[ObjectIdentifier(object)]?.toMany.first { $0.slot == slot }?.added ?? []
+                let added = object.pending?.former?.toMany.first { $0.slot == slot }?.added ?? []
                 if state.removed.isEmpty, added.allSatisfy({ state.added.contains($0) }) { continue }
                 owners[object.layout.slots[slot].name, default: []].append(object)
             }
@@ -132,32 +113,31 @@ final class ChangeJournal {
         return try body()
     }
 
-    /// What has changed in the objects of an event that is about to end, in its order. From here on it is what was there before.
+    /// What has changed in the objects of an event that is about to end, in its order.
     func record(_ objects: ContiguousArray<NSManagedObject>) -> [UndoneChange] {
         takeUntracked()
+        if isAbsorbing { return [] }
         var changes: [UndoneChange] = []
         changes.reserveCapacity(objects.count)
         for object in objects {
-            let entry = entries[ObjectIdentifier(object)]
-            let wasPresent = !object.flags.contains(.insertedInEvent) && entry?.isDeleted != true
+            let former = object.pending?.former
+            let wasPresent = !object.flags.contains(.insertedInEvent) && former?.isDeleted != true
             let isPresent = !object.isDeleted
             if object.flags.contains(.discarded) {
                 // Inserted and deleted in one event: nothing happened.
-                if wasPresent { changes.append(change(of: object, entry, wasPresent: true, isPresent: false)) }
-                entries[ObjectIdentifier(object)] = nil
+                if wasPresent { changes.append(change(of: object, former, wasPresent: true, isPresent: false)) }
                 continue
             }
             // What others deleted is not to be undone here.
             if object.flags.isDisjoint(with: [.deletedElsewhere, .inaccessible, .invalid]), wasPresent || isPresent {
-                let change = change(of: object, entry, wasPresent: wasPresent, isPresent: isPresent)
+                let change = change(of: object, former, wasPresent: wasPresent, isPresent: isPresent)
                 if !change.isEmpty { changes.append(change) }
             }
-            note(object)
         }
-        return isAbsorbing ? [] : changes
+        return changes
     }
 
-    private func change(of object: NSManagedObject, _ entry: FormerState?, wasPresent: Bool, isPresent: Bool) -> UndoneChange {
+    private func change(of object: NSManagedObject, _ state: FormerState?, wasPresent: Bool, isPresent: Bool) -> UndoneChange {
         var change = UndoneChange(object: object, wasPresent: wasPresent, isPresent: isPresent)
         // A new object keeps its values when its insertion is undone.
         guard wasPresent, let mask = object.pending?.eventMask else { return change }
@@ -166,10 +146,10 @@ final class ChangeJournal {
             let slot = layout.slots[index]
             if slot.kind == .fetched || slot.composite != nil { return }
             if slot.kind.isToMany {
-                let former = entry?.toMany.first { $0.slot == index } ?? FormerMembers(slot: index)
+                let former = state?.toMany.first { $0.slot == index } ?? FormerMembers(slot: index)
                 if let members = object.changedMembers(slot, since: former) { change.toMany.append(members) }
             } else {
-                let value = object.formerValue(index, entry)
+                let value = object.formerValue(index, state)
                 if !isSame(value, object.currentValue(index), object, slot) { change.values.append((index, value)) }
             }
         }

@@ -27,7 +27,10 @@ extension NSManagedObjectContext {
             journal = nil
             return
         }
-        journal = ChangeJournal(changes.inserted.objects + changes.updated.objects + changes.deleted.objects)
+        let journal = ChangeJournal()
+        // What is changed already is not to be undone.
+        journal.reread(changes.eventObjects)
+        self.journal = journal
         checkpointObserver = NotificationCenter.default.addObserver(
             forName: .NSUndoManagerCheckpoint, object: undoManager, queue: nil
         ) { [weak self] _ in
@@ -70,7 +73,7 @@ extension NSManagedObjectContext {
     /// Forgets what could be undone: the objects are as they were, or none of the context's any more.
     func forgetUndoneChanges() {
         guard let journal else { return }
-        journal.removeAll()
+        journal.forgetUntracked()
         undoManager?.removeAllActions(withTarget: self)
     }
 
@@ -95,10 +98,7 @@ extension NSManagedObjectContext {
         // Only now: what it takes to do the changes again has been registered.
         for change in undone where change.wasPresent {
             let object = change.object
-            if object.flags.isDisjoint(with: [.known, .inEvent]), object.hasPendingValues {
-                object.dropPendingValues()
-                journal?.reread(object)
-            }
+            if object.flags.isDisjoint(with: [.known, .inEvent]), object.hasPendingValues { object.dropPendingValues() }
         }
     }
 

@@ -10,6 +10,7 @@ class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
         var tracked: SlotMask
         var eventMask: SlotMask
         var objects: ContiguousArray<SlotObject>?
+        var former: AnyObject?
     }
 
     /// What the value of a slot stands for.
