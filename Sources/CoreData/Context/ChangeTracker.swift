@@ -294,6 +294,11 @@ extension ChangeTracker {
     /// An object's values were read again while others' changes were taken over, or rolled back.
     func noteReread(_ object: NSManagedObject) { event.refreshed.append(object) }
 
+    func noteReread(_ objects: ContiguousArray<NSManagedObject>) {
+        // Without a reference to each of them.
+        if event.refreshed.isEmpty { event.refreshed = objects } else { event.refreshed += objects }
+    }
+
     /// Objects read as nil from now on.
     func noteInvalidated(_ objects: [NSManagedObject]) { event.invalidated.formUnion(objects) }
 

@@ -243,9 +243,15 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Replaces an object's committed row; pending changes stay, relationships without changes are read again when needed.
     func adoptCommitted(_ current: Snapshot, _ object: NSManagedObject) {
-        object.replaceCommittedRow(by: current.row)
+        withExtendedLifetime(current) { adoptCommitted(current.row, object) }
+    }
+
+    /// Replaces an object's committed row; pending changes stay, relationships without changes are read again when needed.
+    ///
+    /// - Parameter current: the caller keeps its page until then.
+    func adoptCommitted(_ current: RowPointer, _ object: NSManagedObject) {
+        object.replaceCommittedRow(by: current)
         object.extras?.forgetDecoded()
         object.extras?.forgetDestinations()
         for (slot, state) in object.extras?.allToMany ?? [] where !state.hasChanges {

@@ -48,7 +48,9 @@ struct SavedObjectIDs: Sendable {
 
     private static let large = 1000
 
-    var isLarge: Bool { inserted.count + updated.count + deleted.count > Self.large }
+    var count: Int { inserted.count + updated.count + deleted.count }
+
+    var isLarge: Bool { count > Self.large }
 
     /// Sorts the rows of large changes by table, for contexts on other queues.
     mutating func sortLargeChanges() {

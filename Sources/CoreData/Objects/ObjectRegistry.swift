@@ -254,15 +254,20 @@ class ObjectRegistry: @unchecked Sendable {
     }
 
     /// The registered objects of rows of one table, with the places of their keys among `keys`.
-    final func objects(store: Int, root: Int, keys: ContiguousArray<Int64>) -> [(place: Int, object: NSManagedObject)] {
-        var found: [(place: Int, object: NSManagedObject)] = []
+    final func objects(
+        store: Int, root: Int, keys: ContiguousArray<Int64>
+    ) -> (objects: ContiguousArray<NSManagedObject>, places: ContiguousArray<Int>) {
+        var objects: ContiguousArray<NSManagedObject> = []
+        var places: ContiguousArray<Int> = []
         withTable(store: store, root: root) { table in
             if table.count == 0 { return }
             for (place, key) in keys.enumerated() {
-                if let entry = table.find(key), let object = tryRetain(entry) { found.append((place, object)) }
+                guard let entry = table.find(key), let object = tryRetain(entry) else { continue }
+                objects.append(object)
+                places.append(place)
             }
         }
-        return found
+        return (objects, places)
     }
 
     /// Registers an object that has a store and a key.

@@ -3,6 +3,9 @@
 /// A store is one. Everything crosses it as row snapshots, row references and typed values; no managed object does. Calls come from
 /// any thread, many at once; a source serialises what it must.
 protocol RowSource: AnyObject, Sendable {
+    /// The committed rows of a table that somebody still uses; nil where none are kept.
+    func rowCache(of entity: EntityLayout) -> RowCache?
+
     /// The row as it was last read or saved, if somebody still uses it; no input or output.
     func cachedRow(_ key: Int64, of entity: EntityLayout) -> Snapshot?
 
@@ -85,6 +88,8 @@ protocol RowSource: AnyObject, Sendable {
 }
 
 extension RowSource {
+    func cachedRow(_ key: Int64, of entity: EntityLayout) -> Snapshot? { rowCache(of: entity)?.snapshot(for: key) }
+
     var needsObjects: Bool { false }
 
     var computesDictionaries: Bool { false }

@@ -5,7 +5,7 @@ protocol SnapshotStore: RowSource {
 }
 
 extension SnapshotStore {
-    func cachedRow(_ key: Int64, of entity: EntityLayout) -> Snapshot? { rowCaches[entity.rootIndex].snapshot(for: key) }
+    func rowCache(of entity: EntityLayout) -> RowCache? { rowCaches[entity.rootIndex] }
 
     func forgetCachedRow(_ key: Int64, of entity: EntityLayout) { rowCaches[entity.rootIndex].remove(key) }
 }

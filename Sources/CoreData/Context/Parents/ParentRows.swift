@@ -41,6 +41,8 @@ final class ParentRows: RowSource, @unchecked Sendable {
 
     // MARK: - Reading
 
+    func rowCache(of entity: EntityLayout) -> RowCache? { nil }
+
     func cachedRow(_ key: Int64, of entity: EntityLayout) -> Snapshot? {
         onParent {
             guard let object = parent.object(withChildKey: key, of: entity, store: store) else {

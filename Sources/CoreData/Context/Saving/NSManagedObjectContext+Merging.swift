@@ -1,21 +1,5 @@
 import Foundation
 
-/// The sources of rows of a context's objects, of which the last one is remembered: many objects in a row have the same.
-private struct SourcesOfRows {
-    private let context: NSManagedObjectContext
-    private var last: (number: Int32, source: (any RowSource)?)?
-
-    init(of context: NSManagedObjectContext) { self.context = context }
-
-    mutating func source(near object: NSManagedObject) -> (any RowSource)? {
-        let number = Int32(object.storeNumber)
-        if let last, last.number == number { return last.source }
-        let source = context.rows(near: object)
-        last = (number, source)
-        return source
-    }
-}
-
 // Taking over what other contexts saved.
 
 extension NSManagedObjectContext {
@@ -82,6 +66,7 @@ extension NSManagedObjectContext {
         takenOverCount += 1
         let others = otherChanges(than: changes)
         defer { withExtendedLifetime(others) {} }
+        let tellsMerge = ContextNotification.didMerge.isWanted(forObjects: changes.count + others.updated.count + others.deleted.count)
         var refreshedIDs: [NSManagedObjectID] = []
         let tellsUnread = listeners.hearOfUnreadRows
         // Objects that nobody hears of and nothing keeps would go at once.
@@ -93,42 +78,70 @@ extension NSManagedObjectContext {
             self.changes.noteMergedInsertion(of: object)
         }
         let journal = journal
-        var sources = SourcesOfRows(of: self)
-        func takeUpdate(_ objectID: NSManagedObjectID, _ object: NSManagedObject?) {
-            // One that is to be saved as a new row meets the row that is there now in its save.
-            guard let object, !object.flags.contains(.inserted) else {
-                if tellsUnread { self.changes.noteUnseenUpdate(of: objectID) }
-                return
-            }
+        let newest = NewestRows(of: self)
+        /// Whether the values of an object were read again.
+        func takeUpdate(_ objectID: @autoclosure () -> NSManagedObjectID, _ object: NSManagedObject, _ row: RowPointer?) -> Bool {
             let wasLoaded = !object.flags.contains(.fault)
-            takeNewestRow(object, &sources)
+            newest.keepReplacedPage(of: object)
+            take(row, object)
             journal?.reread(object)
-            if wasLoaded {
-                self.changes.noteReread(object)
-                refreshedIDs.append(objectID)
-            } else if tellsUnread {
-                self.changes.noteUnseenUpdate(of: objectID)
+            if wasLoaded, tellsMerge { refreshedIDs.append(objectID()) }
+            return wasLoaded
+        }
+        func takeUpdates(_ objectIDs: [NSManagedObjectID]) {
+            for objectID in objectIDs {
+                // One that is to be saved as a new row meets the row that is there now in its save.
+                if let object = registeredObject(for: objectID), !object.flags.contains(.inserted),
+                    newest.withRow(of: object, { takeUpdate(objectID, object, $0) })
+                {
+                    self.changes.noteReread(object)
+                } else if tellsUnread {
+                    self.changes.noteUnseenUpdate(of: objectID)
+                }
             }
         }
-        forEachRegistered(changes.updated, tellsUnread ? nil : changes.updatedRows, takeUpdate)
-        forEachRegistered(others.updated, nil, takeUpdate)
+        func takeUpdates(_ rows: SavedObjectIDs.RowsOfTable) {
+            let (objects, places) = registry.objects(store: rows.store, root: rows.root, keys: rows.keys)
+            /// Nil as long as they are all.
+            var reread: ContiguousArray<NSManagedObject>?
+            newest.forEachRow(of: objects) { place, row in
+                let object = objects[place]
+                if !object.flags.contains(.inserted), takeUpdate(changes.updated[rows.places[places[place]]], object, row) {
+                    reread?.append(object)
+                } else if reread == nil {
+                    reread = ContiguousArray(objects[..<place])
+                }
+            }
+            self.changes.noteReread(reread ?? objects)
+        }
+        if let tables = changes.updatedRows, !tellsUnread, parentContext == nil {
+            for rows in tables { takeUpdates(rows) }
+        } else {
+            takeUpdates(changes.updated)
+        }
+        takeUpdates(others.updated)
         var deleted: [NSManagedObject] = []
-        func takeDeletion(_ objectID: NSManagedObjectID, _ object: NSManagedObject?) {
-            guard let object, !object.flags.contains(.inserted) else { return }
+        func takeDeletion(_ object: NSManagedObject) {
+            if object.flags.contains(.inserted) { return }
             // Whoever is told of its end finds it in the context.
             self.changes.markDeletedElsewhere(object)
             self.changes.noteMergedDeletion(of: object)
             deleted.append(object)
         }
-        forEachRegistered(changes.deleted, changes.deletedRows, takeDeletion)
-        forEachRegistered(others.deleted, nil, takeDeletion)
+        if let tables = changes.deletedRows, parentContext == nil {
+            for rows in tables { registry.objects(store: rows.store, root: rows.root, keys: rows.keys).objects.forEach(takeDeletion) }
+        } else {
+            changes.deleted.compactMap(registeredObject(for:)).forEach(takeDeletion)
+        }
+        others.deleted.compactMap(registeredObject(for:)).forEach(takeDeletion)
+        newest.releaseReplacedPages()
         processPendingChanges()
         if !keepingDeletions {
             for object in deleted where object.registry === registry && object.flags.contains(.deletedElsewhere) { endDeletion(of: object) }
         }
         var changes = changes
         changes.add(updated: others.updated, deleted: others.deleted)
-        if ContextNotification.didMerge.isWanted(forObjects: changes.inserted.count + changes.updated.count + changes.deleted.count) {
+        if tellsMerge {
             NotificationCenter.default.post(
                 name: ContextNotification.didMerge.name, object: self,
                 userInfo: [
@@ -141,33 +154,20 @@ extension NSManagedObjectContext {
         for child in mergingChildren.all { child.takeOver(changes) }
     }
 
-    /// Calls a block for IDs with their objects: for all of them, or where their rows are sorted by table for those that have objects here.
-    private func forEachRegistered(
-        _ objectIDs: [NSManagedObjectID], _ rows: [SavedObjectIDs.RowsOfTable]?, _ body: (NSManagedObjectID, NSManagedObject?) -> Void
-    ) {
-        guard let rows, parentContext == nil else {
-            for objectID in objectIDs { body(objectID, registeredObject(for: objectID)) }
-            return
-        }
-        for rows in rows {
-            for (place, object) in registry.objects(store: rows.store, root: rows.root, keys: rows.keys) {
-                body(objectIDs[rows.places[place]], object)
-            }
-        }
-    }
-
     /// Gives an object the newest committed row under its pending changes; relationships are read again when needed.
-    private func takeNewestRow(_ object: NSManagedObject, _ sources: inout SourcesOfRows) {
+    ///
+    /// - Parameter row: nil where it is not known.
+    private func take(_ row: RowPointer?, _ object: NSManagedObject) {
         if object.flags.contains(.fault) {
             object.forgetRowAndPage()
-            return
+        } else if let row {
+            forgetUnchanged(object)
+            adoptCommitted(row, object)
+        } else if object.hasChanges {
+            reload(object)
+        } else {
+            turnIntoFault(object)
         }
-        guard let newest = sources.source(near: object)?.cachedRow(object.key, of: object.layout) else {
-            if object.hasChanges { reload(object) } else { turnIntoFault(object) }
-            return
-        }
-        forgetUnchanged(object)
-        adoptCommitted(newest, object)
     }
 
     private static func objectIDs(_ value: Any?, _ coordinator: NSPersistentStoreCoordinator? = nil) -> [NSManagedObjectID] {

@@ -53,9 +53,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
 
     var rowCaches: [RowCache] { opening.withLock { $0.backend }?.rowCaches ?? [] }
 
-    func cachedRow(_ key: Int64, of entity: EntityLayout) -> Snapshot? {
-        opening.withLock { $0.backend }?.rowCaches[entity.rootIndex].snapshot(for: key)
-    }
+    func rowCache(of entity: EntityLayout) -> RowCache? { opening.withLock { $0.backend }?.rowCaches[entity.rootIndex] }
 
     func forgetCachedRow(_ key: Int64, of entity: EntityLayout) { opening.withLock { $0.backend }?.rowCaches[entity.rootIndex].remove(key) }
 

@@ -29,9 +29,7 @@ final class PinnedSQLiteRows: RowSource {
 
     var batchRows: (any BatchRows)? { store.batchRows }
 
-    func cachedRow(_ key: Int64, of entity: EntityLayout) -> Snapshot? {
-        (try? pinned.withLock { try $0?.get() })?.rowCaches[entity.rootIndex].snapshot(for: key)
-    }
+    func rowCache(of entity: EntityLayout) -> RowCache? { (try? pinned.withLock { try $0?.get() })?.rowCaches[entity.rootIndex] }
 
     func forgetCachedRow(_ key: Int64, of entity: EntityLayout) { store.forgetCachedRow(key, of: entity) }
 

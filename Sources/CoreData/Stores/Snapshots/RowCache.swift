@@ -210,6 +210,17 @@ final class RowCache: Sendable {
         }
     }
 
+    /// The cached rows of many keys, nil for each that is not here, and their pages: under one lock.
+    func rows(for keys: some Sequence<Int64>) -> CachedRows {
+        table.withLock { guarded in
+            guarded.table.takeInWaiting()
+            var cached = CachedRows()
+            cached.rows.reserveCapacity(keys.underestimatedCount)
+            for key in keys { cached.append(guarded.table.find(key)) }
+            return cached
+        }
+    }
+
     /// What a reader notes before it reads, for `insert(_:readAt:)`.
     var generation: Int { table.withLock { $0.generation } }
 
@@ -256,6 +267,24 @@ final class RowCache: Sendable {
     /// Removes the rows of a page that is about to be freed.
     func forget(_ page: RowPage) {
         table.withLock { $0.table.forget(page) }
+    }
+}
+
+/// Rows of a cache, which are valid as long as this keeps their pages.
+struct CachedRows {
+    fileprivate(set) var rows: ContiguousArray<RowPointer?> = []
+    /// Each once where it is that of rows in a row.
+    private var pages: ContiguousArray<RowPage> = []
+
+    /// Called under the cache's lock.
+    fileprivate mutating func append(_ row: RowPointer?) {
+        guard let row else { return rows.append(nil) }
+        if pages.last.map({ Unmanaged.passUnretained($0).toOpaque() }) != row.rowPage.toOpaque() {
+            // As in `snapshot(for:)`.
+            guard let page = tryRetain(row.rowPage) else { return rows.append(nil) }
+            pages.append(page)
+        }
+        rows.append(row)
     }
 }
 
