@@ -41,9 +41,9 @@ test: setup-tests
 
 # The long tests take several times as long without optimization; with assertions they check what a debug build checks.
 test-deep: setup-tests example
-	OPENCOREDATA_DEEP_TESTS=1 $(SWIFT) test --parallel -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug \
+	OPENCOREDATA_DEEP_TESTS=1 SWIFT=$(SWIFT) Scripts/run-tests.sh -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug \
 		--scratch-path .build/assertions
-	OPENCOREDATA_DEEP_TESTS=1 $(SWIFT) test --parallel -c release -Xswiftc -enable-testing
+	OPENCOREDATA_DEEP_TESTS=1 SWIFT=$(SWIFT) Scripts/run-tests.sh -c release -Xswiftc -enable-testing
 	SWIFT=$(SWIFT) Scripts/thread-sanitizer.sh 300
 
 bench: setup-tests

@@ -101,6 +101,21 @@ extension ObjectRegistry {
             }
         }
 
+        /// Puts some of the waiting objects among the entries.
+        ///
+        /// - Returns: whether others wait still.
+        mutating func takeInWaiting(atMost limit: Int) -> Bool {
+            if waiting.isEmpty { return false }
+            reserve(entryCount + waitingCount)
+            for _ in 0..<min(limit, waiting.count) {
+                guard case let object? = waiting.removeLast() else { continue }
+                waitingCount -= 1
+                put(object, key: object._withUnsafeGuaranteedRef { $0.key })
+                object._withUnsafeGuaranteedRef { $0.registryPlace = -1 }
+            }
+            return !waiting.isEmpty
+        }
+
         @inline(__always)
         private mutating func put(_ object: Unmanaged<NSManagedObject>, key: Int64) {
             if (entryCount + 1) * 3 > (mask + 1) * 2 { reserve(entryCount + 1) }

@@ -253,21 +253,30 @@ class ObjectRegistry: @unchecked Sendable {
         return tryRetain(entry)
     }
 
-    /// The registered objects of rows of one table, with the places of their keys among `keys`.
+    /// Does what the first look-up in a table would do for as many objects as were registered: some thousand at a time, so that whoever
+    /// reads meanwhile waits for these only.
+    final func prepareLookUps(store: Int, root: Int) {
+        while withTable(store: store, root: root, { $0.takeInWaiting(atMost: 4096) }) {}
+    }
+
+    /// The registered objects of rows of one table, with the places of their keys in the collection of which `keys` are a part.
+    ///
+    /// - Returns: also how many objects had been registered in that table.
     final func objects(
-        store: Int, root: Int, keys: ContiguousArray<Int64>
-    ) -> (objects: ContiguousArray<NSManagedObject>, places: ContiguousArray<Int>) {
+        store: Int, root: Int, keys: ArraySlice<Int64>
+    ) -> (objects: ContiguousArray<NSManagedObject>, places: ContiguousArray<Int>, registrationCount: Int) {
         var objects: ContiguousArray<NSManagedObject> = []
         var places: ContiguousArray<Int> = []
-        withTable(store: store, root: root) { table in
-            if table.count == 0 { return }
-            for (place, key) in keys.enumerated() {
-                guard let entry = table.find(key), let object = tryRetain(entry) else { continue }
-                objects.append(object)
-                places.append(place)
+        return withTable(store: store, root: root) { table in
+            if table.count > 0 {
+                for place in keys.indices {
+                    guard let entry = table.find(keys[place]), let object = tryRetain(entry) else { continue }
+                    objects.append(object)
+                    places.append(place)
+                }
             }
+            return (objects, places, table.registrationCount)
         }
-        return (objects, places)
     }
 
     /// Registers an object that has a store and a key.

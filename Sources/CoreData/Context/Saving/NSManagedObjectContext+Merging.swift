@@ -55,12 +55,14 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// - Parameter keepingDeletions: whether deleted objects stay until the next save, or leave the context at once.
-    func merge(_ changes: SavedObjectIDs, keepingDeletions: Bool = false) {
-        asOperation { asStep { mergeChanges(changes, keepingDeletions: keepingDeletions) } }
+    /// - Parameters:
+    ///   - keepingDeletions: whether deleted objects stay until the next save, or leave the context at once.
+    ///   - found: what was found of the updated rows that are sorted by table; nil where nobody has looked.
+    func merge(_ changes: SavedObjectIDs, keepingDeletions: Bool = false, found: [FoundObjects]? = nil) {
+        asOperation { asStep { mergeChanges(changes, keepingDeletions: keepingDeletions, found) } }
     }
 
-    private func mergeChanges(_ changes: SavedObjectIDs, keepingDeletions: Bool) {
+    private func mergeChanges(_ changes: SavedObjectIDs, keepingDeletions: Bool, _ found: [FoundObjects]?) {
         if journal != nil { processPendingChanges() }
         advanceGeneration()
         takenOverCount += 1
@@ -100,22 +102,31 @@ extension NSManagedObjectContext {
                 }
             }
         }
-        func takeUpdates(_ rows: SavedObjectIDs.RowsOfTable) {
-            let (objects, places) = registry.objects(store: rows.store, root: rows.root, keys: rows.keys)
-            /// Nil as long as they are all.
-            var reread: ContiguousArray<NSManagedObject>?
-            newest.forEachRow(of: objects) { place, row in
-                let object = objects[place]
-                if !object.flags.contains(.inserted), takeUpdate(changes.updated[rows.places[places[place]]], object, row) {
-                    reread?.append(object)
-                } else if reread == nil {
-                    reread = ContiguousArray(objects[..<place])
+        func takeUpdates(_ rows: SavedObjectIDs.RowsOfTable, _ found: FoundObjects) {
+            var reread: ContiguousArray<NSManagedObject> = []
+            /// How many have been looked at, while all of them were read again.
+            var count = 0
+            newest.forEachRow(of: found) { place, row in
+                let object = found.objects[place]
+                let isReread =
+                    !object.flags.contains(.inserted) && takeUpdate(changes.updated[rows.places[found.places[place]]], object, row)
+                if isReread, count == place {
+                    count += 1
+                } else if isReread {
+                    reread.append(object)
                 }
             }
-            self.changes.noteReread(reread ?? objects)
+            self.changes.noteReread(count == found.objects.count ? found.objects : found.objects[..<count] + reread)
         }
         if let tables = changes.updatedRows, !tellsUnread, parentContext == nil {
-            for rows in tables { takeUpdates(rows) }
+            for (number, rows) in tables.enumerated() {
+                if let found = found?[number], found.isComplete(rows, in: registry) {
+                    takeUpdates(rows, found)
+                } else if let first = rows.places.first {
+                    let cache = self.rows(ofStore: rows.store)?.rowCache(of: changes.updated[first].layout)
+                    takeUpdates(rows, FoundObjects(rows, in: registry, cache))
+                }
+            }
         } else {
             takeUpdates(changes.updated)
         }
@@ -129,7 +140,7 @@ extension NSManagedObjectContext {
             deleted.append(object)
         }
         if let tables = changes.deletedRows, parentContext == nil {
-            for rows in tables { registry.objects(store: rows.store, root: rows.root, keys: rows.keys).objects.forEach(takeDeletion) }
+            for rows in tables { registry.objects(store: rows.store, root: rows.root, keys: rows.keys[...]).objects.forEach(takeDeletion) }
         } else {
             changes.deleted.compactMap(registeredObject(for:)).forEach(takeDeletion)
         }
@@ -200,8 +211,9 @@ extension NSManagedObjectContext {
         var changes = changes
         changes.sortLargeChanges()
         let handed = HandedChanges(changes)
+        let found = registry.hasProvisionalKeys ? nil : changes.foundUpdates(in: registry)
         perform {
-            self.merge(handed.value)
+            self.merge(handed.value, found: found)
             handed.end()
         }
     }

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// The newest committed rows of a context's objects, as a merge takes them over.
+/// What a merge replaces the rows of a context's objects by: the newest committed ones.
 final class NewestRows {
     private let context: NSManagedObjectContext
     /// Where rows came from last: many objects in a row have the same source.
@@ -8,8 +8,8 @@ final class NewestRows {
     /// The pages of rows that were replaced, each once where it was that of objects in a row.
     private var replacedPages: ContiguousArray<RowPage> = []
 
-    /// How many rows are looked up under one lock, and how many pages are too many to be freed on the context's queue.
-    private static let chunk = (rows: 512, pages: 16)
+    /// How many pages are too many to be freed on the context's queue.
+    private static let manyPages = 16
 
     init(of context: NSManagedObjectContext) { self.context = context }
 
@@ -27,21 +27,27 @@ final class NewestRows {
         return withExtendedLifetime(snapshot) { body(snapshot?.row) }
     }
 
-    /// Calls a block with the place and the row of each of many objects of one table.
-    func forEachRow(of objects: ContiguousArray<NSManagedObject>, _ body: (Int, RowPointer?) -> Void) {
-        guard let first = objects.first, let cache = source(near: first)?.rowCache(of: first.layout) else {
-            for place in objects.indices { withRow(of: objects[place]) { body(place, $0) } }
+    /// Calls a block with the place and the row of each of the objects of a table that are the context's still.
+    func forEachRow(of found: FoundObjects, _ body: (Int, RowPointer?) -> Void) {
+        guard let first = found.objects.first, let cache = source(near: first)?.rowCache(of: first.layout), cache === found.cache else {
+            for place in found.objects.indices where isHere(found.objects[place]) {
+                withRow(of: found.objects[place]) { body(place, $0) }
+            }
             return
         }
-        var start = 0
-        while start < objects.count {
-            let end = min(start + Self.chunk.rows, objects.count)
-            let cached = cache.rows(for: objects[start..<end].lazy.map(\.key))
-            withExtendedLifetime(cached) {
-                for place in start..<end { body(place, cached.rows[place - start]) }
-            }
-            start = end
+        found.forEachRow { place, row in
+            let object = found.objects[place]
+            if !isHere(object) { return }
+            // Since it was found, a later one may have been read.
+            if let row, object.committedRow.map(row.isSameOrLater) != false { return body(place, row) }
+            withRow(of: object) { body(place, $0) }
         }
+    }
+
+    /// Whether an object that was found has not left the context since.
+    private func isHere(_ object: NSManagedObject) -> Bool {
+        object.heldRegistry?.toOpaque() == Unmanaged.passUnretained(context.registry).toOpaque() && object.storeNumber >= 0
+            && object.flags.isDisjoint(with: [.invalid, .deletionSaved])
     }
 
     /// Keeps the page of an object's row, which is about to be replaced, alive until `releaseReplacedPages`.
@@ -54,6 +60,6 @@ final class NewestRows {
     func releaseReplacedPages() {
         let pages = replacedPages
         replacedPages = []
-        if pages.count > Self.chunk.pages { DispatchQueue.global(qos: .utility).async { withExtendedLifetime(pages) {} } }
+        if pages.count > Self.manyPages { DispatchQueue.global(qos: .utility).async { withExtendedLifetime(pages) {} } }
     }
 }

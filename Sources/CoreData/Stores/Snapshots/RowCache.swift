@@ -44,18 +44,25 @@ final class RowCache: Sendable {
         /// Puts the rows of waiting pages among the entries.
         @inline(__always)
         mutating func takeInWaiting() {
-            if !waiting.isEmpty { takeInWaiting(before: .max) }
+            if !waiting.isEmpty { takeInWaiting(before: .max, atMost: .max) }
         }
 
         /// Puts the rows of the waiting pages that were published before a batch among the entries.
-        @inline(never)
-        private mutating func takeInWaiting(before end: Int) {
+        ///
+        /// - Parameter limit: how many rows are enough.
+        /// - Returns: whether other pages wait still.
+        @inline(never) @discardableResult
+        mutating func takeInWaiting(before end: Int = .max, atMost limit: Int = .max) -> Bool {
+            var rowCount = 0
             while head < waiting.count {
                 if let page = waiting[head] {
                     // A page in its deinit on another thread waits for the lock: its rows are still there.
                     let isEarlier = page._withUnsafeGuaranteedRef { $0.cacheBatch < end }
-                    guard isEarlier else { return }
-                    page._withUnsafeGuaranteedRef { takeIn($0) }
+                    guard isEarlier, rowCount < limit else { return true }
+                    page._withUnsafeGuaranteedRef {
+                        rowCount += $0.rowCount
+                        takeIn($0)
+                    }
                     waiting[head] = nil
                     waitingCount -= 1
                 }
@@ -63,6 +70,7 @@ final class RowCache: Sendable {
             }
             waiting.removeAll(keepingCapacity: waiting.count <= 64)
             head = 0
+            return false
         }
 
         private mutating func takeIn(_ page: RowPage) {
@@ -184,10 +192,13 @@ final class RowCache: Sendable {
     // The lock guards the table; the pointers in it are valid because a page removes its rows under the same lock before
     // it frees them.
     private let table: Mutex<SendableTable>
+    /// Whether the later one of two versions of a row has the higher number.
+    let ordersVersions: Bool
 
     /// - Parameter ordersVersions: whether the later one of two versions of a row has the higher number. Otherwise the one that is published
     ///   last counts.
     init(ordersVersions: Bool = true) {
+        self.ordersVersions = ordersVersions
         table = Mutex(SendableTable(Table(capacity: 64, ordersVersions: ordersVersions)))
     }
 
@@ -208,6 +219,12 @@ final class RowCache: Sendable {
             guard let page = tryRetain(row.rowPage) else { return nil }
             return Snapshot(row: row, page: page)
         }
+    }
+
+    /// Does what the first look-up would do for as many rows as were published: some thousand at a time, so that whoever reads meanwhile
+    /// waits for these only.
+    func prepareLookUps() {
+        while table.withLock({ $0.table.takeInWaiting(atMost: 4096) }) {}
     }
 
     /// The cached rows of many keys, nil for each that is not here, and their pages: under one lock.
