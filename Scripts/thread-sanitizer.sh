@@ -3,7 +3,8 @@
 #
 #     Scripts/thread-sanitizer.sh [ROUNDS [SECONDS]]
 #
-# ROUNDS of reads and writes of a stack, then SECONDS of work in a tree of contexts, each on a file and in memory.
+# ROUNDS of reads and writes of a stack, SECONDS of work in a tree of contexts, and a fifth as many rounds of saves of many objects, each on a
+# file and in memory.
 #
 # SCRATCH names the scratch folder (.build/thread-sanitizer by default). A data race ends the program with status 66.
 set -eu
@@ -16,4 +17,5 @@ swift=${SWIFT:-swift}
 program=$("$swift" build --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --product StackStress --scratch-path "$scratch" --show-bin-path)/StackStress
 TSAN_OPTIONS="halt_on_error=1 ${TSAN_OPTIONS:-}" "$program" concurrent "$rounds"
 TSAN_OPTIONS="halt_on_error=1 ${TSAN_OPTIONS:-}" "$program" tree "${2:-10}"
+TSAN_OPTIONS="halt_on_error=1 ${TSAN_OPTIONS:-}" "$program" large "$((rounds / 5 + 1))"
 "$program" blocking

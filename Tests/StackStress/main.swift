@@ -5,6 +5,7 @@ import SafeCoreData
 //
 //     StackStress concurrent [ROUNDS]     concurrent reads and writes, with the store closed and opened meanwhile
 //     StackStress tree [SECONDS]          parents, children and merges on many threads
+//     StackStress large [ROUNDS]          saves of many objects, taken over by contexts that go on meanwhile
 //     StackStress blocking                a program without async code whose main thread waits
 //
 // Ends with status 0 when what it read is what it wrote.
@@ -28,6 +29,16 @@ case "tree":
     for store in Stress.stores() {
         guard try ContextTree(store).run(seconds: seconds) else {
             print("\(store): contexts do not agree with the store")
+            exit(1)
+        }
+        if let folder = store.url?.deletingLastPathComponent() { try FileManager.default.removeItem(at: folder) }
+    }
+    print("done")
+case "large":
+    let rounds = arguments.dropFirst().first.flatMap { Int($0) } ?? 20
+    for store in Stress.stores() {
+        guard try LargeSaves(store, rounds: rounds).run() else {
+            print("\(store): what was taken over is not what was saved")
             exit(1)
         }
         if let folder = store.url?.deletingLastPathComponent() { try FileManager.default.removeItem(at: folder) }

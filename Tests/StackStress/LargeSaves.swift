@@ -1,0 +1,112 @@
+import Foundation
+import SafeCoreData
+import Synchronization
+
+/// Saves of more objects than are looked for one by one, taken over by contexts that read, refresh and begin anew meanwhile: no value goes
+/// back to what it was before, and at the end each context has the last ones.
+struct LargeSaves {
+    private static let count = 1500
+    private let coordinator: NSPersistentStoreCoordinator
+    private let rounds: Int
+
+    init(_ store: StoreLocation, rounds: Int) throws {
+        self.rounds = rounds
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: StressModel.make())
+        if let url = store.url {
+            try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        }
+        try coordinator.addPersistentStore(
+            ofType: store.url == nil ? NSInMemoryStoreType : NSSQLiteStoreType, configurationName: nil, at: store.url)
+    }
+
+    func run() throws -> Bool {
+        let writer = context()
+        try writer.performAndWait {
+            for number in 0..<Self.count { Account(context: writer).name = "account \(number)" }
+            try writer.save()
+        }
+        let isOver = Atomic<Bool>(false)
+        let isRight = Atomic<Bool>(true)
+        let group = DispatchGroup()
+        let readers = (0..<3).map { _ in context() }
+        for (number, reader) in readers.enumerated() {
+            group.enter()
+            Thread.detachNewThread {
+                var work = Reading(reader, seed: number)
+                do {
+                    while !isOver.load(ordering: .acquiring) { if try !work.turn() { isRight.store(false, ordering: .relaxed) } }
+                    if try !work.showsOnly(rounds) { isRight.store(false, ordering: .relaxed) }
+                } catch {
+                    print("\(error)")
+                    isRight.store(false, ordering: .relaxed)
+                }
+                group.leave()
+            }
+        }
+        for round in 1...rounds {
+            try writer.performAndWait {
+                for account in try writer.fetch(NSFetchRequest<Account>(entityName: "Account")) { account.balance = Int64(round) }
+                try writer.save()
+            }
+        }
+        isOver.store(true, ordering: .releasing)
+        group.wait()
+        return isRight.load(ordering: .relaxed)
+    }
+
+    private func context() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        context.automaticallyMergesChangesFromParent = true
+        return context
+    }
+
+    /// What one thread does with a context.
+    private struct Reading {
+        private let context: NSManagedObjectContext
+        private var held: [Account] = []
+        private var seen: [Int64] = []
+        private var state: UInt64
+
+        init(_ context: NSManagedObjectContext, seed: Int) {
+            self.context = context
+            state = UInt64(seed + 1)
+        }
+
+        private mutating func random(_ bound: UInt64) -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return (state >> 33) % bound
+        }
+
+        /// Whether no value is older than it was.
+        mutating func turn() throws -> Bool {
+            let choice = random(12)
+            return try context.performAndWait {
+                if held.isEmpty || choice == 0 {
+                    context.reset()
+                    held = try context.fetch(NSFetchRequest<Account>(entityName: "Account"))
+                    seen = Array(repeating: 0, count: held.count)
+                } else if choice == 1 {
+                    for account in held.prefix(200) { context.refresh(account, mergeChanges: false) }
+                } else if choice == 2 {
+                    held.removeLast(held.count / 3)
+                    seen.removeLast(seen.count - held.count)
+                } else if choice == 3 {
+                    _ = try context.fetch(NSFetchRequest<Account>(entityName: "Account"))
+                }
+                var isRight = true
+                for (place, account) in held.enumerated() {
+                    let value = account.balance
+                    if value < seen[place] { isRight = false }
+                    seen[place] = value
+                }
+                return isRight
+            }
+        }
+
+        /// Whether all that is held shows a value: behind all merges.
+        func showsOnly(_ value: Int) throws -> Bool {
+            context.performAndWait { held.allSatisfy { $0.balance == Int64(value) } }
+        }
+    }
+}
