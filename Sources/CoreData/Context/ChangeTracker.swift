@@ -326,7 +326,7 @@ extension ChangeTracker {
     /// Remembers an object that is about to change, and to join the event with that, as it is. One without unsaved values is what its store
     /// has.
     func keepFormerState(of object: NSManagedObject) {
-        if object.flags.contains(.inEvent) || object.pendingReference == nil && !object.flags.contains(.deleted) { return }
+        if !object.needsFormerState { return }
         if isTelling, let pending = object.pending, !pending.eventMask.isEmpty {
             toldStates?[ObjectIdentifier(object)] = ToldState(object: object, former: pending.former, properties: pending.eventMask)
             pending.endEvent()

@@ -58,8 +58,12 @@ extension NSManagedObject {
     @inline(__always)
     final func prepareForChange() {
         if !flags.isDisjoint(with: .attention) { fireFault() }
-        if !flags.contains(.inEvent), pendingReference != nil || flags.contains(.deleted) { registry?.keepFormerState(of: self) }
+        if needsFormerState { registry?.keepFormerState(of: self) }
     }
+
+    /// Whether what the object is must be remembered before it changes: it is in no event yet, and not what its store has.
+    @inline(__always)
+    final var needsFormerState: Bool { !flags.contains(.inEvent) && (pendingReference != nil || flags.contains(.deleted)) }
 
     /// Remembers that a slot changed, and tells the context.
     @inline(__always)

@@ -88,32 +88,22 @@ extension ObjectRegistry {
         }
 
         /// Puts waiting objects among the entries.
+        ///
+        /// - Returns: whether others wait still.
         @inline(never)
-        private mutating func takeInWaiting() {
-            let objects = waiting
-            waiting = []
+        @discardableResult
+        mutating func takeInWaiting(atMost limit: Int = .max) -> Bool {
             reserve(entryCount + waitingCount)
-            waitingCount = 0
-            for case let object? in objects {
+            // The last ones: the places of the others stay.
+            let start = max(0, waiting.count - limit)
+            for case let object? in waiting[start...] {
                 // An object in its deinit on another thread waits for the lock: its fields are still there.
                 put(object, key: object._withUnsafeGuaranteedRef { $0.key })
                 object._withUnsafeGuaranteedRef { $0.registryPlace = -1 }
-            }
-        }
-
-        /// Puts some of the waiting objects among the entries.
-        ///
-        /// - Returns: whether others wait still.
-        mutating func takeInWaiting(atMost limit: Int) -> Bool {
-            if waiting.isEmpty { return false }
-            reserve(entryCount + waitingCount)
-            for _ in 0..<min(limit, waiting.count) {
-                guard case let object? = waiting.removeLast() else { continue }
                 waitingCount -= 1
-                put(object, key: object._withUnsafeGuaranteedRef { $0.key })
-                object._withUnsafeGuaranteedRef { $0.registryPlace = -1 }
             }
-            return !waiting.isEmpty
+            if start == 0 { waiting = [] } else { waiting.removeSubrange(start...) }
+            return start > 0
         }
 
         @inline(__always)

@@ -7,5 +7,5 @@ protocol SnapshotStore: RowSource {
 extension SnapshotStore {
     func rowCache(of entity: EntityLayout) -> RowCache? { rowCaches[entity.rootIndex] }
 
-    func forgetCachedRow(_ key: Int64, of entity: EntityLayout) { rowCaches[entity.rootIndex].remove(key) }
+    func forgetCachedRow(_ key: Int64, of entity: EntityLayout) { rowCache(of: entity)?.remove(key) }
 }

@@ -37,8 +37,9 @@ final class FoundObjects: @unchecked Sendable {
         var chunks: ContiguousArray<CachedRows> = []
         if let cache = self.cache {
             cache.prepareLookUps()
-            for start in stride(from: 0, to: objects.count, by: Self.chunk) {
-                chunks.append(cache.rows(for: objects[start..<min(start + Self.chunk, objects.count)].lazy.map(\.key)))
+            for start in stride(from: 0, to: places.count, by: Self.chunk) {
+                // Not the objects' keys, which are their queue's to read.
+                chunks.append(cache.rows(for: places[start..<min(start + Self.chunk, places.count)].lazy.map { rows.keys[$0] }))
             }
         }
         self.chunks = chunks

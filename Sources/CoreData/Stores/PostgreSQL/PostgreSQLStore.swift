@@ -55,8 +55,6 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
 
     func rowCache(of entity: EntityLayout) -> RowCache? { opening.withLock { $0.backend }?.rowCaches[entity.rootIndex] }
 
-    func forgetCachedRow(_ key: Int64, of entity: EntityLayout) { opening.withLock { $0.backend }?.rowCaches[entity.rootIndex].remove(key) }
-
     // MARK: - Opening
 
     /// The connections of a store whose metadata was loaded.
