@@ -19,13 +19,7 @@ final class ContextTree: Sendable {
     private let failures = Mutex<[String]>([])
 
     init(_ store: StoreLocation) throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: StressModel.make())
-        if let url = store.url {
-            try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-            _ = try coordinator.addPersistentStore(type: .sqlite, at: url)
-        } else {
-            _ = try coordinator.addPersistentStore(type: .inMemory, at: URL(fileURLWithPath: "/dev/null"))
-        }
+        let coordinator = try StressModel.coordinator(store)
         self.coordinator = coordinator
         func context(below parent: NSManagedObjectContext?, merges: Bool = false) -> NSManagedObjectContext {
             let context = NSManagedObjectContext(.privateQueue)

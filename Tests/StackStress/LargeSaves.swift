@@ -11,12 +11,7 @@ struct LargeSaves {
 
     init(_ store: StoreLocation, rounds: Int) throws {
         self.rounds = rounds
-        coordinator = NSPersistentStoreCoordinator(managedObjectModel: StressModel.make())
-        if let url = store.url {
-            try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-        }
-        try coordinator.addPersistentStore(
-            ofType: store.url == nil ? NSInMemoryStoreType : NSSQLiteStoreType, configurationName: nil, at: store.url)
+        coordinator = try StressModel.coordinator(store)
     }
 
     func run() throws -> Bool {
@@ -66,21 +61,16 @@ struct LargeSaves {
         private let context: NSManagedObjectContext
         private var held: [Account] = []
         private var seen: [Int64] = []
-        private var state: UInt64
+        private var random: SplitMix
 
         init(_ context: NSManagedObjectContext, seed: Int) {
             self.context = context
-            state = UInt64(seed + 1)
-        }
-
-        private mutating func random(_ bound: UInt64) -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return (state >> 33) % bound
+            random = SplitMix(state: UInt64(seed))
         }
 
         /// Whether no value is older than it was.
         mutating func turn() throws -> Bool {
-            let choice = random(12)
+            let choice = random.index(12)
             return try context.performAndWait {
                 if held.isEmpty || choice == 0 {
                     context.reset()

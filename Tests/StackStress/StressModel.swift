@@ -1,3 +1,4 @@
+import Foundation
 import SafeCoreData
 
 final class Account: NSManagedObject {
@@ -40,6 +41,18 @@ enum StressModel {
         let model = NSManagedObjectModel()
         model.entities = [account, entry]
         return model
+    }
+
+    /// A coordinator with the model and a store, whose folder is made.
+    static func coordinator(_ store: StoreLocation) throws -> NSPersistentStoreCoordinator {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: make())
+        if let url = store.url {
+            try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            _ = try coordinator.addPersistentStore(type: .sqlite, at: url)
+        } else {
+            _ = try coordinator.addPersistentStore(type: .inMemory, at: URL(fileURLWithPath: "/dev/null"))
+        }
+        return coordinator
     }
 
     private static func entity(_ name: String, _ properties: [NSPropertyDescription]) -> NSEntityDescription {
