@@ -1,0 +1,184 @@
+import Foundation
+
+/// Takes over what other contexts have saved, in one turn of a context.
+final class ContextMerge {
+    private let context: NSManagedObjectContext
+    private let changes: SavedObjectIDs
+    private let newest: NewestRows
+    /// Whether somebody hears that the context has merged.
+    private let tellsMerge: Bool
+    /// Whether somebody hears of rows that the context has not read.
+    private let tellsUnread: Bool
+    private let journal: ChangeJournal?
+    /// The objects whose values were read again.
+    private var refreshedIDs: [NSManagedObjectID] = []
+    private var deleted: [NSManagedObject] = []
+
+    private init(_ changes: SavedObjectIDs, in context: NSManagedObjectContext, tellsMerge: Bool) {
+        self.context = context
+        self.changes = changes
+        self.tellsMerge = tellsMerge
+        tellsUnread = context.listeners.hearOfUnreadRows
+        journal = context.journal
+        newest = NewestRows(of: context)
+    }
+
+    /// - Parameters:
+    ///   - keepingDeletions: whether deleted objects stay until the next save, or leave the context at once.
+    ///   - found: what was found of the updated rows that are sorted by table; nil where nobody has looked.
+    static func run(
+        _ changes: SavedObjectIDs, keepingDeletions: Bool, _ found: [FoundObjects]?, in context: NSManagedObjectContext
+    ) {
+        if context.journal != nil { context.processPendingChanges() }
+        context.advanceGeneration()
+        context.takenOverCount += 1
+        let others = context.otherChanges(than: changes)
+        defer { withExtendedLifetime(others) {} }
+        let count = changes.count + others.updated.count + others.deleted.count
+        let merge = ContextMerge(changes, in: context, tellsMerge: ContextNotification.didMerge.isWanted(forObjects: count))
+        merge.takeInsertions()
+        merge.takeUpdates(found)
+        merge.takeUpdates(others.updated)
+        merge.takeDeletions()
+        merge.takeDeletions(others.deleted)
+        merge.newest.releaseReplacedPages()
+        context.processPendingChanges()
+        if !keepingDeletions { merge.endDeletions() }
+        var all = changes
+        all.add(updated: others.updated, deleted: others.deleted)
+        merge.tell(all)
+        for child in context.mergingChildren.all { child.takeOver(all) }
+    }
+
+    // MARK: Insertions
+
+    private func takeInsertions() {
+        // Objects that nobody hears of and nothing keeps would go at once.
+        guard
+            tellsUnread || context.retainsRegisteredObjects
+                || ContextNotification.didChange.isWanted(forObjects: changes.inserted.count)
+        else { return }
+        for objectID in changes.inserted
+        where objectID.persistentStore != nil || objectID.serial(in: context.registry.identities) != nil {
+            let object = context.object(with: objectID)
+            if object.hasChanges { continue }
+            context.changes.noteMergedInsertion(of: object)
+        }
+    }
+
+    // MARK: Updates
+
+    private func takeUpdates(_ found: [FoundObjects]?) {
+        guard let tables = changes.updatedRows, !tellsUnread, context.parentContext == nil else {
+            return takeUpdates(changes.updated)
+        }
+        for (number, rows) in tables.enumerated() {
+            if let found = found?[number], found.isComplete(rows, in: context.registry) {
+                takeUpdates(rows, found)
+            } else if let first = rows.places.first {
+                let cache = context.rows(ofStore: rows.store)?.rowCache(of: changes.updated[first].layout)
+                takeUpdates(rows, FoundObjects(rows, in: context.registry, cache))
+            }
+        }
+    }
+
+    private func takeUpdates(_ objectIDs: [NSManagedObjectID]) {
+        for objectID in objectIDs {
+            // One that is to be saved as a new row meets the row that is there now in its save.
+            if let object = context.registeredObject(for: objectID), !object.flags.contains(.inserted),
+                newest.withRow(of: object, { takeUpdate(objectID, object, $0) })
+            {
+                context.changes.noteReread(object)
+            } else if tellsUnread {
+                context.changes.noteUnseenUpdate(of: objectID)
+            }
+        }
+    }
+
+    private func takeUpdates(_ rows: SavedObjectIDs.RowsOfTable, _ found: FoundObjects) {
+        var reread: ContiguousArray<NSManagedObject> = []
+        /// How many have been looked at, while all of them were read again.
+        var count = 0
+        newest.forEachRow(of: found) { place, row in
+            let object = found.objects[place]
+            let isReread =
+                !object.flags.contains(.inserted) && takeUpdate(changes.updated[rows.places[found.places[place]]], object, row)
+            if isReread, count == place {
+                count += 1
+            } else if isReread {
+                reread.append(object)
+            }
+        }
+        context.changes.noteReread(count == found.objects.count ? found.objects : found.objects[..<count] + reread)
+    }
+
+    /// Whether the values of an object were read again.
+    private func takeUpdate(_ objectID: @autoclosure () -> NSManagedObjectID, _ object: NSManagedObject, _ row: RowPointer?) -> Bool {
+        let wasLoaded = !object.flags.contains(.fault)
+        newest.keepReplacedPage(of: object)
+        take(row, object)
+        journal?.reread(object)
+        if wasLoaded, tellsMerge { refreshedIDs.append(objectID()) }
+        return wasLoaded
+    }
+
+    /// Gives an object the newest committed row under its pending changes; relationships are read again when needed.
+    ///
+    /// - Parameter row: nil where it is not known.
+    private func take(_ row: RowPointer?, _ object: NSManagedObject) {
+        if object.flags.contains(.fault) {
+            object.forgetRowAndPage()
+        } else if let row {
+            context.forgetUnchanged(object)
+            context.adoptCommitted(row, object)
+        } else if object.hasChanges {
+            context.reload(object)
+        } else {
+            context.turnIntoFault(object)
+        }
+    }
+
+    // MARK: Deletions
+
+    private func takeDeletions() {
+        guard let tables = changes.deletedRows, context.parentContext == nil else { return takeDeletions(changes.deleted) }
+        for rows in tables {
+            context.registry.objects(store: rows.store, root: rows.root, keys: rows.keys[...]).objects.forEach(takeDeletion)
+        }
+    }
+
+    private func takeDeletions(_ objectIDs: [NSManagedObjectID]) {
+        objectIDs.compactMap(context.registeredObject(for:)).forEach(takeDeletion)
+    }
+
+    private func takeDeletion(_ object: NSManagedObject) {
+        if object.flags.contains(.inserted) { return }
+        // Whoever is told of its end finds it in the context.
+        context.changes.markDeletedElsewhere(object)
+        context.changes.noteMergedDeletion(of: object)
+        deleted.append(object)
+    }
+
+    /// Has objects leave the context that are still deleted, now that whoever wanted to has heard of it.
+    private func endDeletions() {
+        for object in deleted where object.registry === context.registry && object.flags.contains(.deletedElsewhere) {
+            context.endDeletion(of: object)
+        }
+    }
+
+    // MARK: Telling
+
+    /// - Parameter changes: those that were merged, with what was found to have changed besides.
+    private func tell(_ changes: SavedObjectIDs) {
+        if tellsMerge {
+            NotificationCenter.default.post(
+                name: ContextNotification.didMerge.name, object: context,
+                userInfo: [
+                    NSInsertedObjectIDsKey: Set(changes.inserted), NSUpdatedObjectIDsKey: Set(changes.updated),
+                    NSDeletedObjectIDsKey: Set(changes.deleted), NSRefreshedObjectIDsKey: Set(refreshedIDs),
+                    NSManagedObjectContext.NotificationKey.sourceContext.rawValue: context,
+                ])
+        }
+        context.tellListenersAfterEvent { $0.contextDidMerge(self.context) }
+    }
+}
