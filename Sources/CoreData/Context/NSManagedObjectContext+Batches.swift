@@ -14,23 +14,11 @@ extension NSManagedObjectContext {
             && resolved.stores.allSatisfy { rows(ofStore: $0.number)?.readsRowsInBatches ?? false }
     }
 
-    /// Has faults without rows load them in the batches of their fetch.
-    func load<Result>(
-        _ objects: [NSManagedObject], _ references: [RowReference], inBatchesOf request: NSFetchRequest<Result>, _ entity: EntityLayout,
-        store number: Int
-    ) {
-        let prefetching = (request.relationshipKeyPathsForPrefetching ?? []).map { $0.split(separator: ".").map(String.init) }
-        var start = 0
-        while start < objects.count {
-            let end = min(start + request.fetchBatchSize, objects.count)
-            let batch = FetchBatch(
-                entity: entity, storeNumber: number, keys: references[start..<end].map(\.key), prefetching: prefetching)
-            let placeholder = batch.placeholder()
-            for object in objects[start..<end] where object.flags.contains(.fault) && object.committedRow == nil {
-                object.awaitRow(in: placeholder)
-            }
-            start = end
-        }
+    /// The batches that the objects of a fetch load their rows in.
+    func batches<Result>(of request: NSFetchRequest<Result>, _ entity: EntityLayout, store number: Int) -> FetchBatches {
+        FetchBatches(
+            size: request.fetchBatchSize, entity: entity, storeNumber: number,
+            prefetching: (request.relationshipKeyPathsForPrefetching ?? []).map { $0.split(separator: ".").map(String.init) })
     }
 
     /// Refuses relationships that an entity does not have, before the first batch is loaded.
@@ -43,33 +31,50 @@ extension NSManagedObjectContext {
     }
 
     /// Reads the rows of a batch and gives them to those of its objects that are still faults.
-    func load(_ batch: FetchBatch) throws {
+    ///
+    /// - Parameter object: one of the batch.
+    func load(_ batch: FetchBatch, for object: NSManagedObject) throws {
         guard let rows = rows(ofStore: batch.storeNumber) else { return }
-        let read = try rows.readRows(batch.keys, of: batch.entity)
+        let read = try rows.readRows(Array(batch.keys), of: batch.entity)
         defer { withExtendedLifetime(read) {} }
         // Kept until the registry's lock is free again: the last reference to an object must not go under it.
         var loaded: [NSManagedObject] = []
         loaded.reserveCapacity(read.rows.count)
+        var place = -1
         registry.withTable(store: batch.storeNumber, root: batch.entity.rootIndex) { table in
+            place = batch.firstPlace(byThatOf: object)
+            // Mostly rows come in the order of their keys, and so do keys where nobody has asked for another one.
+            var next = batch.keys.startIndex
             for row in read.rows {
-                guard let object = table.find(row.rowKey).flatMap({ tryRetain($0) }) else { continue }
+                let key = row.rowKey
+                while next < batch.keys.endIndex, batch.keys[next] < key { next += 1 }
+                let isNext = next < batch.keys.endIndex && batch.keys[next] == key
+                let found = isNext ? table.find(key, waitingAt: place + (next - batch.keys.startIndex)) : table.find(key)
+                guard let object = found.flatMap({ tryRetain($0) }) else { continue }
                 loaded.append(object)
                 guard object.flags.contains(.fault), object.committedRow == nil else { continue }
                 object.keep(row)
             }
         }
         for path in batch.prefetching { try prefetch(path[...], of: loaded) }
-        recentBatches.append(batch)
-        if recentBatches.count > Self.maximumRecentBatches { release(recentBatches.removeFirst()) }
+        recentBatches.append((batch, place))
+        if recentBatches.count > Self.maximumRecentBatches {
+            let (batch, place) = recentBatches.removeFirst()
+            release(batch, place)
+        }
     }
 
     /// Lets go of the rows of a batch whose objects nobody uses: those that only the fetched array refers to.
-    private func release(_ batch: FetchBatch) {
+    ///
+    /// - Parameter place: where the first of its objects waited to be put into the registry.
+    private func release(_ batch: FetchBatch, _ place: Int) {
         var idle: [NSManagedObject] = []
         idle.reserveCapacity(batch.keys.count)
         registry.withTable(store: batch.storeNumber, root: batch.entity.rootIndex) { table in
-            for key in batch.keys {
-                guard let entry = table.find(key), entry.isOnlyReference, let object = tryRetain(entry) else { continue }
+            for (offset, key) in batch.keys.enumerated() {
+                guard let entry = table.find(key, waitingAt: place + offset), entry.isOnlyReference, let object = tryRetain(entry) else {
+                    continue
+                }
                 // One that is not dropped is let go of outside of the lock, too.
                 idle.append(object)
             }

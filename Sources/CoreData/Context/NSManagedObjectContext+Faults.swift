@@ -47,7 +47,7 @@ extension NSManagedObjectContext {
         if let cached = rows.cachedRow(object.key, of: object.layout), isGood(cached.page) {
             object.keep(cached.row)
         } else if let batch = object.page?.batch, stalenessInterval != 0 {
-            try load(batch)
+            try load(batch, for: object)
             guard object.committedRow != nil else { return false }
         } else {
             let read = try rows.readRows([object.key], of: object.layout)

@@ -40,7 +40,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Why a value could not be read since the last save: the next save throws it. Set wherever a value is read that cannot throw.
     var readFailure: (any Error)?
     /// The batches of fetches that were loaded last, oldest first.
-    var recentBatches: [FetchBatch] = []
+    var recentBatches: [(batch: FetchBatch, place: Int)] = []
     /// The clock for the age of rows; tests set another.
     var currentTime: () -> UInt64 = ReadTime.now
     @exclusivity(unchecked) var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]

@@ -97,30 +97,71 @@ extension NSManagedObjectContext {
     }
 
     /// Unique objects for rows that are not read, in their order: faults where there are none yet.
-    func faults(for references: [RowReference], of entity: EntityLayout, store: Int) -> [NSManagedObject] {
+    ///
+    /// - Parameter batches: how those load their rows that have none; nil for each by itself.
+    func faults(
+        for references: FetchedReferences, of entity: EntityLayout, store: Int, inBatches batches: FetchBatches? = nil
+    ) -> [NSManagedObject] {
         if references.isEmpty { return [] }
-        let layouts = entity.model.layouts
         return Array(unsafeUninitializedCapacity: references.count) { buffer, count in
             count = buffer.count
             let uniquing = RowUniquing(context: self, store: store, root: entity.rootIndex)
-            uniquing.initialize(buffer, areDistinct: false) {
-                references[$0].key
+            uniquing.initialize(buffer, areDistinct: references.areDistinct) {
+                references.keys[$0]
             } makingMissing: { existing in
-                var made = 0
-                for (index, reference) in references.enumerated() {
-                    let place = buffer.baseAddress.unsafelyUnwrapped + index
-                    if !existing.isEmpty, let object = existing[index] {
-                        place.initialize(to: object)
-                        continue
+                var (start, made) = (0, 0)
+                while start < references.count {
+                    var limit = references.count
+                    var placeholder: RowPage?
+                    if let batches {
+                        limit = min(limit, start + batches.size)
+                        placeholder = batches.batch(references.keys[start..<limit]).placeholder()
                     }
-                    let object = makeObject(of: layouts[reference.layoutIndex])
-                    object.becomeFault(key: reference.key, store: store, in: registry)
-                    place.initialize(to: object)
-                    made += 1
+                    while start < limit {
+                        let end = references.end(ofEntityAt: start, upTo: limit)
+                        let layout = entity.model.layouts[references.layoutIndex(at: start)]
+                        made += makeFaults(for: references, start..<end, existing, of: layout, store: store, placeholder, in: buffer)
+                        start = end
+                    }
                 }
                 return made
             }
         }
+    }
+
+    /// Makes the missing faults for rows of one entity.
+    ///
+    /// - Returns: how many objects had to be made.
+    private func makeFaults(
+        for references: FetchedReferences, _ range: Range<Int>, _ existing: ContiguousArray<NSManagedObject?>, of layout: EntityLayout,
+        store: Int, _ placeholder: RowPage?, in buffer: UnsafeMutableBufferPointer<NSManagedObject>
+    ) -> Int {
+        let objectClass = layout.managedObjectClass
+        // As in `makeObjects`: new objects take over what is retained for them.
+        let page = placeholder.map { Unmanaged.passUnretained($0) }
+        let sharedRegistry = Unmanaged<ObjectRegistry>.passUnretained(registry)
+        let entity = Unmanaged.passUnretained(layout.entity)
+        page?.retain(times: range.count)
+        sharedRegistry.retain(times: range.count)
+        entity.retain(times: range.count)
+        let storeNumber = Int16(truncatingIfNeeded: store)
+        var made = 0
+        for index in range {
+            let place = buffer.baseAddress.unsafelyUnwrapped + index
+            if !existing.isEmpty, let object = existing[index] {
+                if let placeholder, object.flags.contains(.fault), object.committedRow == nil { object.awaitRow(in: placeholder) }
+                place.initialize(to: object)
+                continue
+            }
+            let object = NSManagedObject.makeForContext(objectClass, consuming: entity)
+            object.becomeFault(key: references.keys[index], store: storeNumber, registry: sharedRegistry, page: page)
+            place.initialize(to: object)
+            made += 1
+        }
+        page?.release(times: range.count - made)
+        sharedRegistry.release(times: range.count - made)
+        entity.release(times: range.count - made)
+        return made
     }
 
     /// The unique object for one row that is not read.

@@ -55,7 +55,7 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
         if plan.shape == .count { all.shape = .references }
         guard case .references(let references) = try answer(to: all) else { return try answer(to: plan) }
         let kept = MemoryFetch.cut(references.filter { !plan.excludedKeys.contains($0.key) }, plan)
-        return plan.shape == .count ? .count(kept.count) : .references(kept)
+        return plan.shape == .count ? .count(kept.count) : .references(FetchedReferences(kept))
     }
 
     private func answer(to plan: StoreFetch) throws -> StoreFetchResult {
@@ -63,7 +63,7 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
         let answer = NodeValue.elements(of: try store.execute(request, with: (plan.origin as? FetchOrigin)?.context))
         switch plan.shape {
         case .rows, .references:
-            return .references(try answer.map { try reference($0, plan) })
+            return .references(FetchedReferences(try answer.map { try reference($0, plan) }))
         case .count:
             if let number = answer.first as? NSNumber { return .count(number.intValue) }
             if let number = answer.first as? Int { return .count(number) }

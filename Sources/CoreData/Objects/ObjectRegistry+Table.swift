@@ -53,6 +53,15 @@ extension ObjectRegistry {
             return nil
         }
 
+        /// The object with a key, which is looked for first where it waits if it was registered with others in a known order.
+        @inline(__always)
+        mutating func find(_ key: Int64, waitingAt place: Int) -> Unmanaged<NSManagedObject>? {
+            if place >= 0, place < waiting.count, let object = waiting[place], object._withUnsafeGuaranteedRef({ $0.key }) == key {
+                return object
+            }
+            return find(key)
+        }
+
         /// Registers an object, in the place of one that has the same key.
         mutating func insert(_ object: Unmanaged<NSManagedObject>, key: Int64) {
             if !waiting.isEmpty { takeInWaiting() }

@@ -127,6 +127,18 @@ extension NSManagedObject {
         transitionEnded()
     }
 
+    /// Makes a new object the fault of a row that is not read yet, but with those of others if there is a page without rows for that. The
+    /// page and the registry were retained for it.
+    @inline(__always)
+    final func becomeFault(key: Int64, store: Int16, registry: Unmanaged<ObjectRegistry>, page: Unmanaged<RowPage>?) {
+        state.flags.insert(.fault)
+        state.key = key
+        state.storeNumber = store
+        state.heldPage = page
+        state.heldRegistry = registry
+        transitionEnded()
+    }
+
     /// Makes a new object the fault of a row that is not read yet.
     final func becomeFault(key: Int64, store: Int, in registry: ObjectRegistry) {
         becomeFault(in: registry)

@@ -94,8 +94,9 @@ struct FetchExecutor<Result> {
                     of: rows, store: store.number, asFaults: request.returnsObjectsAsFaults,
                     refreshing: request.shouldRefreshRefetchedObjects)
             case .references(let references):
-                found = context.faults(for: references, of: resolved.layout, store: store.number)
-                if plan.usesBatches { context.load(found, references, inBatchesOf: request, resolved.layout, store: store.number) }
+                found = context.faults(
+                    for: references, of: resolved.layout, store: store.number,
+                    inBatches: plan.usesBatches ? context.batches(of: request, resolved.layout, store: store.number) : nil)
             default: continue
             }
             if objects.isEmpty { objects = found } else { objects += found }

@@ -109,7 +109,8 @@ final class ParentRows: RowSource, @unchecked Sendable {
         if plan.shape == .count { return .count(try executor.count()) }
         let objects = try executor.results()
         if plan.shape == .references {
-            return .references(objects.map { RowReference(key: parent.childKey(of: $0), layoutIndex: $0.layout.index) })
+            return .references(
+                FetchedReferences(objects.lazy.map { RowReference(key: self.parent.childKey(of: $0), layoutIndex: $0.layout.index) }))
         }
         return .rows(try rows(of: objects))
     }

@@ -304,7 +304,7 @@ private struct MemoryDeletion {
         case .fetched(var fetch):
             fetch.shape = .references
             guard case .references(let references) = try MemoryFetch(plan: fetch, tables: tables, store: store).run() else { return [] }
-            return references
+            return Array(references)
         }
     }
 

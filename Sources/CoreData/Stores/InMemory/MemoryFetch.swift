@@ -18,7 +18,9 @@ struct MemoryFetch {
         let rows = MemoryFetch.cut(
             MemorySort(plan.sortDescriptors, tables: tables, store: store).sorted(try matching()), plan)
         if case .references = plan.shape {
-            return .references(rows.map { RowReference(key: $0.key, layoutIndex: $0.layout.index) })
+            var references = FetchedReferences(rows.lazy.map { RowReference(key: $0.key, layoutIndex: $0.layout.index) })
+            references.areDistinct = true
+            return .references(references)
         }
         return .rows(FetchedRows(rows))
     }

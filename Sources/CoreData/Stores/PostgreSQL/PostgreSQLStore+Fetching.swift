@@ -41,7 +41,7 @@ extension PostgreSQLStore {
         case .references:
             let isSingle = plan.isOfOneEntity
             let references = try withCancellableConnection(backend) { connection in
-                var references: [RowReference] = []
+                var references = FetchedReferences(of: entity.layout.index)
                 try connection.execute(statement) { row in
                     let row = PostgreSQLRow(row: row)
                     guard isSingle else {
@@ -55,6 +55,7 @@ extension PostgreSQLStore {
                     }
                     references.append(RowReference(key: row.int64(1), layoutIndex: entity.layout.index))
                 }
+                references.areDistinct = true
                 return references
             }
             return .references(references)

@@ -42,7 +42,7 @@ extension SQLiteStore {
                 })
         case .references:
             let isSingle = plan.isOfOneEntity
-            var references: [RowReference] = []
+            var references = FetchedReferences(of: entity.layout.index)
             try backend.pool.read { connection in
                 try connection.query(sql, arguments) { row in
                     guard isSingle else {
@@ -57,6 +57,7 @@ extension SQLiteStore {
                     references.append(RowReference(key: row.int64(1), layoutIndex: entity.layout.index))
                 }
             }
+            references.areDistinct = true
             return .references(references)
         case .count:
             let count = try backend.pool.read { try $0.integer(sql, arguments) }

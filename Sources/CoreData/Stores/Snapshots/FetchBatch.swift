@@ -5,12 +5,12 @@ final class FetchBatch: Sendable {
     /// The entity that was fetched: the rows are of it or of its subentities.
     let entity: EntityLayout
     let storeNumber: Int
-    /// In the order of the result.
-    let keys: [Int64]
+    /// In the order of the result, whose storage all of its batches share.
+    let keys: ArraySlice<Int64>
     /// Relationships to load with the rows, as the components of key paths.
     let prefetching: [[String]]
 
-    init(entity: EntityLayout, storeNumber: Int, keys: [Int64], prefetching: [[String]]) {
+    init(entity: EntityLayout, storeNumber: Int, keys: ArraySlice<Int64>, prefetching: [[String]]) {
         self.entity = entity
         self.storeNumber = storeNumber
         self.keys = keys
@@ -19,4 +19,24 @@ final class FetchBatch: Sendable {
 
     /// A page for faults of the batch.
     func placeholder() -> RowPage { RowPage(layout: entity, capacity: 0, batch: self) }
+
+    /// Where the first of the objects waits to be put into the registry, if they were registered together, by the place of another one; a place
+    /// where nobody waits otherwise. Called under the registry's lock.
+    func firstPlace(byThatOf object: NSManagedObject) -> Int {
+        guard object.registryPlace >= 0, let index = keys.firstIndex(of: object.key) else { return Int.min / 2 }
+        return Int(object.registryPlace) - (index - keys.startIndex)
+    }
+}
+
+/// How the result of a fetch is divided into batches.
+struct FetchBatches {
+    /// At least 1.
+    let size: Int
+    let entity: EntityLayout
+    let storeNumber: Int
+    let prefetching: [[String]]
+
+    func batch(_ keys: ArraySlice<Int64>) -> FetchBatch {
+        FetchBatch(entity: entity, storeNumber: storeNumber, keys: keys, prefetching: prefetching)
+    }
 }

@@ -64,7 +64,7 @@ struct StoreFetch {
 enum StoreFetchResult {
     case rows(FetchedRows)
     /// Also the answer to a fetch of rows by a store that reads a row only when its object is used.
-    case references([RowReference])
+    case references(FetchedReferences)
     case count(Int)
     case dictionaries([[String: Any]])
 }

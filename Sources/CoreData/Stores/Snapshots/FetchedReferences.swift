@@ -1,0 +1,49 @@
+/// The rows that a fetch has found, by their keys alone, in order.
+///
+/// There may be very many: keys are kept side by side, and entities only where they differ.
+struct FetchedReferences: RandomAccessCollection, Sendable {
+    /// In the order of the result.
+    private(set) var keys: [Int64] = []
+    /// Index in the model of the entity that all rows are of; meaningless where they differ.
+    private let layoutIndex: Int
+    /// The index of each row's entity where they differ; empty otherwise.
+    private var layoutIndexes: [Int32] = []
+    /// Whether no key is there twice.
+    var areDistinct = false
+
+    /// - Parameter layoutIndex: index in the model of the entity that most rows will be of.
+    init(of layoutIndex: Int) { self.layoutIndex = layoutIndex }
+
+    init(_ references: some Sequence<RowReference>) {
+        self.init(of: references.first { _ in true }?.layoutIndex ?? 0)
+        for reference in references { append(reference) }
+    }
+
+    mutating func append(_ reference: RowReference) {
+        if reference.layoutIndex != layoutIndex, layoutIndexes.isEmpty {
+            layoutIndexes = Array(repeating: Int32(truncatingIfNeeded: layoutIndex), count: keys.count)
+            layoutIndexes.append(Int32(truncatingIfNeeded: reference.layoutIndex))
+        } else if !layoutIndexes.isEmpty {
+            layoutIndexes.append(Int32(truncatingIfNeeded: reference.layoutIndex))
+        }
+        keys.append(reference.key)
+    }
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { keys.count }
+
+    subscript(position: Int) -> RowReference {
+        RowReference(key: keys[position], layoutIndex: layoutIndex(at: position))
+    }
+
+    /// Index in the model of the entity of the row at a place.
+    func layoutIndex(at position: Int) -> Int { layoutIndexes.isEmpty ? layoutIndex : Int(layoutIndexes[position]) }
+
+    /// The end of the rows from a place on that are of the same entity as the first of them, at most to a limit.
+    func end(ofEntityAt start: Int, upTo limit: Int) -> Int {
+        if layoutIndexes.isEmpty { return limit }
+        var end = start + 1
+        while end < limit, layoutIndexes[end] == layoutIndexes[start] { end += 1 }
+        return end
+    }
+}
