@@ -79,4 +79,57 @@ struct FailoverTests {
         try saver.value()
         #expect(try names(on: standby, warehouse.schema) == (0..<saved.value).map { "\($0)" })
     }
+
+    /// Tables of others do not say what was committed, and the server that takes over numbers its transactions anew: what another one has done
+    /// under the number of the save is not taken for it.
+    @Test func aServerThatTakesOverIsNotAskedForTransactionsOfTheOther() throws {
+        let owner = try WireConnection.open(primary.connectionString())
+        defer { owner.close() }
+        try owner.run(
+            "CREATE SCHEMA given; CREATE TABLE given.tags (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, label text NOT NULL)")
+        let tag = NSEntityDescription("Tag", class: "NSManagedObject", [NSAttributeDescription("label", .stringAttributeType)])
+        tag.userInfo = ["ocd.table": "tags"]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([tag]))
+        var options = options(primary.socketFolder, standby.socketFolder)
+        options[NSPostgreSQLGivenTablesOption] = true
+        try coordinator.addPersistentStore(
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: primary.url(schema: "given"), options: options)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            _ = context.insert("Tag", ["label": "first"])
+            try context.save()
+            // The next commit waits for somebody who is not there.
+            try owner.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+            try owner.run("SELECT pg_reload_conf()")
+            while try owner.texts("SELECT sync_state FROM pg_stat_replication") != ["async"] { usleep(2_000) }
+            let isOver = Counter()
+            defer { isOver.increase() }
+            let failover = OtherThread { [primary, standby] in
+                let observer = try WireConnection.open(primary.connectionString())
+                while try observer.texts("SELECT 'waits' FROM pg_stat_activity WHERE wait_event = 'SyncRep'").isEmpty {
+                    if isOver.value > 0 { return }
+                    usleep(2_000)
+                }
+                try primary.control(.stop)
+                let connection = try WireConnection.open(standby.connectionString())
+                defer { connection.close() }
+                try connection.run("SELECT pg_promote(true, 60)")
+                // The numbers of the other server's transactions are given once more.
+                for number in 0..<20 { try connection.run("INSERT INTO given.tags (label) VALUES ('other \(number)')") }
+            }
+            _ = context.insert("Tag", ["label": "unknown"])
+            let error = try #require(throws: NSError.self) { try context.save() }
+            #expect(error.localizedDescription.contains("another server may have taken over"), "\(error)")
+            try failover.value()
+            // The store goes on with that server.
+            context.reset()
+            _ = context.insert("Tag", ["label": "next"])
+            try context.save()
+        }
+        let connection = try WireConnection.open(standby.connectionString())
+        defer { connection.close() }
+        let labels = try connection.texts("SELECT label FROM given.tags WHERE label IN ('first', 'next') ORDER BY id")
+        #expect(labels == ["first", "next"])
+    }
 }

@@ -34,7 +34,7 @@ struct FeaturePairTests {
             #expect(error.code == CocoaError.Code.managedObjectMerge.rawValue)
             for warehouse in [first, second] {
                 #expect(try warehouse.texts("SELECT count(*) FROM maker WHERE title = 'mine'") == ["0"])
-                #expect(try warehouse.texts("SELECT last_transaction FROM ocd_store") == ["1"])
+                #expect(try warehouse.texts("SELECT max(number) FROM ocd_transaction") == ["1"])
             }
             context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
             try context.save()

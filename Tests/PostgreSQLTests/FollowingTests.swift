@@ -159,6 +159,6 @@ struct FollowingTests {
         #expect(
             try warehouse.texts("SELECT author || ' ' || count(*) FROM ocd_transaction GROUP BY author ORDER BY 1")
                 == (0..<4).map { "writer \($0) 10" })
-        #expect(try warehouse.texts("SELECT last_transaction FROM ocd_store") == ["40"])
+        #expect(try warehouse.texts("SELECT max(number) FROM ocd_transaction") == ["40"])
     }
 }

@@ -43,7 +43,7 @@ struct OldTransactionTests {
             #expect(try numbers == ["5001 2001"])
         }
         #expect(try warehouse.texts("SELECT count(*) FROM item") == ["6"])
-        #expect(try warehouse.texts("SELECT last_transaction FROM ocd_store") == ["7001"])
+        #expect(try warehouse.texts("SELECT max(number) FROM ocd_transaction") == ["7001"])
     }
 
     /// A role that may not remove rows saves all the same.

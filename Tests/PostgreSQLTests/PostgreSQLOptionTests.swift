@@ -43,7 +43,7 @@ struct PostgreSQLOptionTests {
             #expect(throws: NSError.self) { try other.execute(insertion) }
         }
         #expect(try warehouse.texts("SELECT name FROM item") == ["kept"])
-        #expect(try warehouse.texts("SELECT last_transaction FROM ocd_store") == ["1"])
+        #expect(try warehouse.texts("SELECT max(number) FROM ocd_transaction") == ["1"])
     }
 
     @Test func aStoreOpenedForReadingIsNotMade() throws {

@@ -151,6 +151,6 @@ struct UnreliableConnectionTests {
             }
         }
         #expect(try warehouse.texts("SELECT count(*) FROM maker") == ["4"])
-        #expect(try warehouse.texts("SELECT last_transaction FROM ocd_store") == ["7"])
+        #expect(try warehouse.texts("SELECT max(number) FROM ocd_transaction") == ["7"])
     }
 }

@@ -18,7 +18,7 @@ private final class PostgreSQLBlocks: PostgreSQLAttempt {
     private let backend: PostgreSQLBackend
     private let connection: PostgreSQLConnection
     let identifier = UUID()
-    private(set) var transaction: Int64?
+    private(set) var transaction: PostgreSQLServerTransaction?
     private(set) var number: Int64?
     private(set) var isCommitSent = false
 
@@ -38,8 +38,8 @@ private final class PostgreSQLBlocks: PostgreSQLAttempt {
             }
             let last = try store.lastStatements(of: identifier, ChangeAuthor()) { _ = try connection.executeAll($0, rows: $1) }
             // Where others own the tables the number alone tells what became of the transaction.
-            try connection.executeAll(last + (backend.given == nil ? [] : [PostgreSQLTransactions.current])) { index, row in
-                if index == last.count { transaction = PostgreSQLRow(row: row).int64(0) }
+            try connection.executeAll(last + (backend.given.map { [PostgreSQLTransactions.current($0)] } ?? [])) { index, row in
+                if index == last.count { transaction = PostgreSQLServerTransaction(row) }
                 if index == last.count - 1, backend.given == nil { number = PostgreSQLTransactions.number(row) }
             }
             isCommitSent = true

@@ -118,7 +118,7 @@ extension PostgreSQLStore {
             save, author: PostgreSQLTransactions.givenUp, contextName: mark, sender: backend.pool.sender)
         return try backend.pool.withWire { connection in
             do {
-                try connection.executeAll([claim])
+                try connection.executeAll(claim)
                 return true
             } catch let error as WireError where error.isUniqueViolation {
                 var found: String?
@@ -134,21 +134,25 @@ extension PostgreSQLStore {
     }
 
     /// Whether the server has committed a transaction; nil while it has not ended.
-    private func isCommitted(_ transaction: Int64?, _ backend: PostgreSQLBackend) throws -> Bool? {
-        guard let transaction else { throw UnknownOutcome(reason: "the number of its transaction is not known") }
+    private func isCommitted(_ transaction: PostgreSQLServerTransaction?, _ backend: PostgreSQLBackend) throws -> Bool? {
+        guard let transaction, let given = backend.given else { throw UnknownOutcome(reason: "the number of its transaction is not known") }
         var arguments = WireArguments()
-        arguments.append(text: String(transaction))
-        var status: String?
+        arguments.append(text: String(transaction.number))
+        var (status, server): (String?, String?)
         _ = try backend.pool.withWire { connection in
-            try connection.execute(WireStatement("SELECT pg_xact_status($1::xid8)", arguments)) {
-                status = PostgreSQLRow(row: $0).string(0)
+            try connection.execute(WireStatement("SELECT pg_xact_status($1::xid8), \(given.server)", arguments)) {
+                let row = PostgreSQLRow(row: $0)
+                (status, server) = (row.string(0), row.string(1))
             }
+        }
+        guard let server, server == transaction.server else {
+            throw UnknownOutcome(reason: "another server may have taken over, which does not know its transaction by the same number")
         }
         switch status {
         case "committed"?: return true
         case "aborted"?: return false
         case "in progress"?: return nil
-        default: throw UnknownOutcome(reason: "the server does not remember its transaction \(transaction)")
+        default: throw UnknownOutcome(reason: "the server does not remember its transaction \(transaction.number)")
         }
     }
 

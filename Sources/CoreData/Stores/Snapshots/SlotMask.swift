@@ -1,5 +1,5 @@
 /// A set of slots: one word for entities of up to 64 properties.
-struct SlotMask: Equatable, Sendable {
+struct SlotMask: Hashable, Sendable {
     private var low: UInt64 = 0
     /// The words above the first; nil, not empty, where there are none, so that a mask costs no reference counting.
     private var high: [UInt64]?

@@ -7,12 +7,12 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
     let connection: PostgreSQLConnection
     let statements: SaveStatements
     let identifier = UUID()
-    private(set) var transaction: Int64?
+    private(set) var transaction: PostgreSQLServerTransaction?
     private(set) var number: Int64?
     private(set) var isCommitSent = false
     private var outcome = BatchOutcome()
     /// Statements that wait for the next round trip.
-    var waiting: [WireStatement] = []
+    var waiting = PostgreSQLStatementQueue()
 
     private init(_ store: PostgreSQLStore, _ backend: PostgreSQLBackend, _ connection: PostgreSQLConnection) {
         self.store = store
@@ -40,7 +40,7 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
                     try batch.finish(author)
                     return batch.outcome
                 } catch let error as WireError where error.isUniqueViolation && batch.connection.wire.isUsable {
-                    batch.waiting = []
+                    batch.waiting = PostgreSQLStatementQueue()
                     batch.connection.rollBack()
                     throw try violation(batch, error)
                 }
@@ -51,22 +51,24 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         // What has changed nothing is no transaction of the store.
         guard outcome.hasChanges || store.hasChangedMetadata else { return connection.isInTransaction ? connection.rollBack() : () }
         let last = try store.lastStatements(of: identifier, author) { statements, rows in
-            let offset = waiting.count
-            _ = try send(waiting + statements) { index, row in if index >= offset { try rows(index - offset, row) } }
+            try send(statements, rows: rows)
         }
-        var all = waiting + last
-        waiting = []
-        if backend.given != nil {
-            let last = all.count
-            _ = try send(all + [PostgreSQLTransactions.current]) { index, row in
-                if index == last { transaction = PostgreSQLRow(row: row).int64(0) }
+        if let given = backend.given {
+            try send(last + [PostgreSQLTransactions.current(given)]) { index, row in
+                if index == last.count { transaction = PostgreSQLServerTransaction(row) }
             }
-            all = []
+        } else if backend.schema.leavesOutRows {
+            // What was left out is known before the commit.
+            try send(last) { index, row in if index == last.count - 1 { number = PostgreSQLTransactions.number(row) } }
         }
+        let commitsApart = backend.given != nil || backend.schema.leavesOutRows
+        let sent = waiting.take()
+        let all = sent.statements + (commitsApart ? [] : last)
         isCommitSent = true
-        try connection.commit(with: all) { index, row in
+        let counts = try connection.commit(with: all) { index, row in
             if index == all.count - 1 { number = PostgreSQLTransactions.number(row) }
         }
+        try requireRows(of: sent, counts)
     }
 
     // MARK: Round trips
@@ -76,20 +78,33 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
     /// - Returns: how many rows it has written or given.
     @discardableResult
     func execute(_ statement: WireStatement, rows: (WireRow) throws -> Void = { _ in }) throws -> Int {
-        let last = waiting.count
-        return try send(waiting + [statement]) { index, row in if index == last { try rows(row) } }[last]
+        try send([statement]) { _, row in try rows(row) }[0]
     }
 
-    private func send(_ statements: [WireStatement], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
-        waiting = []
-        if connection.isInTransaction { return try connection.executeAll(statements, rows: rows) }
-        return try connection.begin(with: statements, rows: rows)
+    /// Sends what waits, and more, in one round trip.
+    ///
+    /// - Returns: how many rows each of the latter wrote or gave.
+    @discardableResult
+    func send(_ more: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
+        let sent = waiting.take()
+        let all = sent.statements + more
+        func take(_ index: Int, _ row: WireRow) throws { if index >= sent.count { try rows(index - sent.count, row) } }
+        let counts = try connection.isInTransaction ? connection.executeAll(all, rows: take) : connection.begin(with: all, rows: take)
+        try requireRows(of: sent, counts)
+        return Array(counts[sent.count...])
+    }
+
+    /// - Throws: what says that the server has left out rows.
+    private func requireRows(of sent: PostgreSQLStatementQueue, _ counts: [Int]) throws {
+        for expected in sent.expected where expected.isIncomplete(counts) {
+            try connection.require(expected, written: counts[expected.place], statements, store: store.url)
+        }
     }
 
     /// Copies rows into their table, behind what waits.
     func copy(_ rows: ContiguousArray<RowPointer>, _ writer: PostgreSQLRowWriter) throws {
-        if !waiting.isEmpty || !connection.isInTransaction { _ = try send(waiting) }
-        try connection.wire.copy(writer.copyStatement) { try writer.copyRows(rows, to: $0) }
+        if !waiting.isEmpty || !connection.isInTransaction { try send() }
+        try connection.copy(rows, writer, statements, store: store.url)
     }
 
     // MARK: Updating

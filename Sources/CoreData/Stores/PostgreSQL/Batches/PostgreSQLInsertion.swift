@@ -18,7 +18,7 @@ final class PostgreSQLInsertion {
     /// A constraint that applies to the rows.
     struct Unique {
         let constraint: SQLConstraint
-        let targets: [PostgreSQLRowWriter.Target]
+        let targets: [PostgreSQLWritePlan.Target]
         /// Whether the insertion's rule is for it.
         let isMeant: Bool
     }
@@ -49,7 +49,7 @@ final class PostgreSQLInsertion {
         uniques = backend.mapping.constraints(of: layout).map { [layout] constraint in
             Unique(
                 constraint: constraint,
-                targets: constraint.names.compactMap { name in writer.targets.first { layout.slotByPath[name] == $0.slot } },
+                targets: constraint.names.compactMap { name in writer.plan.targets.first { layout.slotByPath[name] == $0.slot } },
                 isMeant: meant.map { $0 == constraint.names } ?? true)
         }
         if let names = insertion.constraint, !uniques.contains(where: \.isMeant) {
@@ -65,7 +65,7 @@ final class PostgreSQLInsertion {
         while try insertion.nextRow(values) {
             if keepsMasks { masks.append(values.mask) }
             do { try insertion.required?.requireAll(in: values) } catch { refusals[count] = error }
-            for target in writer.targets where !values.has(target.slot) { values[target.slot] = defaults[target.slot] }
+            for target in writer.plan.targets where !values.has(target.slot) { values[target.slot] = defaults[target.slot] }
             _ = writer.insert(RowChange(layout: layout, key: 0, base: nil, values: values))
             values.removeAll()
         }
@@ -73,7 +73,7 @@ final class PostgreSQLInsertion {
 
     var count: Int { writer.inserted.count }
     var isEmpty: Bool { writer.inserted.isEmpty }
-    var targets: [PostgreSQLRowWriter.Target] { writer.targets }
+    var targets: [PostgreSQLWritePlan.Target] { writer.plan.targets }
 
     func takeKeys() throws {
         guard store.keysAreConsecutive else {
@@ -156,8 +156,11 @@ final class PostgreSQLInsertion {
     private func insert(_ rows: ContiguousArray<RowPointer>, _ batch: PostgreSQLBatch) throws {
         if rows.isEmpty { return }
         guard let parts = writer.parts(rows) else { return try batch.copy(rows, writer) }
-        for part in parts.dropLast() { try batch.execute(writer.insertStatement(part)) }
-        if let last = parts.last { batch.waiting.append(try writer.insertStatement(last)) }
+        for (place, part) in parts.enumerated() {
+            // What is as much as a statement takes need not wait for more.
+            if place > 0 { try batch.send() }
+            batch.waiting.append(try writer.insertStatement(part), .inserted, part.map(\.rowKey), of: entity)
+        }
     }
 
     private func updateRows(_ plan: PostgreSQLInsertionPlan, _ changes: PostgreSQLRowWriter, _ batch: PostgreSQLBatch) throws {
@@ -173,8 +176,10 @@ final class PostgreSQLInsertion {
         }
         for group in groups {
             let parts = changes.parts(group.rows, changed: group.mask, mostRows: Self.chunk)
-            for part in parts.dropLast() { try batch.execute(changes.updateStatement(part, changed: group.mask)) }
-            if let last = parts.last { batch.waiting.append(try changes.updateStatement(last, changed: group.mask)) }
+            for (place, part) in parts.enumerated() {
+                if place > 0 { try batch.send() }
+                batch.waiting.append(try changes.updateStatement(part, changed: group.mask), .updated, part.map(\.rowKey), of: entity)
+            }
         }
     }
 
@@ -246,7 +251,7 @@ final class PostgreSQLInsertion {
             }
             if let failure { throw failure }
         }
-        let join = PostgreSQLRowWriter.joinOwners(of: unique.targets.map(\.name), unique.targets.map(\.type), first: 1, dialect)
+        let join = PostgreSQLWritePlan.joinOwners(of: unique.targets.map(\.name), unique.targets.map(\.type), first: 1, dialect)
         let columns = [entity.table.keyColumn, entity.table.versionColumn].map { "t." + dialect.identifier($0) }
         let number = entity.table.entityColumn.map { "t." + dialect.identifier($0) } ?? String(entity.number)
         return WireStatement(

@@ -149,13 +149,16 @@ final class PostgreSQLConnection {
     ///
     /// - Throws: what fails. Where the connection is still usable the transaction is then open and good for nothing but rolling back, to a
     ///   savepoint or altogether; the pool does that for who forgets.
-    func commit(with statements: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws {
+    /// - Returns: how many rows each statement wrote or gave.
+    @discardableResult
+    func commit(with statements: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
         let opening = isInTransaction ? [] : beginning()
         isInTransaction = true
-        try wire.executeAll(opening + statements + [WireStatement("COMMIT")]) { index, row in
+        let counts = try wire.executeAll(opening + statements + [WireStatement("COMMIT")]) { index, row in
             if index >= opening.count { try rows(index - opening.count, row) }
         }
         isInTransaction = false
+        return Array(counts[opening.count..<(counts.count - 1)])
     }
 
     /// Lets the statements of the transaction that is open take as long as they take.

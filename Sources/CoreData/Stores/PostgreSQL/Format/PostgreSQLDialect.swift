@@ -19,7 +19,11 @@ struct PostgreSQLDialect: SQLDialect {
     var storeName: String { "PostgreSQL" }
     var limits: SQLLimits { SQLLimits(joins: 200, nesting: 200, operands: 500, groupSize: .max, listedElements: 3) }
 
-    func identifier(_ name: String) -> String { "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\"" }
+    func identifier(_ name: String) -> String {
+        let doubled = name.utf8.contains(UInt8(ascii: "\"")) ? name.replacingOccurrences(of: "\"", with: "\"\"") : name
+        return "\"\(doubled)\""
+    }
+
     func placeholder(_ number: Int) -> String { "$\(number)" }
     func numberedPlaceholder(_ number: Int) -> String { "$\(number)" }
 

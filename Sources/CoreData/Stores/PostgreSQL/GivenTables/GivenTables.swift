@@ -4,6 +4,8 @@ import Foundation
 struct GivenTables: Sendable {
     /// The sequences that new keys are taken of, by the layout index of the root entity; nothing is inserted where there is none.
     let sequences: [Int: String]
+    /// What tells the server from one that takes over from it, in SQL: NULL where it cannot be told.
+    let server: String
 
     /// - Parameter mapping: one that fits the tables.
     init(_ connection: PostgreSQLConnection, schema: String, mapping: SQLMapping) throws {
@@ -12,6 +14,24 @@ struct GivenTables: Sendable {
             sequences[table.root.index] = try Self.sequence(of: table, connection, schema)
         }
         self.sequences = sequences
+        server = try Self.server(connection)
+    }
+
+    /// Services that keep their log in their own way do not say where it stands; a standby says so when it has taken over.
+    private static let servers = [
+        "(SELECT system_identifier::text FROM pg_catalog.pg_control_system()) || ' ' "
+            + "|| left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 8)",
+        "pg_catalog.pg_postmaster_start_time()::text",
+    ]
+
+    private static func server(_ connection: PostgreSQLConnection) throws -> String {
+        for text in servers {
+            do {
+                try connection.execute(WireStatement("SELECT \(text)"))
+                return text
+            } catch let error as WireError where !error.isConnectionLost { continue }
+        }
+        return "NULL::text"
     }
 
     /// The sequence of a key column: what the model names, the one that belongs to the column, or the one that its default asks.

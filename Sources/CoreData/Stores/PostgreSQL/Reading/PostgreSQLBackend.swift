@@ -10,6 +10,8 @@ final class PostgreSQLBackend: Sendable {
     let given: GivenTables?
     /// By layout index, then by whether subentities are included. The lock guards the table of plans.
     private let plans: Mutex<[[SelectPlan<PostgreSQLDecoder>?]]>
+    /// By layout index. The lock guards the table of plans.
+    private let writePlans: Mutex<[PostgreSQLWritePlan?]>
     /// Guards the table of plans for relationships.
     private let relatedRowsPlans = Mutex<[RelatedPlanKey: PostgreSQLRelatedRowsPlan]>([:])
     /// Statements of fetches that were made before.
@@ -30,9 +32,13 @@ final class PostgreSQLBackend: Sendable {
         self.mapping = mapping
         self.schema = schema
         self.given = given
-        // The numbers of a server's transactions do not say which of two has changed a row last.
+        // The numbers of a server's transactions do not say which of two has changed a row last; nor do the last 32 bits of wider numbers.
         rowCaches = mapping.layouts.layouts.map { layout in
-            RowCache(ordersVersions: mapping.entity(mapping.layouts.layouts[layout.rootIndex])?.table.writesVersions ?? true)
+            guard let table = mapping.entity(mapping.layouts.layouts[layout.rootIndex])?.table else {
+                return RowCache(ordersVersions: true)
+            }
+            let isWide = schema.type(table.versionColumn, of: table.name) == WireType.int8
+            return RowCache(ordersVersions: table.writesVersions && !isWide)
         }
         keys = PostgreSQLKeys()
         constrained = mapping.layouts.layouts.map { !mapping.constraints(of: $0).isEmpty }
@@ -41,6 +47,16 @@ final class PostgreSQLBackend: Sendable {
         derivingTables = Set(mapping.tables.indices.filter { given != nil || !layout.derivations(of: mapping.tables[$0]).isEmpty })
         fetchStatements = FetchStatements(layoutCount: mapping.layouts.layouts.count)
         plans = Mutex(Array(repeating: [nil, nil], count: mapping.layouts.layouts.count))
+        writePlans = Mutex(Array(repeating: nil, count: mapping.layouts.layouts.count))
+    }
+
+    /// How rows of an entity are written, made at first use.
+    func writePlan(_ entity: SQLEntity) -> PostgreSQLWritePlan {
+        let index = entity.layout.index
+        if let known = writePlans.withLock({ $0[index] }) { return known }
+        let plan = PostgreSQLWritePlan(entity, mapping, schema, isGiven: given != nil)
+        writePlans.withLock { $0[index] = plan }
+        return plan
     }
 
     /// The result columns for whole rows of an entity.

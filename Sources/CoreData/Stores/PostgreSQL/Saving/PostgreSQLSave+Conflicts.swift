@@ -162,7 +162,7 @@ extension PostgreSQLSave {
                 return
             }
         }
-        let join = PostgreSQLRowWriter.joinOwners(of: constraint.columns, claims.types, first: 2, dialect)
+        let join = PostgreSQLWritePlan.joinOwners(of: constraint.columns, claims.types, first: 2, dialect)
         let key = "t.\(statements.key(entity))"
         let query = WireStatement(
             "SELECT d.n, \(key) FROM \(statements.table(entity)) t \(join) WHERE \(key) <> ALL($1) ORDER BY 1", arguments)

@@ -42,16 +42,16 @@ extension PostgreSQLSave {
         for place in backend.derivingTables { backend.rowCaches[backend.mapping.tables[place].root.index].removeAll() }
         do {
             try backend.pool.withConnection(repeats: true) { connection in
-                (waiting, derivedRows, derivedReads) = ([], [:], [:])
+                (waiting, derivedRows, derivedReads) = (PostgreSQLStatementQueue(), [:], [:])
                 readDerivedRows()
-                let reads = waiting
+                let reads = waiting.take().statements
                 try connection.executeAll(reads) { index, row in try receive(-1, row, reads[index].sql) { _, _ in } }
             }
         } catch {
             // The save is done in any case: a refresh reads the derived values when the server is back.
             derivedRows = [:]
         }
-        waiting = []
+        waiting = PostgreSQLStatementQueue()
         return publish()
     }
 }

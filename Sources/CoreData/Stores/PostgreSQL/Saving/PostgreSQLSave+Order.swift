@@ -79,7 +79,8 @@ extension PostgreSQLSave {
             for (slot, keys) in writer.postponed.sorted(by: { $0.key < $1.key }) {
                 var mask = SlotMask(count: change.layout.slots.count)
                 mask.insert(slot)
-                waiting.append(try writer.updateStatement(writer.inserted.filter { keys.contains($0.rowKey) }, changed: mask))
+                let rows: ContiguousArray = writer.inserted.filter { keys.contains($0.rowKey) }
+                waiting.append(try writer.updateStatement(rows, changed: mask), .updated, rows.map(\.rowKey), of: writer.entity)
             }
         }
     }

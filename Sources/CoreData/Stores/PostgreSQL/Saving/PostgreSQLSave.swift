@@ -16,14 +16,14 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     let statements: SaveStatements
     /// Names the save in the table of transactions.
     let identifier = UUID()
-    private(set) var transaction: Int64?
+    private(set) var transaction: PostgreSQLServerTransaction?
     private var writers: [Int: PostgreSQLRowWriter] = [:]
     private var recent: (layout: ObjectIdentifier, writer: PostgreSQLRowWriter)?
     var conflicts = SaveConflicts()
     private(set) var insertedRows: ContiguousArray<RowPointer?>
     private(set) var updatedRows: ContiguousArray<RowPointer?>
     /// Statements that wait for the next round trip.
-    var waiting: [WireStatement] = []
+    var waiting = PostgreSQLStatementQueue()
     /// Whether the commit was sent: what became of it is not known if the connection is lost now.
     private(set) var isCommitSent = false
     private(set) var number: Int64?
@@ -65,7 +65,9 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     private func run(locks: Bool, beforeCommit others: (() throws -> Void)?) throws -> SaveOutcome {
         // Constraints are looked at when all is written, and explained from where the rows were locked.
         hasSavepoint = writesUniqueValues
-        if hasSavepoint || backend.given != nil { waiting = [WireStatement("SET CONSTRAINTS ALL DEFERRED")] }
+        // What others do, and what may have been left out, is known before the commit.
+        let commitsApart = others != nil || backend.given != nil || backend.schema.leavesOutRows
+        if hasSavepoint || backend.given != nil { waiting.append(WireStatement("SET CONSTRAINTS ALL DEFERRED")) }
         if locks {
             try lockRows()
             guard conflicts.rows.isEmpty else {
@@ -80,26 +82,24 @@ final class PostgreSQLSave: PostgreSQLAttempt {
             for writer in writers.values { try writer.requireWholeRows() }
             end = try store.lastStatements(
                 of: identifier, ChangeAuthor(contextName: batch.contextName, transactionAuthor: batch.transactionAuthor),
-                checksConstraints: hasSavepoint || others != nil
+                checksConstraints: hasSavepoint || commitsApart
             ) { try send($0, rows: $1) }
-            if backend.given != nil {
+            if let given = backend.given {
                 // Nothing else tells afterwards whether the transaction was committed.
-                try send(end + [PostgreSQLTransactions.current]) { index, row in
-                    if index == end.count { transaction = PostgreSQLRow(row: row).int64(0) }
+                try send(end + [PostgreSQLTransactions.current(given)]) { index, row in
+                    if index == end.count { transaction = PostgreSQLServerTransaction(row) }
                 }
-                try others?()
-            } else if let others {
+            } else if commitsApart {
                 try send(end) { index, row in
                     if index == end.count - 1 { number = PostgreSQLTransactions.number(row) }
                 }
-                waiting = []
-                try others()
             }
+            try others?()
         } catch let error as WireError where error.isUniqueViolation {
             throw try explanation(of: error)
         }
         do {
-            try commit(others == nil && backend.given == nil ? end : [])
+            try commit(commitsApart ? [] : end)
         } catch let error as WireError where error.isUniqueViolation && connection.isInTransaction {
             throw try explanation(of: error)
         }
@@ -125,7 +125,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     /// Rolls back what was not committed, as if nothing had been tried.
     private func forgetAttempt() {
         connection.rollBack()
-        waiting = []
+        waiting = PostgreSQLStatementQueue()
         writers = [:]
         recent = nil
         conflicts = SaveConflicts()
@@ -142,14 +142,13 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     /// - Returns: how many rows each statement wrote or gave.
     @discardableResult
     func send(_ more: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
-        let all = waiting + more
-        let offset = waiting.count
-        waiting = []
-        if connection.isInTransaction {
-            if all.isEmpty { return [] }
-            return try connection.executeAll(all) { index, row in try self.receive(index - offset, row, all[index].sql, rows) }
-        }
-        return try connection.begin(with: all) { index, row in try self.receive(index - offset, row, all[index].sql, rows) }
+        let sent = waiting.take()
+        let all = sent.statements + more
+        func take(_ index: Int, _ row: WireRow) throws { try receive(index - sent.count, row, all[index].sql, rows) }
+        if all.isEmpty, connection.isInTransaction { return [] }
+        let counts = try connection.isInTransaction ? connection.executeAll(all, rows: take) : connection.begin(with: all, rows: take)
+        try requireRows(of: sent, counts)
+        return counts
     }
 
     func receive(_ index: Int, _ row: WireRow, _ sql: String, _ rows: (Int, WireRow) throws -> Void) throws {
@@ -161,22 +160,30 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     var derivedReads: [String: Int] = [:]
 
     private func commit(_ end: [WireStatement]) throws {
-        let all = waiting + end
-        waiting = []
+        let sent = waiting.take()
+        let all = sent.statements + end
         isCommitSent = true
-        try connection.commit(with: all) { index, row in
+        let counts = try connection.commit(with: all) { index, row in
             if index == all.count - 1, !end.isEmpty {
                 number = PostgreSQLTransactions.number(row)
             } else if index < all.count {
                 try self.receive(-1, row, all[index].sql) { _, _ in }
             }
         }
+        try requireRows(of: sent, counts)
+    }
+
+    /// - Throws: what says that the server has left out rows.
+    private func requireRows(of sent: PostgreSQLStatementQueue, _ counts: [Int]) throws {
+        for expected in sent.expected where expected.isIncomplete(counts) {
+            try connection.require(expected, written: counts[expected.place], statements, store: store.url)
+        }
     }
 
     /// What a violation of uniqueness means for the save.
     private func explanation(of error: WireError) throws -> any Error {
         guard connection.wire.isUsable else { return error }
-        waiting = []
+        waiting = PostgreSQLStatementQueue()
         // What failed together with the beginning was rolled back with it.
         if connection.isInTransaction {
             if hasSavepoint { try connection.wire.run("ROLLBACK TO SAVEPOINT \(Self.savepoint)") } else { connection.rollBack() }
@@ -271,7 +278,9 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 if join.owner.layout.rootIndex == root { wait(statements.deletePairs(join, ofKeysIn: join.firstColumn), keys: keys) }
                 if join.destination.layout.rootIndex == root { wait(statements.deletePairs(join, ofKeysIn: join.secondColumn), keys: keys) }
             }
-            wait(statements.deleteRows(of: entity), keys: keys)
+            var arguments = WireArguments()
+            arguments.append(keys: keys)
+            waiting.append(WireStatement(statements.deleteRows(of: entity), arguments, isKept: true), .deleted, keys, of: entity)
         }
         if backend.given == nil { releaseHiddenKeys(keysByOwner) }
     }
@@ -331,8 +340,13 @@ final class PostgreSQLSave: PostgreSQLAttempt {
             for (place, part) in group.writer.parts(group.rows, changed: group.mask).enumerated() {
                 // What is as much as a statement takes need not wait for more.
                 if place > 0 { try sendUpdates() }
-                updates.append((waiting.count, part.count))
-                waiting.append(try group.writer.updateStatement(part, changed: group.mask, checksVersions: checksVersions))
+                let statement = try group.writer.updateStatement(part, changed: group.mask, checksVersions: checksVersions)
+                if checksVersions {
+                    updates.append((waiting.count, part.count))
+                    waiting.append(statement)
+                } else {
+                    waiting.append(statement, .updated, part.map(\.rowKey), of: group.writer.entity)
+                }
             }
         }
         if checksVersions { try sendUpdates() }
@@ -344,12 +358,12 @@ final class PostgreSQLSave: PostgreSQLAttempt {
             guard let writer = writers[index], !writer.inserted.isEmpty else { continue }
             guard let parts = writer.parts() else {
                 try send()
-                try connection.wire.copy(writer.copyStatement) { try writer.copyRows(to: $0) }
+                try connection.copy(writer.inserted, writer, statements, store: store.url)
                 continue
             }
             for (place, part) in parts.enumerated() {
                 if place > 0 { try send() }
-                waiting.append(try writer.insertStatement(part))
+                waiting.append(try writer.insertStatement(part), .inserted, part.map(\.rowKey), of: writer.entity)
             }
         }
     }

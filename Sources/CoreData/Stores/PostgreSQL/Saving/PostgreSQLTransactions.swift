@@ -5,15 +5,21 @@ enum PostgreSQLTransactions {
     /// Where transactions are told of, in terms of the schema that statements work in.
     static let channel = "'ocd_' || md5(current_schema())"
 
-    /// Takes the next number, records the transaction and tells who listens: the save's UUID, its author, the context's name and who saves.
+    /// Locks the row of the store, so that the numbers of transactions are in the order of commits.
     ///
-    /// The row with the last number stays locked until the commit, so that numbers are in the order of commits.
+    /// The row is not written: each version of it would have to be passed over by all that follow, as long as somebody reads from before them.
+    private static let turn = WireStatement(
+        "SELECT id::int8 FROM \(PostgreSQLHousekeeping.storeTable) FOR NO KEY UPDATE", isKept: true)
+
+    private static let lastNumber =
+        "greatest((SELECT max(number) FROM \(PostgreSQLHousekeeping.transactionTable)), s.last_transaction)"
+
+    /// Takes the next number, records the transaction and tells who listens: the save's UUID, its author, the context's name and who saves.
     private static func record(where condition: String) -> String {
         """
-        WITH n AS (UPDATE \(PostgreSQLHousekeeping.storeTable) SET last_transaction = last_transaction + 1\(condition) RETURNING last_transaction), \
-        t AS (INSERT INTO \(PostgreSQLHousekeeping.transactionTable) (number, save, at, author, context_name) \
-        SELECT n.last_transaction, $1, clock_timestamp(), $2, $3 FROM n RETURNING number) \
-        SELECT t.number, pg_notify(\(channel), t.number::text || ' ' || $4) FROM t
+        INSERT INTO \(PostgreSQLHousekeeping.transactionTable) (number, save, at, author, context_name) \
+        SELECT \(lastNumber) + 1, $1, clock_timestamp(), $2, $3 FROM \(PostgreSQLHousekeeping.storeTable) s\(condition) \
+        RETURNING number, pg_notify(\(channel), number::text || ' ' || $4)
         """
     }
 
@@ -23,19 +29,19 @@ enum PostgreSQLTransactions {
     /// The number of the transaction that was recorded.
     static func number(_ row: WireRow) -> Int64 { PostgreSQLRow(row: row).int64(0) }
 
-    /// The statement that records a transaction.
+    /// The statements that record a transaction, the last of which gives its number.
     ///
     /// - Parameter mark: fails where the model of the store was replaced since it had this mark; nil to record in any case.
-    static func recording(_ save: UUID, author: String?, contextName: String?, sender: String, mark: String? = nil) -> WireStatement {
+    static func recording(_ save: UUID, author: String?, contextName: String?, sender: String, mark: String? = nil) -> [WireStatement] {
         var arguments = WireArguments()
         arguments.append(WireType.uuid) { bytes in withUnsafeBytes(of: save.uuid) { bytes.append($0.bindMemory(to: UInt8.self)) } }
         for text in [author, contextName] {
             if let text, !text.contains("\0") { arguments.append(text: text) } else { arguments.appendNull(WireType.text) }
         }
         arguments.append(text: sender)
-        guard let mark else { return WireStatement(record, arguments, isKept: true) }
+        guard let mark else { return [turn, WireStatement(record, arguments, isKept: true)] }
         arguments.append(text: mark)
-        return WireStatement(recordWithMark, arguments, isKept: true)
+        return [turn, WireStatement(recordWithMark, arguments, isKept: true)]
     }
 
     /// The author of a row that keeps a save from being committed whose connection was lost.
@@ -48,8 +54,10 @@ enum PostgreSQLTransactions {
         return WireStatement("SELECT context_name FROM \(PostgreSQLHousekeeping.transactionTable) WHERE save = $1", arguments)
     }
 
-    /// The number by which the server knows the transaction that is open.
-    static let current = WireStatement("SELECT pg_current_xact_id()::text::int8", isKept: true)
+    /// Asks by which number the server knows the transaction that is open, and which server it is.
+    static func current(_ given: GivenTables) -> WireStatement {
+        WireStatement("SELECT pg_current_xact_id()::text::int8, \(given.server)", isKept: true)
+    }
 
     // MARK: Old ones
 
@@ -75,7 +83,7 @@ enum PostgreSQLTransactions {
 
     /// The number of the last transaction; 0 before the first.
     static func last(_ connection: PostgreSQLConnection) throws -> Int64 {
-        try connection.integer(WireStatement("SELECT last_transaction FROM \(PostgreSQLHousekeeping.storeTable)")) ?? 0
+        try connection.integer(WireStatement("SELECT \(lastNumber) FROM \(PostgreSQLHousekeeping.storeTable) s")) ?? 0
     }
 
     /// What listeners are told of a transaction.
@@ -93,12 +101,26 @@ enum PostgreSQLTransactions {
     }
 }
 
+/// By what a server knows a transaction.
+struct PostgreSQLServerTransaction {
+    let number: Int64
+    /// The server that has given the number: another one that takes over may give it to another transaction. Nil where it does not say.
+    let server: String?
+
+    /// - Parameter row: the answer to `PostgreSQLTransactions.current(_:)`.
+    init(_ row: WireRow) {
+        let row = PostgreSQLRow(row: row)
+        number = row.int64(0)
+        server = row.string(1)
+    }
+}
+
 /// One attempt at writing in a transaction.
 protocol PostgreSQLAttempt {
     /// Names the transaction in the table of transactions.
     var identifier: UUID { get }
-    /// The number by which the server knows the transaction, where it was asked.
-    var transaction: Int64? { get }
+    /// By what the server knows the transaction, where it was asked.
+    var transaction: PostgreSQLServerTransaction? { get }
     /// The number of the transaction among those of the store, once it was recorded.
     var number: Int64? { get }
     /// Whether the commit was sent: what became of it is not known if the connection is lost now.
@@ -126,9 +148,8 @@ extension PostgreSQLStore {
         // Metadata may replace the model; who writes them has compared the mark.
         let mark = hasChangedMetadata ? nil : pool.watch.mark
         if hasChangedMetadata { last = try metadataStatements(in: transaction, after: last, read) }
-        last.append(
-            PostgreSQLTransactions.recording(
-                transaction, author: author.transactionAuthor, contextName: author.contextName, sender: pool.sender, mark: mark))
         return last
+            + PostgreSQLTransactions.recording(
+                transaction, author: author.transactionAuthor, contextName: author.contextName, sender: pool.sender, mark: mark)
     }
 }

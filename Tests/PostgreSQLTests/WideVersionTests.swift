@@ -1,0 +1,83 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CoreData
+@testable import CoreDataPostgreSQL
+
+/// Columns of versions of eight bytes, which some programs fill with times.
+@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+struct WideVersionTests {
+    private let shop: GivenShop
+    private var context: NSManagedObjectContext { shop.context }
+
+    init() throws {
+        let sql = GivenShop.sql.replacingOccurrences(of: "lock_version integer", with: "lock_version bigint")
+        #expect(sql != GivenShop.sql)
+        shop = try GivenShop(sql: sql)
+    }
+
+    private static let bases: [Int64] = [0, 1_764_104_320_123, .init(UInt32.max) - 1, .init(UInt32.max), -1, -(1 << 40), 1 << 62]
+
+    @Test(arguments: bases) func theWholeNumberIsRaised(base: Int64) throws {
+        try shop.run("INSERT INTO makers (name, lock_version) SELECT 'm' || n, \(base) FROM generate_series(1, 3) AS n")
+        try context.performAndWait {
+            let makers = try context.all("Maker")
+            for round in 1...3 {
+                for maker in makers { maker.setValue("round \(round)", forKey: "name") }
+                try context.save()
+                #expect(try shop.texts("SELECT DISTINCT lock_version FROM makers") == ["\(base + Int64(round))"])
+            }
+            // Others are noticed, and what they have written stays.
+            try shop.run("UPDATE makers SET name = 'theirs', lock_version = lock_version + 1 WHERE id = 2")
+            for maker in makers { maker.setValue("ours", forKey: "name") }
+            let error = try #require(throws: NSError.self) { try context.save() }
+            #expect((error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])?.count == 1)
+            #expect(try shop.texts("SELECT name FROM makers ORDER BY id") == ["round 3", "theirs", "round 3"])
+            context.mergePolicy = NSMergePolicy.overwrite
+            try context.save()
+            #expect(
+                try shop.texts("SELECT name || ' ' || lock_version FROM makers ORDER BY id") == [
+                    "ours \(base + 4)", "ours \(base + 5)", "ours \(base + 4)",
+                ])
+            context.delete(makers[0])
+            try context.save()
+            #expect(try shop.texts("SELECT count(*) FROM makers") == ["2"])
+        }
+    }
+
+    /// So many that each update looks at the version by itself.
+    @Test(arguments: bases) func manyAreChangedWithoutLocks(base: Int64) throws {
+        try shop.run("INSERT INTO makers (name, lock_version) SELECT 'm' || n, \(base) FROM generate_series(1, 1500) AS n")
+        try context.performAndWait {
+            let makers = try context.all("Maker")
+            for maker in makers { maker.setValue("first", forKey: "name") }
+            try context.save()
+            #expect(
+                try shop.texts("SELECT DISTINCT name || ' ' || lock_version || ' ' || count(*) OVER () FROM makers") == [
+                    "first \(base + 1) 1500"
+                ])
+            try shop.run("UPDATE makers SET name = 'theirs', lock_version = lock_version + 1 WHERE id = 700")
+            for maker in makers { maker.setValue("second", forKey: "name") }
+            let error = try #require(throws: NSError.self) { try context.save() }
+            #expect((error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])?.count == 1)
+            #expect(try shop.texts("SELECT count(*) FROM makers WHERE name = 'second'") == ["0"])
+        }
+    }
+
+    /// What others have written last counts, though the last bits of its number are smaller.
+    @Test func whatWasReadLastCounts() throws {
+        try shop.run("INSERT INTO makers (name, lock_version) VALUES ('old', \(UInt32.max))")
+        try context.performAndWait {
+            let maker = try #require(try context.all("Maker").first)
+            #expect(maker.text("name") == "old")
+            try shop.run("UPDATE makers SET name = 'new', lock_version = lock_version + 5")
+            context.stalenessInterval = 0
+            context.refresh(maker, mergeChanges: false)
+            #expect(maker.text("name") == "new")
+            maker.setValue("newer", forKey: "name")
+            try context.save()
+        }
+        #expect(try shop.texts("SELECT name || ' ' || lock_version FROM makers") == ["newer \(Int64(UInt32.max) + 6)"])
+    }
+}
