@@ -6,7 +6,7 @@ import Testing
 @testable import CoreDataPostgreSQL
 
 /// A store that PostgreSQL's own programs have copied, as the article on stores in PostgreSQL says.
-@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server")) struct DumpTests {
+@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"), .needsICU) struct DumpTests {
     /// What derives a value of other rows is a trigger.
     private static func model() -> NSManagedObjectModel {
         let model = Warehouse.model()

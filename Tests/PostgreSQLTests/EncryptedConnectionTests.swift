@@ -7,7 +7,7 @@ import Testing
 
 /// Connections through TLS, to a server and a certificate of the tests' own.
 @Suite(
-    .enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"), .enabled(if: Certificates.isAvailable, "needs openssl"),
+    .enabled(if: PostgreSQLServer.hasTLS, "needs PostgreSQL's server with TLS"), .enabled(if: Certificates.isAvailable, "needs openssl"),
     .timeLimit(.minutes(5)))
 struct EncryptedConnectionTests {
     /// A server that all tests of the suite share.

@@ -168,7 +168,7 @@ struct GivenPairTests {
             cog.setValue("C1", forKey: "sku")
             try context.save()
             #expect(try inFile() == ["home made Home"])
-            #expect(try shop.texts("SELECT sku FROM products ORDER BY title") == ["A1", "B1", "C1"])
+            #expect(try shop.texts("SELECT sku FROM products ORDER BY sku") == ["A1", "B1", "C1"])
             #expect(try context.all("Product").count == 4)
 
             if conflictIsInTheFile {

@@ -46,7 +46,8 @@ struct PoolerTests {
                         let count = try context.count(
                             for: { () -> NSFetchRequest<NSManagedObject> in
                                 let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
-                                request.predicate = NSPredicate(format: "name ==[cd] %@ AND ANY tags.label == '1'", "\(index)")
+                                request.predicate = NSPredicate(
+                                    format: "name ==\(PostgreSQLServer.hasICU ? "[cd]" : "") %@ AND ANY tags.label == '1'", "\(index)")
                                 return request
                             }())
                         #expect(count == round + 1)

@@ -15,7 +15,7 @@ struct PostgreSQLServerTests {
         #expect(server.newSchemaName() != name)
     }
 
-    @Test func itHasCollationsOfICU() throws {
+    @Test(.needsICU) func itHasCollationsOfICU() throws {
         #expect(try WireConnection.open().texts("SELECT 'ÄSOP' COLLATE \"und-x-icu\" < 'B'").count == 1)
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import CoreDataPostgreSQL
 
 /// A role that owns a store and one that only uses it, with the rights that the article on stores in PostgreSQL gives them.
-@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"), .needsICU)
 struct RoleTests {
     private let server: PostgreSQLServer
     private let schema: String

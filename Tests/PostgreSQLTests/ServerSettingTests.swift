@@ -73,7 +73,7 @@ struct ServerSettingTests {
     }
 
     /// Literals in statements and functions are read, and numbers written, as they are everywhere.
-    @Test func textsAndNumbersMeanTheSame() throws {
+    @Test(.needsICU) func textsAndNumbersMeanTheSame() throws {
         let (context, _) = try open(try url(Self.literals).0)
         try context.performAndWait {
             let sum = 0.1 + 0.2

@@ -42,7 +42,7 @@ extension NSManagedObjectContext {
         loaded.reserveCapacity(read.rows.count)
         var place = -1
         registry.withTable(store: batch.storeNumber, root: batch.entity.rootIndex) { table in
-            place = batch.firstPlace(byThatOf: object)
+            place = batch.firstPlace(by: Int(object.registryPlace), of: object.key)
             // Mostly rows come in the order of their keys, and so do keys where nobody has asked for another one.
             var next = batch.keys.startIndex
             for row in read.rows {

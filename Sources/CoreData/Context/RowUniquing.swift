@@ -175,7 +175,7 @@ extension NSManagedObjectContext {
     /// The object for one row that is known to have none yet.
     func makeFault(key: Int64, of layout: EntityLayout, store: Int) -> NSManagedObject {
         let object = makeObject(of: layout)
-        object.becomeFault(key: key, store: store, in: registry)
+        object.becomeFault(key: key, store: Int16(truncatingIfNeeded: store), registry: .passRetained(registry), page: nil)
         registry.register(object)
         noteUse(of: CollectionOfOne(object), store: store)
         if retainsRegisteredObjects { retained.insert(object) }

@@ -118,13 +118,8 @@ extension NSManagedObject {
     /// Makes a new object the fault of a fetched row. The row's page and the registry were retained for it.
     @inline(__always)
     final func becomeFault(of row: RowPointer, store: Int16, registry: Unmanaged<ObjectRegistry>) {
-        state.flags.insert(.fault)
-        state.key = row.rowKey
-        state.storeNumber = store
         state.committedRow = row
-        state.heldPage = row.rowPage
-        state.heldRegistry = registry
-        transitionEnded()
+        becomeFault(key: row.rowKey, store: store, registry: registry, page: row.rowPage)
     }
 
     /// Makes a new object the fault of a row that is not read yet, but with those of others if there is a page without rows for that. The
@@ -136,13 +131,6 @@ extension NSManagedObject {
         state.storeNumber = store
         state.heldPage = page
         state.heldRegistry = registry
-        transitionEnded()
-    }
-
-    /// Makes a new object the fault of a row that is not read yet.
-    final func becomeFault(key: Int64, store: Int, in registry: ObjectRegistry) {
-        becomeFault(in: registry)
-        take(key: key, store: store)
         transitionEnded()
     }
 

@@ -50,3 +50,12 @@ private final class PostgreSQLBlocks: PostgreSQLAttempt {
         }
     }
 }
+
+extension PostgreSQLSave {
+    /// Writes the batch as a part of the transaction that is open, and reads nothing back.
+    fileprivate func writeBlock() throws {
+        try write(readsDerivedRows: false)
+        forgetTouchedRows()
+        try send()
+    }
+}

@@ -20,11 +20,15 @@ final class FetchBatch: Sendable {
     /// A page for faults of the batch.
     func placeholder() -> RowPage { RowPage(layout: entity, capacity: 0, batch: self) }
 
-    /// Where the first of the objects waits to be put into the registry, if they were registered together, by the place of another one; a place
-    /// where nobody waits otherwise. Called under the registry's lock.
-    func firstPlace(byThatOf object: NSManagedObject) -> Int {
-        guard object.registryPlace >= 0, let index = keys.firstIndex(of: object.key) else { return Int.min / 2 }
-        return Int(object.registryPlace) - (index - keys.startIndex)
+    /// Where the first of the objects waits to be put into the registry, if they were registered together.
+    ///
+    /// - Parameters:
+    ///   - place: where another one waits; less than 0 where it does not.
+    ///   - key: the key of that one.
+    /// - Returns: a place where nobody waits if it cannot be told.
+    func firstPlace(by place: Int, of key: Int64) -> Int {
+        guard place >= 0, let index = keys.firstIndex(of: key) else { return Int.min / 2 }
+        return place - (index - keys.startIndex)
     }
 }
 

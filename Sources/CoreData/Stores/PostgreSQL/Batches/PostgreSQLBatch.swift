@@ -68,7 +68,7 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         let counts = try connection.commit(with: all) { index, row in
             if index == all.count - 1 { number = PostgreSQLTransactions.number(row) }
         }
-        try requireRows(of: sent, counts)
+        try connection.requireRows(of: sent, counts, statements, store: store.url)
     }
 
     // MARK: Round trips
@@ -90,15 +90,8 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         let all = sent.statements + more
         func take(_ index: Int, _ row: WireRow) throws { if index >= sent.count { try rows(index - sent.count, row) } }
         let counts = try connection.isInTransaction ? connection.executeAll(all, rows: take) : connection.begin(with: all, rows: take)
-        try requireRows(of: sent, counts)
+        try connection.requireRows(of: sent, counts, statements, store: store.url)
         return Array(counts[sent.count...])
-    }
-
-    /// - Throws: what says that the server has left out rows.
-    private func requireRows(of sent: PostgreSQLStatementQueue, _ counts: [Int]) throws {
-        for expected in sent.expected where expected.isIncomplete(counts) {
-            try connection.require(expected, written: counts[expected.place], statements, store: store.url)
-        }
     }
 
     /// Copies rows into their table, behind what waits.

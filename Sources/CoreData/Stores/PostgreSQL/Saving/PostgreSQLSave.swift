@@ -147,7 +147,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         func take(_ index: Int, _ row: WireRow) throws { try receive(index - sent.count, row, all[index].sql, rows) }
         if all.isEmpty, connection.isInTransaction { return [] }
         let counts = try connection.isInTransaction ? connection.executeAll(all, rows: take) : connection.begin(with: all, rows: take)
-        try requireRows(of: sent, counts)
+        try connection.requireRows(of: sent, counts, statements, store: store.url)
         return counts
     }
 
@@ -170,14 +170,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 try self.receive(-1, row, all[index].sql) { _, _ in }
             }
         }
-        try requireRows(of: sent, counts)
-    }
-
-    /// - Throws: what says that the server has left out rows.
-    private func requireRows(of sent: PostgreSQLStatementQueue, _ counts: [Int]) throws {
-        for expected in sent.expected where expected.isIncomplete(counts) {
-            try connection.require(expected, written: counts[expected.place], statements, store: store.url)
-        }
+        try connection.requireRows(of: sent, counts, statements, store: store.url)
     }
 
     /// What a violation of uniqueness means for the save.
@@ -241,7 +234,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
 
     // MARK: Writing
 
-    private func write(readsDerivedRows: Bool = true, locks: Bool = true) throws {
+    func write(readsDerivedRows: Bool = true, locks: Bool = true) throws {
         if backend.given == nil {
             try deleteRows()
             try updateRows(batch.updates.indices, checksVersions: !locks)
@@ -251,13 +244,6 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         }
         try writeRelationships()
         if readsDerivedRows { readDerivedRows() }
-    }
-
-    /// Writes the batch as a part of the transaction that is open, and reads nothing back.
-    func writeBlock() throws {
-        try write(readsDerivedRows: false)
-        forgetTouchedRows()
-        try send()
     }
 
     func deleteRows() throws {

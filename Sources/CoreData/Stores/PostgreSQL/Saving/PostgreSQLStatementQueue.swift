@@ -101,9 +101,17 @@ extension PostgreSQLConnection {
             store: store)
     }
 
+    /// - Parameter counts: how many rows each of the statements has written or given.
+    /// - Throws: what says that the server has left out rows.
+    func requireRows(of sent: PostgreSQLStatementQueue, _ counts: [Int], _ statements: SaveStatements, store: URL?) throws {
+        for expected in sent.expected where expected.isIncomplete(counts) {
+            try require(expected, written: counts[expected.place], statements, store: store)
+        }
+    }
+
     /// - Parameter written: how many rows the server has counted, too few.
     /// - Throws: what says that it has left out rows, unless a trigger has written them in its own way.
-    func require(_ expected: PostgreSQLExpectedRows, written: Int, _ statements: SaveStatements, store: URL?) throws {
+    private func require(_ expected: PostgreSQLExpectedRows, written: Int, _ statements: SaveStatements, store: URL?) throws {
         let isCommitted = !isInTransaction
         let found = try integer(expected.question(statements)) ?? 0
         guard !expected.isFulfilled(found: Int(found)) else { return }
