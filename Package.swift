@@ -178,7 +178,7 @@ let package = Package(
 // MARK: Deep tests
 
 // Optimizing the tests takes far longer than the deep tests gain by it: what they test is optimized.
-if case .toolchain = swiftSyntax, Context.environment["OPENCOREDATA_DEEP_TESTS"] == "1" {
+if case .toolchain = swiftSyntax, Context.environment["OPENCOREDATA_UNOPTIMIZED_TESTS"] == "1" {
     let unoptimized = SwiftSetting.unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"])
     for target in package.targets where target.type == .test { target.swiftSettings = (target.swiftSettings ?? []) + [unoptimized] }
 }

@@ -17,7 +17,7 @@ struct Manifest {
     /// - Parameters:
     ///   - folder: where a copy of the manifest is put and read.
     ///   - swiftSyntaxPackage: the value of `OPENCOREDATA_SWIFT_SYNTAX_PACKAGE`; nil for none.
-    ///   - isDeep: whether `OPENCOREDATA_DEEP_TESTS` is set.
+    ///   - isDeep: whether `OPENCOREDATA_UNOPTIMIZED_TESTS` is set.
     init(copiedTo folder: URL, swiftSyntaxPackage: String? = nil, isDeep: Bool = false) throws {
         try write(["Package.swift": String(contentsOf: Self.file, encoding: .utf8)], to: folder)
         let run = try swiftPackage(["dump-package"], in: folder, swiftSyntaxPackage: swiftSyntaxPackage, isDeep: isDeep)
@@ -51,12 +51,12 @@ struct FailedRun: Error {
     let output: String
 }
 
-/// Runs `swift package` in a folder, with `OPENCOREDATA_SWIFT_SYNTAX_PACKAGE` and `OPENCOREDATA_DEEP_TESTS` as given whatever the
+/// Runs `swift package` in a folder, with `OPENCOREDATA_SWIFT_SYNTAX_PACKAGE` and `OPENCOREDATA_UNOPTIMIZED_TESTS` as given whatever the
 /// environment says.
 ///
 /// What SwiftPM would keep for the user (clones, mirrors, the revisions that versions had) goes to a folder beside it.
 func swiftPackage(_ arguments: [String], in folder: URL, swiftSyntaxPackage: String? = nil, isDeep: Bool = false) throws -> ProgramRun {
-    let (syntax, deep) = ("OPENCOREDATA_SWIFT_SYNTAX_PACKAGE", "OPENCOREDATA_DEEP_TESTS")
+    let (syntax, deep) = ("OPENCOREDATA_SWIFT_SYNTAX_PACKAGE", "OPENCOREDATA_UNOPTIMIZED_TESTS")
     let environment = ["-u", syntax, "-u", deep] + (swiftSyntaxPackage.map { ["\(syntax)=\($0)"] } ?? []) + (isDeep ? ["\(deep)=1"] : [])
     let own = ["cache", "config", "security"].flatMap { ["--\($0)-path", "\(folder.path)-SwiftPM/\($0)"] }
     return try ProgramRun(

