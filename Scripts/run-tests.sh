@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the tests, in two processes at once, and says once more at the end which of them failed: what several thousand tests print hides it.
 #
-#     Scripts/run-tests.sh [OPTIONS OF swift test]
+#     Scripts/run-tests.sh [OPTIONS OF swift build]
 #
 # Many tests wait, for a server, a lock or another process, and those of one process have no more threads than there are cores.
 #

@@ -22,9 +22,10 @@ struct PostgreSQLCatalog: Sendable {
     private(set) var kinds: [String: String] = [:]
     /// The tables and views that `COPY` does not write for the connection's role.
     private(set) var uncopied: Set<String> = []
-    /// Whether policies, triggers or rules may leave out rows that the connection's role writes, of which the server says only how many it has
-    /// written.
+    /// Whether policies or rules may leave out rows that the connection's role writes, of which the server says only how many it has written.
     private(set) var leavesOutRows = false
+    /// The names of the triggers that are called before each row, and may leave it out.
+    private(set) var rowTriggers: Set<String> = []
     /// The entity numbers of the store, by the entities' names.
     private(set) var entityNumbers: [String: Int] = [:]
     /// Whether the schema has the functions that fold texts.
@@ -68,12 +69,18 @@ struct PostgreSQLCatalog: Sendable {
                 """, arguments)
         ) { if let table = PostgreSQLRow(row: $0).string(0) { catalog.uncopied.insert(table) } }
         // 3 are triggers before each row.
-        let leavingOut = """
-            SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
-            WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND (c.relrowsecurity AND row_security_active(c.oid) OR c.relhasrules \
-            OR EXISTS (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgtype & 3 = 3))
-            """
-        catalog.leavesOutRows = try connection.integer(WireStatement(leavingOut, arguments)) ?? 0 > 0
+        try connection.execute(
+            WireStatement(
+                """
+                SELECT NULL::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND (c.relrowsecurity AND row_security_active(c.oid) OR c.relhasrules) \
+                UNION SELECT t.tgname::text FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid \
+                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                WHERE n.nspname = $1 AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 3 = 3
+                """, arguments)
+        ) { row in
+            if let name = PostgreSQLRow(row: row).string(0) { catalog.rowTriggers.insert(name) } else { catalog.leavesOutRows = true }
+        }
         try connection.execute(
             WireStatement(
                 """

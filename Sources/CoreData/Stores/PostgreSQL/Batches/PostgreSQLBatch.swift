@@ -50,20 +50,16 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
     private func finish(_ author: ChangeAuthor) throws {
         // What has changed nothing is no transaction of the store.
         guard outcome.hasChanges || store.hasChangedMetadata else { return connection.isInTransaction ? connection.rollBack() : () }
-        let last = try store.lastStatements(of: identifier, author) { statements, rows in
-            try send(statements, rows: rows)
-        }
+        let last = try store.lastStatements(of: identifier, author) { try send($0, rows: $1) }
         if let given = backend.given {
             try send(last + [PostgreSQLTransactions.current(given)]) { index, row in
                 if index == last.count { transaction = PostgreSQLServerTransaction(row) }
             }
-        } else if backend.schema.leavesOutRows {
-            // What was left out is known before the commit.
+        } else if backend.comparesRowsBeforeCommit {
             try send(last) { index, row in if index == last.count - 1 { number = PostgreSQLTransactions.number(row) } }
         }
-        let commitsApart = backend.given != nil || backend.schema.leavesOutRows
         let sent = waiting.take()
-        let all = sent.statements + (commitsApart ? [] : last)
+        let all = sent.statements + (backend.comparesRowsBeforeCommit ? [] : last)
         isCommitSent = true
         let counts = try connection.commit(with: all) { index, row in
             if index == all.count - 1 { number = PostgreSQLTransactions.number(row) }
@@ -87,10 +83,9 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
     @discardableResult
     func send(_ more: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
         let sent = waiting.take()
-        let all = sent.statements + more
-        func take(_ index: Int, _ row: WireRow) throws { if index >= sent.count { try rows(index - sent.count, row) } }
-        let counts = try connection.isInTransaction ? connection.executeAll(all, rows: take) : connection.begin(with: all, rows: take)
-        try connection.requireRows(of: sent, counts, statements, store: store.url)
+        let counts = try connection.send(sent, sent.statements + more, statements, store: store.url) { index, row in
+            if index >= sent.count { try rows(index - sent.count, row) }
+        }
         return Array(counts[sent.count...])
     }
 

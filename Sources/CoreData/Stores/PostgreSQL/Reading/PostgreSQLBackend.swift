@@ -20,6 +20,8 @@ final class PostgreSQLBackend: Sendable {
     let rowCaches: [RowCache]
     /// The places of tables among the mapping's whose rows the server may change while they are saved: they are read again.
     let derivingTables: Set<Int>
+    /// Whether it is looked before the commit, in a round trip of its own, whether all rows were written.
+    let comparesRowsBeforeCommit: Bool
     /// By layout index: whether rows of the entity have values that have to be unique.
     private let constrained: [Bool]
     /// Keys that were taken for new rows and not handed out yet.
@@ -45,6 +47,8 @@ final class PostgreSQLBackend: Sendable {
         let layout = SQLSchema(mapping: mapping)
         // What others' triggers, defaults and types make of values is not known either.
         derivingTables = Set(mapping.tables.indices.filter { given != nil || !layout.derivations(of: mapping.tables[$0]).isEmpty })
+        let ownTriggers = layout.derivations().flatMap(PostgreSQLDialect.triggerNames)
+        comparesRowsBeforeCommit = given != nil || schema.leavesOutRows || !schema.rowTriggers.isSubset(of: ownTriggers)
         fetchStatements = FetchStatements(layoutCount: mapping.layouts.layouts.count)
         plans = Mutex(Array(repeating: [nil, nil], count: mapping.layouts.layouts.count))
         writePlans = Mutex(Array(repeating: nil, count: mapping.layouts.layouts.count))

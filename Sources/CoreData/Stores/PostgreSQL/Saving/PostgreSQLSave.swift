@@ -66,7 +66,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         // Constraints are looked at when all is written, and explained from where the rows were locked.
         hasSavepoint = writesUniqueValues
         // What others do, and what may have been left out, is known before the commit.
-        let commitsApart = others != nil || backend.given != nil || backend.schema.leavesOutRows
+        let commitsApart = others != nil || backend.comparesRowsBeforeCommit
         if hasSavepoint || backend.given != nil { waiting.append(WireStatement("SET CONSTRAINTS ALL DEFERRED")) }
         if locks {
             try lockRows()
@@ -144,11 +144,9 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     func send(_ more: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
         let sent = waiting.take()
         let all = sent.statements + more
-        func take(_ index: Int, _ row: WireRow) throws { try receive(index - sent.count, row, all[index].sql, rows) }
-        if all.isEmpty, connection.isInTransaction { return [] }
-        let counts = try connection.isInTransaction ? connection.executeAll(all, rows: take) : connection.begin(with: all, rows: take)
-        try connection.requireRows(of: sent, counts, statements, store: store.url)
-        return counts
+        return try connection.send(sent, all, statements, store: store.url) { index, row in
+            try self.receive(index - sent.count, row, all[index].sql, rows)
+        }
     }
 
     func receive(_ index: Int, _ row: WireRow, _ sql: String, _ rows: (Int, WireRow) throws -> Void) throws {

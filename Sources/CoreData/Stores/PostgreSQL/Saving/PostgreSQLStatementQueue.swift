@@ -101,6 +101,21 @@ extension PostgreSQLConnection {
             store: store)
     }
 
+    /// Sends what has waited, and more behind it, in one round trip, which begins a transaction where none is open.
+    ///
+    /// - Parameter all: the statements of both.
+    /// - Returns: how many rows each statement wrote or gave.
+    /// - Throws: what fails, or says that the server has left out rows.
+    func send(
+        _ sent: PostgreSQLStatementQueue, _ all: [WireStatement], _ statements: SaveStatements, store: URL?,
+        rows: (Int, WireRow) throws -> Void
+    ) throws -> [Int] {
+        if all.isEmpty, isInTransaction { return [] }
+        let counts = try isInTransaction ? executeAll(all, rows: rows) : begin(with: all, rows: rows)
+        try requireRows(of: sent, counts, statements, store: store)
+        return counts
+    }
+
     /// - Parameter counts: how many rows each of the statements has written or given.
     /// - Throws: what says that the server has left out rows.
     func requireRows(of sent: PostgreSQLStatementQueue, _ counts: [Int], _ statements: SaveStatements, store: URL?) throws {
