@@ -57,7 +57,7 @@ extension NSManagedObjectContext {
             }
         }
         for path in batch.prefetching { try prefetch(path[...], of: loaded) }
-        recentBatches.append((batch, place))
+        recentBatches.append((batch.withOwnKeys, place))
         if recentBatches.count > Self.maximumRecentBatches {
             let (batch, place) = recentBatches.removeFirst()
             release(batch, place)

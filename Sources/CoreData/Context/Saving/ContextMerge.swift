@@ -179,6 +179,6 @@ final class ContextMerge {
                     NSManagedObjectContext.NotificationKey.sourceContext.rawValue: context,
                 ])
         }
-        context.tellListenersAfterEvent { $0.contextDidMerge(self.context) }
+        context.tellListenersAfterEvent { [context] in $0.contextDidMerge(context) }
     }
 }

@@ -17,6 +17,11 @@ final class FetchBatch: Sendable {
         self.prefetching = prefetching
     }
 
+    /// The same without the keys of the rest of the result, for who keeps it longer than that.
+    var withOwnKeys: FetchBatch {
+        FetchBatch(entity: entity, storeNumber: storeNumber, keys: Array(keys)[...], prefetching: prefetching)
+    }
+
     /// A page for faults of the batch.
     func placeholder() -> RowPage { RowPage(layout: entity, capacity: 0, batch: self) }
 

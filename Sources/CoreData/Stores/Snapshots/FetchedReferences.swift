@@ -14,16 +14,16 @@ struct FetchedReferences: RandomAccessCollection, Sendable {
     /// - Parameter layoutIndex: index in the model of the entity that most rows will be of.
     init(of layoutIndex: Int) { self.layoutIndex = layoutIndex }
 
-    init(_ references: some Sequence<RowReference>) {
-        self.init(of: references.first { _ in true }?.layoutIndex ?? 0)
+    init(_ references: some Collection<RowReference>) {
+        self.init(of: references.first?.layoutIndex ?? 0)
         for reference in references { append(reference) }
     }
 
     mutating func append(_ reference: RowReference) {
         if reference.layoutIndex != layoutIndex, layoutIndexes.isEmpty {
             layoutIndexes = Array(repeating: Int32(truncatingIfNeeded: layoutIndex), count: keys.count)
-            layoutIndexes.append(Int32(truncatingIfNeeded: reference.layoutIndex))
-        } else if !layoutIndexes.isEmpty {
+        }
+        if reference.layoutIndex != layoutIndex || !layoutIndexes.isEmpty {
             layoutIndexes.append(Int32(truncatingIfNeeded: reference.layoutIndex))
         }
         keys.append(reference.key)
