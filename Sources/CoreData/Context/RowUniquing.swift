@@ -52,32 +52,49 @@ extension NSManagedObjectContext {
         refreshing: Bool, _ modelLayout: ModelLayout, in buffer: UnsafeMutableBufferPointer<NSManagedObject>
     ) -> Int {
         let first = rows.rows[range.lowerBound]
-        let layout = modelLayout.layouts[first.rowLayoutIndex]
+        let storeNumber = Int16(truncatingIfNeeded: store)
+        return makeMissing(range, existing, of: modelLayout.layouts[first.rowLayoutIndex], sharing: first.rowPage, in: buffer) {
+            takeOver(rows.rows[$0], $1, refreshing: refreshing)
+        } making: { index, object, registry, _ in
+            object.becomeFault(of: rows.rows[index], store: storeNumber, registry: registry)
+        }
+    }
+
+    /// Initializes places with the objects that are there, and with new ones of an entity for the others.
+    ///
+    /// - Parameters:
+    ///   - page: what the new objects share; nil for nothing.
+    ///   - taking: called with each object that is there.
+    ///   - making: gives each new object its identity, the registry and the page, which were retained for it.
+    /// - Returns: how many objects had to be made.
+    @inline(__always)
+    private func makeMissing(
+        _ range: Range<Int>, _ existing: ContiguousArray<NSManagedObject?>, of layout: EntityLayout, sharing page: Unmanaged<RowPage>?,
+        in buffer: UnsafeMutableBufferPointer<NSManagedObject>, taking: (Int, NSManagedObject) -> Void,
+        making: (Int, NSManagedObject, Unmanaged<ObjectRegistry>, Unmanaged<RowPage>?) -> Void
+    ) -> Int {
         let objectClass = layout.managedObjectClass
         // Each new object takes over one reference to the page and one to the registry, and its initializer consumes one
         // to the entity.
-        let page = first.rowPage
         let sharedRegistry = Unmanaged<ObjectRegistry>.passUnretained(registry)
         let entity = Unmanaged.passUnretained(layout.entity)
-        page.retain(times: range.count)
+        page?.retain(times: range.count)
         sharedRegistry.retain(times: range.count)
         entity.retain(times: range.count)
-        let storeNumber = Int16(truncatingIfNeeded: store)
         var made = 0
         for index in range {
-            let row = rows.rows[index]
             let place = buffer.baseAddress.unsafelyUnwrapped + index
             if !existing.isEmpty, let object = existing[index] {
-                takeOver(row, object, refreshing: refreshing)
+                taking(index, object)
                 place.initialize(to: object)
                 continue
             }
             let object = NSManagedObject.makeForContext(objectClass, consuming: entity)
-            object.becomeFault(of: row, store: storeNumber, registry: sharedRegistry)
+            making(index, object, sharedRegistry, page)
             place.initialize(to: object)
             made += 1
         }
-        page.release(times: range.count - made)
+        page?.release(times: range.count - made)
         sharedRegistry.release(times: range.count - made)
         entity.release(times: range.count - made)
         return made
@@ -106,6 +123,7 @@ extension NSManagedObjectContext {
         return Array(unsafeUninitializedCapacity: references.count) { buffer, count in
             count = buffer.count
             let uniquing = RowUniquing(context: self, store: store, root: entity.rootIndex)
+            let storeNumber = Int16(truncatingIfNeeded: store)
             uniquing.initialize(buffer, areDistinct: references.areDistinct) {
                 references.keys[$0]
             } makingMissing: { existing in
@@ -120,48 +138,21 @@ extension NSManagedObjectContext {
                     while start < limit {
                         let end = references.end(ofEntityAt: start, upTo: limit)
                         let layout = entity.model.layouts[references.layoutIndex(at: start)]
-                        made += makeFaults(for: references, start..<end, existing, of: layout, store: store, placeholder, in: buffer)
+                        made += makeMissing(
+                            start..<end, existing, of: layout, sharing: placeholder.map { .passUnretained($0) }, in: buffer
+                        ) { _, object in
+                            if let placeholder, object.flags.contains(.fault), object.committedRow == nil {
+                                object.awaitRow(in: placeholder)
+                            }
+                        } making: { index, object, registry, page in
+                            object.becomeFault(key: references.keys[index], store: storeNumber, registry: registry, page: page)
+                        }
                         start = end
                     }
                 }
                 return made
             }
         }
-    }
-
-    /// Makes the missing faults for rows of one entity.
-    ///
-    /// - Returns: how many objects had to be made.
-    private func makeFaults(
-        for references: FetchedReferences, _ range: Range<Int>, _ existing: ContiguousArray<NSManagedObject?>, of layout: EntityLayout,
-        store: Int, _ placeholder: RowPage?, in buffer: UnsafeMutableBufferPointer<NSManagedObject>
-    ) -> Int {
-        let objectClass = layout.managedObjectClass
-        // As in `makeObjects`: new objects take over what is retained for them.
-        let page = placeholder.map { Unmanaged.passUnretained($0) }
-        let sharedRegistry = Unmanaged<ObjectRegistry>.passUnretained(registry)
-        let entity = Unmanaged.passUnretained(layout.entity)
-        page?.retain(times: range.count)
-        sharedRegistry.retain(times: range.count)
-        entity.retain(times: range.count)
-        let storeNumber = Int16(truncatingIfNeeded: store)
-        var made = 0
-        for index in range {
-            let place = buffer.baseAddress.unsafelyUnwrapped + index
-            if !existing.isEmpty, let object = existing[index] {
-                if let placeholder, object.flags.contains(.fault), object.committedRow == nil { object.awaitRow(in: placeholder) }
-                place.initialize(to: object)
-                continue
-            }
-            let object = NSManagedObject.makeForContext(objectClass, consuming: entity)
-            object.becomeFault(key: references.keys[index], store: storeNumber, registry: sharedRegistry, page: page)
-            place.initialize(to: object)
-            made += 1
-        }
-        page?.release(times: range.count - made)
-        sharedRegistry.release(times: range.count - made)
-        entity.release(times: range.count - made)
-        return made
     }
 
     /// The unique object for one row that is not read.
