@@ -122,6 +122,28 @@ struct RoleTests {
         #expect(try user.performAndWait { try user.all("Tag").count } == 1)
     }
 
+    /// Who may not look up the last number hears of others as long as the server tells of them.
+    @Test func whoMayNotReadTransactionsIsToldOfThem() throws {
+        let owner = try open(as: "owner")
+        _ = try tables.result("REVOKE SELECT ON ocd_transaction FROM \(schema)_app")
+        let user = try open(as: "app", Warehouse.model(), [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+        let told = Counter()
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreRemoteChange, object: user.persistentStoreCoordinator, queue: nil
+        ) { _ in told.increase() }
+        defer { NotificationCenter.default.removeObserver(token) }
+        let deadline = Date(timeIntervalSinceNow: 60)
+        // The listener may not have begun yet.
+        while told.value == 0, Date() < deadline {
+            try owner.performAndWait {
+                _ = owner.insert("Tag", ["label": "theirs"])
+                try owner.save()
+            }
+            Thread.sleep(forTimeInterval: 0.05)
+        }
+        #expect(told.value > 0)
+    }
+
     @Test func rightsAreGivenToAStoreThatIsThere() throws {
         // Made without them.
         _ = try tables.result(

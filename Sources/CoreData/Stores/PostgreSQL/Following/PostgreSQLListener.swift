@@ -117,7 +117,15 @@ final class PostgreSQLListener: @unchecked Sendable {
 
     /// Looks whether transactions were committed that nobody told of.
     private func lookUp(_ connection: PostgreSQLConnection, _ known: inout Int64?) throws {
-        let last = try PostgreSQLTransactions.last(connection)
+        let last: Int64
+        do { last = try PostgreSQLTransactions.last(connection) } catch let error as WireError where error.sqlState == "42501" {
+            let store = StoreName.path(pool.configuration.address.publicURL)
+            Warnings.sayOnce(about: "reading transactions of \(store)") {
+                "The role of the store \(store) may not read its transactions (\(error.message)): changes are noticed only while the server tells of "
+                    + "them. GRANT SELECT ON \(PostgreSQLHousekeeping.transactionTable), \(PostgreSQLHousekeeping.storeTable) lets it find all."
+            }
+            return
+        }
         defer { known = last }
         // A smaller number is that of a restored database, or of a standby that lagged.
         if let known, last != known { onChange(last, true) }
