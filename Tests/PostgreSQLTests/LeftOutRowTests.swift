@@ -110,6 +110,15 @@ struct LeftOutRowTests {
             let error = try #require(throws: NSError.self) { try context.save() }
             #expect(error.localizedDescription.contains("Of 2 rows of 'Item' to be changed in the table 'item'"), "\(error)")
             #expect(error.localizedDescription.contains("All else was saved"), "\(error)")
+            #expect(error.localizedRecoverySuggestion?.contains("Reset the context") == true, "\(error)")
+            #expect(try warehouse.texts("SELECT name || stock_count FROM item ORDER BY id") == ["kept out0", "first5"])
+            // Who reads again sees what was saved, and the next save looks before its commit.
+            context.reset()
+            let items = try context.all("Item", by: "name")
+            #expect(items.map { $0.value(forKey: "stockCount") as? Int } == [5, 0])
+            for item in items { item.setValue(6, forKey: "stockCount") }
+            let second = try #require(throws: NSError.self) { try context.save() }
+            #expect(second.localizedDescription.contains("Nothing was saved"), "\(second)")
         }
         #expect(try warehouse.texts("SELECT name || stock_count FROM item ORDER BY id") == ["kept out0", "first5"])
     }

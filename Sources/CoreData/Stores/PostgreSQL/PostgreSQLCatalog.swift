@@ -22,10 +22,17 @@ struct PostgreSQLCatalog: Sendable {
     private(set) var kinds: [String: String] = [:]
     /// The tables and views that `COPY` does not write for the connection's role.
     private(set) var uncopied: Set<String> = []
-    /// Whether policies or rules may leave out rows that the connection's role writes, of which the server says only how many it has written.
-    private(set) var leavesOutRows = false
-    /// The names of the triggers that are called before each row, and may leave it out.
-    private(set) var rowTriggers: Set<String> = []
+    /// What may leave out rows of a table or view that the connection's role writes, of which the server says only how many it has written.
+    struct Omission: Sendable {
+        let table: String
+        /// The name of a trigger that is called before each row; nil for policies, rules, and whatever stands behind a table that is only
+        /// the way to others.
+        let trigger: String?
+        /// Whether it is not seen in the catalog whether rows are left out: a view, a table elsewhere, or one made of others.
+        let isElsewhere: Bool
+    }
+
+    private(set) var omissions: [Omission] = []
     /// The entity numbers of the store, by the entities' names.
     private(set) var entityNumbers: [String: Int] = [:]
     /// Whether the schema has the functions that fold texts.
@@ -72,14 +79,19 @@ struct PostgreSQLCatalog: Sendable {
         try connection.execute(
             WireStatement(
                 """
-                SELECT NULL::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
-                WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND (c.relrowsecurity AND row_security_active(c.oid) OR c.relhasrules) \
-                UNION SELECT t.tgname::text FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid \
-                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                SELECT c.relname::text, NULL::text, NOT (c.relrowsecurity AND row_security_active(c.oid) \
+                OR c.relhasrules AND c.relkind <> 'v') FROM pg_catalog.pg_class c \
+                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 \
+                AND (c.relkind IN ('p', 'v', 'f') OR c.relkind = 'r' \
+                AND (c.relhassubclass OR c.relrowsecurity AND row_security_active(c.oid) OR c.relhasrules)) \
+                UNION ALL SELECT c.relname::text, t.tgname::text, FALSE FROM pg_catalog.pg_trigger t \
+                JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
                 WHERE n.nspname = $1 AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 3 = 3
                 """, arguments)
         ) { row in
-            if let name = PostgreSQLRow(row: row).string(0) { catalog.rowTriggers.insert(name) } else { catalog.leavesOutRows = true }
+            let row = PostgreSQLRow(row: row)
+            guard let table = row.string(0) else { return }
+            catalog.omissions.append(Omission(table: table, trigger: row.string(1), isElsewhere: row.int64(2) != 0))
         }
         try connection.execute(
             WireStatement(

@@ -51,20 +51,24 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         // What has changed nothing is no transaction of the store.
         guard outcome.hasChanges || store.hasChangedMetadata else { return connection.isInTransaction ? connection.rollBack() : () }
         let last = try store.lastStatements(of: identifier, author) { try send($0, rows: $1) }
+        let commitsApart = backend.comparesRowsBeforeCommit
         if let given = backend.given {
             try send(last + [PostgreSQLTransactions.current(given)]) { index, row in
                 if index == last.count { transaction = PostgreSQLServerTransaction(row) }
             }
-        } else if backend.comparesRowsBeforeCommit {
+        } else if commitsApart {
             try send(last) { index, row in if index == last.count - 1 { number = PostgreSQLTransactions.number(row) } }
         }
         let sent = waiting.take()
-        let all = sent.statements + (backend.comparesRowsBeforeCommit ? [] : last)
+        let all = sent.statements + (commitsApart ? [] : last)
         isCommitSent = true
         let counts = try connection.commit(with: all) { index, row in
             if index == all.count - 1 { number = PostgreSQLTransactions.number(row) }
         }
-        try connection.requireRows(of: sent, counts, statements, store: store.url)
+        do { try connection.requireRows(of: sent, counts, statements, store: store.url) } catch {
+            backend.noticeLeftOutRows()
+            throw error
+        }
     }
 
     // MARK: Round trips

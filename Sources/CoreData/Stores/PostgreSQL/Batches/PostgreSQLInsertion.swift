@@ -159,7 +159,7 @@ final class PostgreSQLInsertion {
         for (place, part) in parts.enumerated() {
             // What is as much as a statement takes need not wait for more.
             if place > 0 { try batch.send() }
-            batch.waiting.append(try writer.insertStatement(part), .inserted, part.map(\.rowKey), of: entity)
+            batch.waiting.append(try writer.insertStatement(part)) { writer.expected(part, .inserted, place: $0) }
         }
     }
 
@@ -178,7 +178,7 @@ final class PostgreSQLInsertion {
             let parts = changes.parts(group.rows, changed: group.mask, mostRows: Self.chunk)
             for (place, part) in parts.enumerated() {
                 if place > 0 { try batch.send() }
-                batch.waiting.append(try changes.updateStatement(part, changed: group.mask), .updated, part.map(\.rowKey), of: entity)
+                batch.waiting.append(try changes.updateStatement(part, changed: group.mask)) { changes.expectedUpdates(part, place: $0) }
             }
         }
     }

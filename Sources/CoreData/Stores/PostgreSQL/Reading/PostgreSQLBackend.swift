@@ -21,7 +21,10 @@ final class PostgreSQLBackend: Sendable {
     /// The places of tables among the mapping's whose rows the server may change while they are saved: they are read again.
     let derivingTables: Set<Int>
     /// Whether it is looked before the commit, in a round trip of its own, whether all rows were written.
-    let comparesRowsBeforeCommit: Bool
+    var comparesRowsBeforeCommit: Bool { comparesRows.load(ordering: .relaxed) }
+    private let comparesRows: Atomic<Bool>
+    /// The tables and views of which the server may leave out rows; none where that is not looked for.
+    private let omittingTables: Set<String>
     /// By layout index: whether rows of the entity have values that have to be unique.
     private let constrained: [Bool]
     /// Keys that were taken for new rows and not handed out yet.
@@ -48,7 +51,10 @@ final class PostgreSQLBackend: Sendable {
         // What others' triggers, defaults and types make of values is not known either.
         derivingTables = Set(mapping.tables.indices.filter { given != nil || !layout.derivations(of: mapping.tables[$0]).isEmpty })
         let ownTriggers = layout.derivations().flatMap(PostgreSQLDialect.triggerNames)
-        comparesRowsBeforeCommit = given != nil || schema.leavesOutRows || !schema.rowTriggers.isSubset(of: ownTriggers)
+        let omissions = schema.omissions.filter { $0.trigger.map { !ownTriggers.contains($0) } ?? true }
+        let compares = given != nil || omissions.contains { !$0.isElsewhere }
+        comparesRows = Atomic(compares)
+        omittingTables = compares ? Set(omissions.map(\.table)) : []
         fetchStatements = FetchStatements(layoutCount: mapping.layouts.layouts.count)
         plans = Mutex(Array(repeating: [nil, nil], count: mapping.layouts.layouts.count))
         writePlans = Mutex(Array(repeating: nil, count: mapping.layouts.layouts.count))
@@ -92,6 +98,15 @@ final class PostgreSQLBackend: Sendable {
         let plan = PostgreSQLRelatedRowsPlan(statement, select)
         relatedRowsPlans.withLock { $0[key] = plan }
         return plan
+    }
+
+    /// Whether the server may leave out rows that are written into a table or view. Others change their tables when they like.
+    func mayLeaveOutRows(of table: String) -> Bool { given != nil || omittingTables.contains(table) }
+
+    /// Has all rows be read anew, and saves look before their commits from now on: one was not written whole, which was noticed behind it.
+    func noticeLeftOutRows() {
+        comparesRows.store(true, ordering: .relaxed)
+        for cache in rowCaches { cache.removeAll() }
     }
 
     func isConstrained(_ layout: EntityLayout) -> Bool { constrained[layout.index] }

@@ -130,6 +130,19 @@ final class PostgreSQLRowWriter {
 
     // MARK: Statements
 
+    /// What a statement has to write.
+    func expected(_ rows: ContiguousArray<RowPointer>, _ kind: PostgreSQLExpectedRows.Kind, place: Int) -> PostgreSQLExpectedRows {
+        PostgreSQLExpectedRows(place: place, kind: kind, keys: rows.map(\.rowKey), entity: entity)
+    }
+
+    /// What a statement that changes rows has to write.
+    ///
+    /// - Parameter versions: those that rows have before, by key, where they are not one less than those of the rows made.
+    func expectedUpdates(_ rows: ContiguousArray<RowPointer>, _ versions: [Int64: UInt32] = [:], place: Int) -> PostgreSQLExpectedRows {
+        let before = rows.map { versions[$0.rowKey] ?? UInt32(truncatingIfNeeded: $0.rowVersion &- 1) }
+        return expected(rows, .updated(before), place: place)
+    }
+
     /// How many rows a statement inserts where they cannot be copied.
     private static let rowsOfStatement = 1000
 

@@ -80,7 +80,7 @@ extension PostgreSQLSave {
                 var mask = SlotMask(count: change.layout.slots.count)
                 mask.insert(slot)
                 let rows: ContiguousArray = writer.inserted.filter { keys.contains($0.rowKey) }
-                waiting.append(try writer.updateStatement(rows, changed: mask), .updated, rows.map(\.rowKey), of: writer.entity)
+                waiting.append(try writer.updateStatement(rows, changed: mask)) { writer.expected(rows, .updated(nil), place: $0) }
             }
         }
     }
@@ -101,9 +101,11 @@ extension PostgreSQLSave {
                 let column = relationship.column
                 guard cleared.insert(ObjectIdentifier(column)).inserted else { continue }
                 let entity = try backend.entity(layouts[relationship.root])
+                let rows = "WHERE \(statements.key(entity)) \(dialect.keyCondition(.list))"
                 wait(
-                    "UPDATE \(statements.table(entity)) SET \(dialect.identifier(column.name)) = NULL "
-                        + "WHERE \(statements.key(entity)) \(dialect.keyCondition(.list))", keys: keys[relationship.root] ?? [])
+                    "UPDATE \(statements.table(entity)) SET \(dialect.identifier(column.name)) = NULL \(rows)",
+                    keys: keys[relationship.root] ?? [], LinkOwner(relationship: column.propertyName, entity: entity.layout.name),
+                    in: entity.table.name, wrong: "\(statements.table(entity)) \(rows) AND \(dialect.identifier(column.name)) IS NOT NULL")
             }
         }
         return order.numbers.reversed()

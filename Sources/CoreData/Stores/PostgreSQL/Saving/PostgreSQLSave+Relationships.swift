@@ -1,3 +1,17 @@
+/// The relationship that rows hold beside those of its owners.
+struct LinkOwner {
+    let relationship: String
+    let entity: String
+}
+
+extension LinkOwner {
+    init(_ change: RelationshipChange) { self.init(relationship: change.layout.slots[change.slot].name, entity: change.layout.name) }
+
+    init(_ join: SQLJoinTable) { self.init(relationship: join.firstRelationship.name, entity: join.owner.layout.name) }
+
+    init(_ key: SQLHiddenKey) { self.init(relationship: key.slot.name, entity: key.owner.layout.name) }
+}
+
 // Join tables, hidden keys, and positions in ordered relationships.
 extension PostgreSQLSave {
     func writeRelationships() throws {
@@ -36,6 +50,7 @@ extension PostgreSQLSave {
     private struct PairChanges {
         struct Table {
             let join: SQLJoinTable
+            let owner: LinkOwner
             var removed: (first: [Int64], second: [Int64]) = ([], [])
             var added: (first: [Int64], second: [Int64]) = ([], [])
         }
@@ -44,7 +59,7 @@ extension PostgreSQLSave {
 
         mutating func add(_ change: RelationshipChange, _ join: SQLJoinTable, _ isFirst: Bool) {
             let place = tables.firstIndex { $0.join === join } ?? tables.count
-            if place == tables.count { tables.append(Table(join: join)) }
+            if place == tables.count { tables.append(Table(join: join, owner: LinkOwner(change))) }
             func add(_ key: Int64, to pairs: inout (first: [Int64], second: [Int64])) {
                 pairs.first.append(isFirst ? change.ownerKey : key)
                 pairs.second.append(isFirst ? key : change.ownerKey)
@@ -61,52 +76,85 @@ extension PostgreSQLSave {
         for table in changes.tables {
             let name = dialect.identifier(table.join.name)
             let (first, second) = (dialect.identifier(table.join.firstColumn), dialect.identifier(table.join.secondColumn))
-            func wait(_ sql: String, _ pairs: (first: [Int64], second: [Int64])) {
+            func wait(_ sql: String, _ pairs: (first: [Int64], second: [Int64]), wrong: String) {
                 if pairs.first.isEmpty { return }
                 var arguments = WireArguments()
                 arguments.append(keys: pairs.first)
                 arguments.append(keys: pairs.second)
                 waiting.append(WireStatement(sql, arguments, isKept: true))
+                ask(wrong, arguments, table.owner, in: table.join.name)
             }
+            let isPair = "j.\(first) = d.a AND j.\(second) = d.b"
+            let pairs = "unnest($1::int8[], $2::int8[]) AS d(a, b)"
             wait(
-                "DELETE FROM \(name) j USING unnest($1::int8[], $2::int8[]) AS d(a, b) WHERE j.\(first) = d.a AND j.\(second) = d.b",
-                table.removed)
+                "DELETE FROM \(name) j USING \(pairs) WHERE \(isPair)", table.removed, wrong: "\(name) j JOIN \(pairs) ON \(isPair)")
             // Tables of others need not say that a pair is there once.
-            let isNew =
-                backend.given == nil ? "" : " WHERE NOT EXISTS (SELECT 1 FROM \(name) j WHERE j.\(first) = d.a AND j.\(second) = d.b)"
+            let isMissing = " WHERE NOT EXISTS (SELECT 1 FROM \(name) j WHERE \(isPair))"
             wait(
-                "INSERT INTO \(name) (\(first), \(second)) SELECT * FROM unnest($1::int8[], $2::int8[])"
-                    + (isNew.isEmpty ? "" : " AS d(a, b)") + isNew + " ON CONFLICT DO NOTHING", table.added)
+                "INSERT INTO \(name) (\(first), \(second)) SELECT * FROM "
+                    + (backend.given == nil ? "unnest($1::int8[], $2::int8[])" : pairs + isMissing) + " ON CONFLICT DO NOTHING",
+                table.added,
+                wrong: pairs + isMissing)
         }
     }
 
     /// Pairs with positions are written one after the other: each stands behind those before it.
     private func writeOrderedPairs(_ change: RelationshipChange, _ join: SQLJoinTable, _ isFirst: Bool) throws {
+        let owner = LinkOwner(change)
         let deletion = statements.deletePair(join, isFirst: isFirst)
+        var present: String {
+            let columns = [join.ownerColumn(isFirst: isFirst), join.destinationColumn(isFirst: isFirst)].map(dialect.identifier)
+            return "\(dialect.identifier(join.name)) WHERE \(columns[0]) = $1 AND \(columns[1]) = $2"
+        }
+        var absent: String { "(SELECT) AS d WHERE NOT EXISTS (SELECT 1 FROM \(present))" }
+        func wait(_ sql: String, _ first: Int64, _ second: Int64, wrong: @autoclosure () -> String) {
+            self.wait(sql, [first, second], owner, in: join.name, wrong: wrong())
+        }
         for removed in change.removed {
-            wait(deletion, change.ownerKey, removed.key)
-            if join.isReflexive { wait(deletion, removed.key, change.ownerKey) }
+            wait(deletion, change.ownerKey, removed.key, wrong: present)
+            if join.isReflexive { wait(deletion, removed.key, change.ownerKey, wrong: present) }
         }
         let positions = statements.positions(join, isFirst: isFirst)
         let otherPositions = statements.otherPositions(join, isFirst: isFirst)
         let insertion = statements.insertPair(join, isFirst: isFirst)
-        if let positions, !change.added.isEmpty { try makeRoom(positions, change.ownerKey) }
+        if let positions, !change.added.isEmpty { try makeRoom(positions, change.ownerKey, owner) }
         for added in change.added {
-            if let otherPositions { try makeRoom(otherPositions, added.key) }
-            wait(insertion, change.ownerKey, added.key)
-            if join.isReflexive { wait(insertion, added.key, change.ownerKey) }
+            if let otherPositions { try makeRoom(otherPositions, added.key, owner) }
+            wait(insertion, change.ownerKey, added.key, wrong: absent)
+            if join.isReflexive { wait(insertion, added.key, change.ownerKey, wrong: absent) }
         }
         guard let wanted = change.order, let positions else { return }
         for (key, position) in SaveStatements.Positions.assigned(wanted.map(\.key), try stored(positions, change.ownerKey)) {
-            wait(statements.setPosition(positions), position, change.ownerKey, key)
+            place(key, at: position, positions, change.ownerKey, owner)
         }
     }
 
+    /// Gives a member a position with the next round trip.
+    private func place(_ member: Int64, at position: Int64, _ positions: SaveStatements.Positions, _ ownerKey: Int64, _ owner: LinkOwner) {
+        wait(
+            statements.setPosition(positions), [position, ownerKey, member], owner, in: positions.table,
+            wrong: "\(dialect.identifier(positions.table)) WHERE \(dialect.identifier(positions.owner)) = $2 "
+                + "AND \(dialect.identifier(positions.member)) = $3 AND \(dialect.identifier(positions.position)) IS DISTINCT FROM $1")
+    }
+
     /// Adds a statement with numbers to those of the next round trip.
-    private func wait(_ sql: String, _ numbers: Int64...) {
+    ///
+    /// - Parameter wrong: with the same arguments, the rows that are not as the statement should have left them.
+    private func wait(_ sql: String, _ numbers: [Int64], _ owner: LinkOwner, in table: String, wrong: @autoclosure () -> String) {
         var arguments = WireArguments()
         for number in numbers { arguments.append(key: number) }
         waiting.append(WireStatement(sql, arguments, isKept: true))
+        ask(wrong(), arguments, owner, in: table)
+    }
+
+    /// Asks behind a statement whether it was done, where a policy, a trigger or a rule may have left out what it writes.
+    ///
+    /// - Parameter wrong: with the arguments of the statement, the rows that are not as it should have left them.
+    func ask(_ wrong: @autoclosure () -> String, _ arguments: WireArguments, _ owner: LinkOwner, in table: String) {
+        guard backend.mayLeaveOutRows(of: table) else { return }
+        waiting.append(
+            question: WireStatement("SELECT count(*) FROM " + wrong(), arguments, isKept: true),
+            PostgreSQLExpectedLinks(relationship: owner.relationship, entity: owner.entity, table: table))
     }
 
     private func statement(_ sql: String, _ numbers: Int64...) -> WireStatement {
@@ -121,9 +169,22 @@ extension PostgreSQLSave {
     ///
     /// A row has one owner for each relationship: the last one it was given to. Another owner's removal does not take it away.
     private func writeHiddenKeys(_ change: RelationshipChange, _ column: SQLColumn, _ destination: SQLEntity) {
-        for removed in change.removed { wait(statements.releaseDestination(column, of: destination), removed.key, change.ownerKey) }
+        let owner = LinkOwner(change)
+        let release = statements.releaseDestination(column, of: destination)
+        for removed in change.removed {
+            wait(
+                release, [removed.key, change.ownerKey], owner, in: destination.table.name,
+                wrong:
+                    "\(statements.table(destination)) WHERE \(statements.key(destination)) = $1 AND \(dialect.identifier(column.name)) = $2"
+            )
+        }
         let gift = statements.giveDestination(column, of: destination, to: backend.mapping.entity(change.layout))
-        for added in change.added { wait(gift, change.ownerKey, added.key) }
+        for added in change.added {
+            wait(
+                gift, [change.ownerKey, added.key], owner, in: destination.table.name,
+                wrong: "\(statements.table(destination)) WHERE \(statements.key(destination)) = $2 "
+                    + "AND \(dialect.identifier(column.name)) IS DISTINCT FROM $1")
+        }
     }
 
     // MARK: Positions
@@ -139,23 +200,31 @@ extension PostgreSQLSave {
     }
 
     /// Numbers the members of one relationship anew if a position leaves no room behind it.
-    private func makeRoom(_ positions: SaveStatements.Positions, _ owner: Int64) throws {
+    private func makeRoom(_ positions: SaveStatements.Positions, _ ownerKey: Int64, _ owner: LinkOwner) throws {
         var isFull = false
-        try send([statement(statements.isFull(positions), owner)]) { _, row in isFull = PostgreSQLRow(row: row).int64(0) == 1 }
+        try send([statement(statements.isFull(positions), ownerKey)]) { _, row in isFull = PostgreSQLRow(row: row).int64(0) == 1 }
         guard isFull else { return }
         var keys: [Int64] = []
-        try send([statement(statements.orderedMembers(positions), owner)]) { _, row in keys.append(PostgreSQLRow(row: row).int64(0)) }
+        try send([statement(statements.orderedMembers(positions), ownerKey)]) { _, row in keys.append(PostgreSQLRow(row: row).int64(0)) }
         for (member, position) in SaveStatements.Positions.assigned(keys, [:]) {
-            wait(statements.setPosition(positions), position, owner, member)
+            place(member, at: position, positions, ownerKey, owner)
         }
     }
 
     private func writePositions(_ change: RelationshipChange, _ column: SQLColumn, _ destination: SQLEntity) throws {
         guard let positions = statements.positions(column, of: destination) else { return }
+        let owner = LinkOwner(change)
         let setPosition = statements.setPosition(positions, ofRowOf: change.ownerKey)
+        func wait(_ position: Int64, of member: Int64) {
+            self.wait(
+                setPosition, [position, member], owner, in: positions.table,
+                wrong: "\(dialect.identifier(positions.table)) WHERE \(dialect.identifier(positions.member)) = $2 "
+                    + (positions.isAlone ? "" : "AND \(dialect.identifier(positions.owner)) = \(change.ownerKey) ")
+                    + "AND \(dialect.identifier(positions.position)) IS DISTINCT FROM $1")
+        }
         guard let wanted = change.order else {
             guard !change.added.isEmpty else { return }
-            try makeRoom(positions, change.ownerKey)
+            try makeRoom(positions, change.ownerKey, owner)
             var last = SaveStatements.Positions.step
             try send([statement(statements.last(positions), change.ownerKey)]) { _, row in
                 let row = PostgreSQLRow(row: row)
@@ -163,12 +232,12 @@ extension PostgreSQLSave {
             }
             for added in change.added {
                 last += SaveStatements.Positions.step
-                wait(setPosition, last, added.key)
+                wait(last, of: added.key)
             }
             return
         }
         for (key, position) in SaveStatements.Positions.assigned(wanted.map(\.key), try stored(positions, change.ownerKey)) {
-            wait(setPosition, position, key)
+            wait(position, of: key)
         }
     }
 }

@@ -29,6 +29,8 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     private(set) var number: Int64?
     /// Whether there is a way back to before the first write.
     private var hasSavepoint = false
+    /// The versions that rows had when they were locked, by the tables' roots and the rows' keys.
+    var lockedVersions: [Int: [Int64: UInt32]] = [:]
     /// The rows as triggers have left them.
     var derivedRows: [Int: PostgreSQLRowCollector] = [:]
 
@@ -129,6 +131,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         writers = [:]
         recent = nil
         conflicts = SaveConflicts()
+        lockedVersions = [:]
         insertedRows = ContiguousArray(repeating: nil, count: batch.inserts.count)
         updatedRows = ContiguousArray(repeating: nil, count: batch.updates.count)
         derivedRows = [:]
@@ -168,7 +171,10 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 try self.receive(-1, row, all[index].sql) { _, _ in }
             }
         }
-        try connection.requireRows(of: sent, counts, statements, store: store.url)
+        do { try connection.requireRows(of: sent, counts, statements, store: store.url) } catch {
+            backend.noticeLeftOutRows()
+            throw error
+        }
     }
 
     /// What a violation of uniqueness means for the save.
@@ -183,51 +189,6 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         try findViolations()
         if !conflicts.rows.isEmpty || !conflicts.violations.isEmpty { return conflicts }
         return error
-    }
-
-    // MARK: Locking
-
-    private struct Lock {
-        var keys: [Int64] = []
-        var isForDeletion = false
-    }
-
-    /// Locks the rows that the save is based on, and compares their versions.
-    private func lockRows() throws {
-        var locks: [Int: Lock] = [:]
-        for change in batch.updates { locks[change.layout.rootIndex, default: Lock()].keys.append(change.key) }
-        for change in batch.versionChecks { locks[change.layout.rootIndex, default: Lock()].keys.append(change.key) }
-        for change in batch.deletes {
-            locks[change.layout.rootIndex, default: Lock()].keys.append(change.key)
-            locks[change.layout.rootIndex]?.isForDeletion = true
-        }
-        guard !locks.isEmpty else { return }
-        let roots = locks.keys.sorted()
-        var versions: [Int: [Int64: UInt32]] = [:]
-        let reads = try roots.map { root in
-            let lock = locks[root] ?? Lock()
-            let entity = try backend.entity(backend.mapping.layouts.layouts[root])
-            let (key, version) = (statements.key(entity), dialect.identifier(entity.table.versionColumn))
-            var arguments = WireArguments()
-            arguments.append(keys: lock.keys)
-            versions[root] = Dictionary(minimumCapacity: lock.keys.count)
-            return WireStatement(
-                "SELECT \(key), \(version) FROM \(statements.table(entity)) WHERE \(key) = ANY($1) ORDER BY \(key) "
-                    + "FOR \(lock.isForDeletion ? "" : "NO KEY ")UPDATE", arguments, isKept: true)
-        }
-        try send(reads) { index, row in
-            let row = PostgreSQLRow(row: row)
-            versions[roots[index]]?[row.int64(0)] = UInt32(truncatingIfNeeded: row.int64(1))
-        }
-        let same = try rowsWithSameValues(versions)
-        func isCurrent(_ change: RowChange) -> Bool {
-            guard let version = versions[change.layout.rootIndex]?[change.key] else { return false }
-            return change.base.map { UInt32(truncatingIfNeeded: $0.version) == version } ?? true
-                || same[change.layout.rootIndex]?.contains(change.key) ?? false
-        }
-        for (index, change) in batch.versionChecks.enumerated() where !isCurrent(change) { try addConflict(.check, index, change) }
-        for (index, change) in batch.deletes.enumerated() where !isCurrent(change) { try addConflict(.delete, index, change) }
-        for (index, change) in batch.updates.enumerated() where !isCurrent(change) { try addConflict(.update, index, change) }
     }
 
     // MARK: Writing
@@ -259,31 +220,44 @@ final class PostgreSQLSave: PostgreSQLAttempt {
             let keys = keysByRoot[root] ?? []
             let entity = try backend.entity(backend.mapping.layouts.layouts[root])
             for join in backend.mapping.joinTables {
-                if join.owner.layout.rootIndex == root { wait(statements.deletePairs(join, ofKeysIn: join.firstColumn), keys: keys) }
-                if join.destination.layout.rootIndex == root { wait(statements.deletePairs(join, ofKeysIn: join.secondColumn), keys: keys) }
+                if join.owner.layout.rootIndex == root { deletePairs(join, join.firstColumn, keys) }
+                if join.destination.layout.rootIndex == root { deletePairs(join, join.secondColumn, keys) }
             }
             var arguments = WireArguments()
             arguments.append(keys: keys)
-            waiting.append(WireStatement(statements.deleteRows(of: entity), arguments, isKept: true), .deleted, keys, of: entity)
+            waiting.append(WireStatement(statements.deleteRows(of: entity), arguments, isKept: true)) {
+                PostgreSQLExpectedRows(place: $0, kind: .deleted, keys: keys, entity: entity)
+            }
         }
         if backend.given == nil { releaseHiddenKeys(keysByOwner) }
+    }
+
+    /// Deletes the pairs of deleted rows, by the keys in a column.
+    private func deletePairs(_ join: SQLJoinTable, _ column: String, _ keys: [Int64]) {
+        wait(
+            statements.deletePairs(join, ofKeysIn: column), keys: keys, LinkOwner(join), in: join.name,
+            wrong: "\(dialect.identifier(join.name)) WHERE \(dialect.identifier(column)) = ANY($1)")
     }
 
     /// Takes deleted owners out of the rows that hold their keys, by the places of the keys among the mapping's.
     private func releaseHiddenKeys(_ keysByOwner: [Int: [Int64]]) {
         for (index, keys) in keysByOwner.sorted(by: { $0.key < $1.key }) {
             let key = backend.mapping.hiddenKeys[index]
+            let holders = "WHERE \(dialect.identifier(key.column.name)) \(dialect.keyCondition(.list))"
             wait(
-                "UPDATE \(statements.table(key.destination)) SET \(statements.noOwner(in: key.column)) "
-                    + "WHERE \(dialect.identifier(key.column.name)) \(dialect.keyCondition(.list))", keys: keys)
+                "UPDATE \(statements.table(key.destination)) SET \(statements.noOwner(in: key.column)) \(holders)", keys: keys,
+                LinkOwner(key), in: key.destination.table.name, wrong: "\(statements.table(key.destination)) \(holders)")
         }
     }
 
     /// Adds a statement with one list of keys to those of the next round trip.
-    func wait(_ sql: String, keys: [Int64]) {
+    ///
+    /// - Parameter wrong: the rows that are not as the statement should have left them.
+    func wait(_ sql: String, keys: [Int64], _ owner: LinkOwner, in table: String, wrong: @autoclosure () -> String) {
         var arguments = WireArguments()
         arguments.append(keys: keys)
         waiting.append(WireStatement(sql, arguments, isKept: true))
+        ask(wrong(), arguments, owner, in: table)
     }
 
     /// Rows of one entity with the same changed slots.
@@ -329,7 +303,8 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                     updates.append((waiting.count, part.count))
                     waiting.append(statement)
                 } else {
-                    waiting.append(statement, .updated, part.map(\.rowKey), of: group.writer.entity)
+                    let versions = lockedVersions[group.writer.entity.layout.rootIndex] ?? [:]
+                    waiting.append(statement) { group.writer.expectedUpdates(part, versions, place: $0) }
                 }
             }
         }
@@ -347,7 +322,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
             }
             for (place, part) in parts.enumerated() {
                 if place > 0 { try send() }
-                waiting.append(try writer.insertStatement(part), .inserted, part.map(\.rowKey), of: writer.entity)
+                waiting.append(try writer.insertStatement(part)) { writer.expected(part, .inserted, place: $0) }
             }
         }
     }

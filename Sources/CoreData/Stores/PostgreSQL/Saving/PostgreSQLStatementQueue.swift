@@ -1,21 +1,27 @@
 import Foundation
 
-/// Statements that wait for the next round trip, and how many rows they have to write.
+/// Statements that wait for the next round trip, and what they have to write.
 struct PostgreSQLStatementQueue {
     private(set) var statements: [WireStatement] = []
     private(set) var expected: [PostgreSQLExpectedRows] = []
+    /// By the places of questions: what is written wrongly where the answer is not 0.
+    private(set) var questions: [Int: PostgreSQLExpectedLinks] = [:]
 
     var isEmpty: Bool { statements.isEmpty }
     var count: Int { statements.count }
 
     mutating func append(_ statement: WireStatement) { statements.append(statement) }
 
-    /// - Parameters:
-    ///   - keys: those of the rows that the statement has to write, each once.
-    ///   - kind: what it does to them.
-    mutating func append(_ statement: WireStatement, _ kind: PostgreSQLExpectedRows.Kind, _ keys: [Int64], of entity: SQLEntity) {
-        expected.append(PostgreSQLExpectedRows(place: statements.count, kind: kind, keys: keys, entity: entity))
+    /// - Parameter expected: what the statement has to write, for its place.
+    mutating func append(_ statement: WireStatement, _ expected: (_ place: Int) -> PostgreSQLExpectedRows) {
+        self.expected.append(expected(statements.count))
         statements.append(statement)
+    }
+
+    /// Adds a question how many rows the statement before has not left as it should have.
+    mutating func append(question: WireStatement, _ links: PostgreSQLExpectedLinks) {
+        questions[statements.count] = links
+        statements.append(question)
     }
 
     /// What has waited; nothing does afterwards.
@@ -32,7 +38,8 @@ struct PostgreSQLStatementQueue {
 struct PostgreSQLExpectedRows {
     enum Kind {
         case inserted
-        case updated
+        /// The versions that the rows have before; nil where they cannot tell whether a row was written.
+        case updated([UInt32]?)
         case deleted
 
         fileprivate var participle: String {
@@ -47,6 +54,7 @@ struct PostgreSQLExpectedRows {
     /// Where the statement stands in its round trip.
     let place: Int
     let kind: Kind
+    /// Those of the rows, each once.
     let keys: [Int64]
     let entity: SQLEntity
 
@@ -55,35 +63,59 @@ struct PostgreSQLExpectedRows {
 
     /// Whether the rows are as they should be although fewer were counted: a trigger may have written them in its own way.
     ///
-    /// - Parameter found: how many of the rows there are.
-    func isFulfilled(found: Int) -> Bool {
+    /// - Parameter found: the versions of those of the rows that there are.
+    func isFulfilled(_ found: [Int64: UInt32]) -> Bool {
         switch kind {
-        case .inserted: found == keys.count
-        case .updated: false
-        case .deleted: found == 0
+        case .inserted: found.count == keys.count
+        case .updated(let versions): versions.map { zip(keys, $0).allSatisfy { found[$0] != $1 } } ?? false
+        case .deleted: found.isEmpty
         }
     }
 
-    /// Asks how many of the rows there are.
+    /// Asks for the keys and versions of those of the rows that there are.
     func question(_ statements: SaveStatements) -> WireStatement {
         var arguments = WireArguments()
         arguments.append(keys: keys)
+        let version = statements.identifier(entity.table.versionColumn)
         return WireStatement(
-            "SELECT count(*) FROM \(statements.table(entity)) WHERE \(statements.key(entity)) = ANY($1)", arguments, isKept: true)
+            "SELECT \(statements.key(entity)), \(version) FROM \(statements.table(entity)) WHERE \(statements.key(entity)) = ANY($1)",
+            arguments, isKept: true)
     }
 
     /// - Parameter isCommitted: whether the rest was committed when it was noticed.
     func failure(written: Int, isCommitted: Bool, store: URL?) -> NSError {
-        let (table, name) = (entity.table.name, entity.layout.name)
-        return CoreDataErrors.make(
+        PostgreSQLOmission.failure(
+            "Of \(keys.count) rows of '\(entity.layout.name)' to be \(kind.participle) in the table '\(entity.table.name)' of the store "
+                + "\(StoreName.path(store)) the server has \(kind.participle) \(written)",
+            leftOut: "the others", isCommitted: isCommitted, entity: entity.layout.name, table: entity.table.name)
+    }
+}
+
+/// What a statement has to write for a relationship: pairs, keys of owners, or positions.
+struct PostgreSQLExpectedLinks {
+    let relationship: String
+    let entity: String
+    let table: String
+
+    func failure(wrong: Int64, store: URL?) -> NSError {
+        PostgreSQLOmission.failure(
+            "Of the rows that hold the relationship '\(relationship)' of '\(entity)' in the table '\(table)' of the store "
+                + "\(StoreName.path(store)) \(wrong) \(wrong == 1 ? "is" : "are") not as this save has to leave them",
+            leftOut: wrong == 1 ? "it" : "them", isCommitted: false, entity: entity, table: table)
+    }
+}
+
+private enum PostgreSQLOmission {
+    static func failure(_ what: String, leftOut: String, isCommitted: Bool, entity: String, table: String) -> NSError {
+        CoreDataErrors.make(
             .persistentStoreOperation,
-            "Of \(keys.count) rows of '\(name)' to be \(kind.participle) in the table '\(table)' of the store \(StoreName.path(store)) the server has "
-                + "\(kind.participle) \(written): a policy of row-level security, a trigger or a rule of the table leaves out the others. "
+            what + ": a policy of row-level security, a trigger or a rule of the table leaves out \(leftOut). "
                 + (isCommitted ? "All else was saved." : "Nothing was saved."),
             recovery: isCommitted
-                ? "Open the store again: it then looks for such rows before it commits. Let the connection's role write them, or change them no more."
+                ? "Reset the context and read the objects again to see what was saved: the next saves look for such rows before they commit. "
+                    + "Let the connection's role write them, or change them no more."
                 : "Let the connection's role write these rows, or change them no more.",
-            userInfo: ["entity": name, "table": table])
+            userInfo: ["entity": entity, "table": table])
     }
 }
 
@@ -96,9 +128,7 @@ extension PostgreSQLConnection {
     ) throws {
         let copied = try wire.copy(writer.plan.copyStatement) { try writer.copyRows(rows, to: $0) }
         guard copied < rows.count else { return }
-        try require(
-            PostgreSQLExpectedRows(place: 0, kind: .inserted, keys: rows.map(\.rowKey), entity: writer.entity), written: copied, statements,
-            store: store)
+        try require(writer.expected(rows, .inserted, place: 0), written: copied, statements, store: store)
     }
 
     /// Sends what has waited, and more behind it, in one round trip, which begins a transaction where none is open.
@@ -111,8 +141,15 @@ extension PostgreSQLConnection {
         rows: (Int, WireRow) throws -> Void
     ) throws -> [Int] {
         if all.isEmpty, isInTransaction { return [] }
-        let counts = try isInTransaction ? executeAll(all, rows: rows) : begin(with: all, rows: rows)
+        var wrong: (links: PostgreSQLExpectedLinks, count: Int64)?
+        func take(_ index: Int, _ row: WireRow) throws {
+            guard !sent.questions.isEmpty, let links = sent.questions[index] else { return try rows(index, row) }
+            let count = PostgreSQLRow(row: row).int64(0)
+            if count > 0, wrong == nil { wrong = (links, count) }
+        }
+        let counts = try isInTransaction ? executeAll(all, rows: take) : begin(with: all, rows: take)
         try requireRows(of: sent, counts, statements, store: store)
+        if let wrong { throw wrong.links.failure(wrong: wrong.count, store: store) }
         return counts
     }
 
@@ -128,8 +165,17 @@ extension PostgreSQLConnection {
     /// - Throws: what says that it has left out rows, unless a trigger has written them in its own way.
     private func require(_ expected: PostgreSQLExpectedRows, written: Int, _ statements: SaveStatements, store: URL?) throws {
         let isCommitted = !isInTransaction
-        let found = try integer(expected.question(statements)) ?? 0
-        guard !expected.isFulfilled(found: Int(found)) else { return }
+        var found: [Int64: UInt32] = [:]
+        do {
+            try execute(expected.question(statements)) { row in
+                let row = PostgreSQLRow(row: row)
+                found[row.int64(0)] = UInt32(truncatingIfNeeded: row.int64(1))
+            }
+        } catch  where isCommitted {
+            // What was counted is known, though not why.
+            throw expected.failure(written: written, isCommitted: true, store: store)
+        }
+        guard !expected.isFulfilled(found) else { return }
         throw expected.failure(written: written, isCommitted: isCommitted, store: store)
     }
 }
