@@ -33,13 +33,17 @@ private final class PostgreSQLBlocks: PostgreSQLAttempt {
         do {
             try connection.liftTimeLimit()
             try connection.wire.run("SET CONSTRAINTS ALL DEFERRED")
+            var witness: PostgreSQLWitness?
             try body { batch in
-                try PostgreSQLSave(batch: batch, store: store, backend: backend, connection: connection).writeBlock()
+                let save = PostgreSQLSave(batch: batch, store: store, backend: backend, connection: connection)
+                try save.writeBlock()
+                if witness == nil, backend.given != nil { witness = try save.witness() }
             }
             let last = try store.lastStatements(of: identifier, ChangeAuthor()) { _ = try connection.executeAll($0, rows: $1) }
-            // Where others own the tables the number alone tells what became of the transaction.
-            try connection.executeAll(last + (backend.given.map { [PostgreSQLTransactions.current($0)] } ?? [])) { index, row in
-                if index == last.count { transaction = PostgreSQLServerTransaction(row) }
+            // Where others own the tables the number tells what became of the transaction.
+            let current = backend.given.map { [PostgreSQLTransactions.current($0, witness)] } ?? []
+            try connection.executeAll(last + current) { index, row in
+                if index == last.count { transaction = PostgreSQLServerTransaction(row, witness) }
                 if index == last.count - 1, backend.given == nil { number = PostgreSQLTransactions.number(row) }
             }
             isCommitSent = true

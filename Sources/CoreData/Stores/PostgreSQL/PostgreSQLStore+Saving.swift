@@ -129,27 +129,39 @@ extension PostgreSQLStore {
     }
 
     /// Nobody can tell what became of a transaction.
-    private struct UnknownOutcome: Error {
+    struct UnknownOutcome: Error {
         let reason: String
     }
 
     /// Whether the server has committed a transaction; nil while it has not ended.
-    private func isCommitted(_ transaction: PostgreSQLServerTransaction?, _ backend: PostgreSQLBackend) throws -> Bool? {
+    func isCommitted(_ transaction: PostgreSQLServerTransaction?, _ backend: PostgreSQLBackend) throws -> Bool? {
         guard let transaction, let given = backend.given else { throw UnknownOutcome(reason: "the number of its transaction is not known") }
         var arguments = WireArguments()
         arguments.append(text: String(transaction.number))
-        var (status, server): (String?, String?)
+        var (status, server, witnessNumber): (String?, String?, String?)
+        // The row is looked for behind the status: it shows then if that is so.
+        let questions =
+            [WireStatement("SELECT pg_xact_status($1::xid8), \(given.server)", arguments)]
+            + (transaction.witness.map { [WireStatement($0.question, $0.arguments)] } ?? [])
         _ = try backend.pool.withWire { connection in
-            try connection.execute(WireStatement("SELECT pg_xact_status($1::xid8), \(given.server)", arguments)) {
-                let row = PostgreSQLRow(row: $0)
-                (status, server) = (row.string(0), row.string(1))
+            witnessNumber = nil
+            try connection.executeAll(questions) { index, row in
+                let row = PostgreSQLRow(row: row)
+                if index == 0 { (status, server) = (row.string(0), row.string(1)) } else { witnessNumber = row.string(0) }
             }
         }
         guard let server, server == transaction.server else {
             throw UnknownOutcome(reason: "another server may have taken over, which does not know its transaction by the same number")
         }
         switch status {
-        case "committed"?: return true
+        case "committed"?:
+            guard let witness = transaction.witness else { return true }
+            if witness.isDeleted { return witnessNumber == nil }
+            if witnessNumber == transaction.witnessNumber { return true }
+            throw UnknownOutcome(
+                reason:
+                    "the row \(witness.key) of \(witness.table), which it has written, is another one now, and a server that has crashed may "
+                    + "give a transaction's number again")
         case "aborted"?: return false
         case "in progress"?: return nil
         default: throw UnknownOutcome(reason: "the server does not remember its transaction \(transaction.number)")

@@ -53,8 +53,8 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         let last = try store.lastStatements(of: identifier, author) { try send($0, rows: $1) }
         let commitsApart = backend.comparesRowsBeforeCommit
         if let given = backend.given {
-            try send(last + [PostgreSQLTransactions.current(given)]) { index, row in
-                if index == last.count { transaction = PostgreSQLServerTransaction(row) }
+            try send(last + [PostgreSQLTransactions.current(given, nil)]) { index, row in
+                if index == last.count { transaction = PostgreSQLServerTransaction(row, nil) }
             }
         } else if commitsApart {
             try send(last) { index, row in if index == last.count - 1 { number = PostgreSQLTransactions.number(row) } }

@@ -88,8 +88,9 @@ final class PostgreSQLSave: PostgreSQLAttempt {
             ) { try send($0, rows: $1) }
             if let given = backend.given {
                 // Nothing else tells afterwards whether the transaction was committed.
-                try send(end + [PostgreSQLTransactions.current(given)]) { index, row in
-                    if index == end.count { transaction = PostgreSQLServerTransaction(row) }
+                let witness = try witness()
+                try send(end + [PostgreSQLTransactions.current(given, witness)]) { index, row in
+                    if index == end.count { transaction = PostgreSQLServerTransaction(row, witness) }
                 }
             } else if commitsApart {
                 try send(end) { index, row in

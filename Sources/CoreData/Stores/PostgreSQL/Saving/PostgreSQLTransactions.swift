@@ -54,9 +54,11 @@ enum PostgreSQLTransactions {
         return WireStatement("SELECT context_name FROM \(PostgreSQLHousekeeping.transactionTable) WHERE save = $1", arguments)
     }
 
-    /// Asks by which number the server knows the transaction that is open, and which server it is.
-    static func current(_ given: GivenTables) -> WireStatement {
-        WireStatement("SELECT pg_current_xact_id()::text::int8, \(given.server)", isKept: true)
+    /// Asks by which number the server knows the transaction that is open, which server it is, and which number the witness's row has.
+    static func current(_ given: GivenTables, _ witness: PostgreSQLWitness?) -> WireStatement {
+        WireStatement(
+            "SELECT pg_current_xact_id()::text::int8, \(given.server), (\(witness?.question ?? "SELECT NULL::text"))",
+            witness?.arguments ?? WireArguments(), isKept: true)
     }
 
     // MARK: Old ones
@@ -107,11 +109,37 @@ struct PostgreSQLServerTransaction {
     /// The server that has given the number: another one that takes over may give it to another transaction. Nil where it does not say.
     let server: String?
 
-    /// - Parameter row: the answer to `PostgreSQLTransactions.current(_:)`.
-    init(_ row: WireRow) {
+    /// A row that it has written; nil where there is none whose number the server tells.
+    let witness: PostgreSQLWitness?
+    /// The number that the witness's row has got; nil where it was deleted.
+    let witnessNumber: String?
+}
+
+extension PostgreSQLServerTransaction {
+    /// - Parameter row: the answer to `PostgreSQLTransactions.current(_:_:)`.
+    init(_ row: WireRow, _ witness: PostgreSQLWitness?) {
         let row = PostgreSQLRow(row: row)
-        number = row.int64(0)
-        server = row.string(1)
+        self.init(number: row.int64(0), server: row.string(1), witness: witness, witnessNumber: row.string(2))
+    }
+}
+
+/// A row that a transaction has written or deleted.
+///
+/// A server that has crashed may have lost a transaction and give its number again: what it says of the number is then true of another one.
+struct PostgreSQLWitness {
+    /// The table and its key column, in SQL.
+    let table: String
+    let keyColumn: String
+    let key: Int64
+    let isDeleted: Bool
+
+    /// Asks for the number of the transaction, or of its part, that has written the row; no row where there is none.
+    var question: String { "SELECT xmin::text FROM \(table) WHERE \(keyColumn) = $1" }
+
+    var arguments: WireArguments {
+        var arguments = WireArguments()
+        arguments.append(key: key)
+        return arguments
     }
 }
 
