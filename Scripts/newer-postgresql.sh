@@ -5,7 +5,7 @@
 #     OPENCOREDATA_POSTGRESQL=$(Scripts/newer-postgresql.sh) make test
 set -euo pipefail
 version=18.6.3
-# Of the wheels for x86_64 and aarch64.
+# That of the package, with the hashes of its wheels for x86_64 and aarch64.
 hashes='321a60b1875b9f1c1856c421ab20dd011d9d5cb58beba8de6551534e64643f65 11811184c07cd042db3d384217f2c0c87d90c8abb5aed326119777b76298e034'
 
 fail() { printf 'newer-postgresql: %s\n' "$*" >&2; exit 1; }

@@ -21,9 +21,9 @@ struct WitnessTests {
     }
 
     /// A transaction that was committed, whoever has made it, as a save would know it.
-    private func committed(_ key: Int64?, isDeleted: Bool = false, number: String?) throws -> PostgreSQLServerTransaction {
+    private func committed(_ key: Int64?, number: String?) throws -> PostgreSQLServerTransaction {
         let given = try #require(backend.given)
-        let witness = key.map { PostgreSQLWitness(table: "tags", keyColumn: "id", key: $0, isDeleted: isDeleted) }
+        let witness = key.map { PostgreSQLWitness(table: "tags", keyColumn: "id", key: $0) }
         return try backend.pool.withWire { connection in
             var transaction: PostgreSQLServerTransaction?
             try connection.execute(PostgreSQLTransactions.current(given, witness)) {
@@ -50,9 +50,23 @@ struct WitnessTests {
         }
     }
 
-    @Test func aRowThatIsStillThereWasNotDeleted() throws {
-        #expect(try store.isCommitted(committed(1, isDeleted: true, number: nil), backend) == false)
-        #expect(try store.isCommitted(committed(99, isDeleted: true, number: nil), backend) == true)
+    @Test func aRowThatIsStillThereDoesNotShowThatItWasDeleted() throws {
+        #expect(throws: PostgreSQLStore.UnknownOutcome.self) { try store.isCommitted(committed(1, number: nil), backend) }
+        #expect(try store.isCommitted(committed(99, number: nil), backend) == true)
+    }
+
+    /// Each kind of save names a row.
+    @Test func aSaveNamesARowThatItHasWritten() throws {
+        let layout = try #require(backend.mapping.layouts.layouts.first { $0.name == "Tag" })
+        let change = RowChange(layout: layout, key: 2, base: nil, values: nil)
+        for place in 0..<3 {
+            let batch = SaveBatch()
+            if place == 0 { batch.inserts = [change] } else if place == 1 { batch.updates = [change] } else { batch.deletes = [change] }
+            let witness = try backend.pool.withWire { connection in
+                try PostgreSQLSave(batch: batch, store: store, backend: backend, connection: connection).witness()
+            }
+            #expect(witness?.key == 2 && witness?.table == "\"tags\"" && witness?.keyColumn == "\"id\"")
+        }
     }
 
     /// What a save asks for beside its commit is what the look-up compares: also where a savepoint gives its rows another number.

@@ -156,12 +156,10 @@ extension PostgreSQLStore {
         switch status {
         case "committed"?:
             guard let witness = transaction.witness else { return true }
-            if witness.isDeleted { return witnessNumber == nil }
             if witnessNumber == transaction.witnessNumber { return true }
             throw UnknownOutcome(
-                reason:
-                    "the row \(witness.key) of \(witness.table), which it has written, is another one now, and a server that has crashed may "
-                    + "give a transaction's number again")
+                reason: "the row \(witness.key) of \(witness.table) is not as it has left it, and a server that has crashed may give a "
+                    + "transaction's number again")
         case "aborted"?: return false
         case "in progress"?: return nil
         default: throw UnknownOutcome(reason: "the server does not remember its transaction \(transaction.number)")

@@ -121,8 +121,8 @@ final class PostgreSQLListener: @unchecked Sendable {
         do { last = try PostgreSQLTransactions.last(connection) } catch let error as WireError where error.sqlState == "42501" {
             let store = StoreName.path(pool.configuration.address.publicURL)
             Warnings.sayOnce(about: "reading transactions of \(store)") {
-                "The role of the store \(store) may not read its transactions (\(error.message)): changes are noticed only while the server tells of "
-                    + "them. GRANT SELECT ON \(PostgreSQLHousekeeping.transactionTable), \(PostgreSQLHousekeeping.storeTable) lets it find all."
+                "The role of the store \(store) may not read its transactions (\(error.message)): changes of others are noticed only where and while the "
+                    + "server tells of them. GRANT SELECT ON \(PostgreSQLHousekeeping.transactionTable), \(PostgreSQLHousekeeping.storeTable) lets it find all."
             }
             return
         }

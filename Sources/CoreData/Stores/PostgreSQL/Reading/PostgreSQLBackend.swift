@@ -100,8 +100,8 @@ final class PostgreSQLBackend: Sendable {
         return plan
     }
 
-    /// Whether the server may leave out rows that are written into a table or view. Others change their tables when they like.
-    func mayLeaveOutRows(of table: String) -> Bool { given != nil || omittingTables.contains(table) }
+    /// Whether the server may leave out rows that are written into a table or view, as it seemed when the store was opened.
+    func mayLeaveOutRows(of table: String) -> Bool { omittingTables.contains(table) }
 
     /// Has all rows be read anew, and saves look before their commits from now on: one was not written whole, which was noticed behind it.
     func noticeLeftOutRows() {

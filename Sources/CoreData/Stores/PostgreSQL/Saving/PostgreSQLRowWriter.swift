@@ -139,6 +139,7 @@ final class PostgreSQLRowWriter {
     ///
     /// - Parameter versions: those that rows have before, by key, where they are not one less than those of the rows made.
     func expectedUpdates(_ rows: ContiguousArray<RowPointer>, _ versions: [Int64: UInt32] = [:], place: Int) -> PostgreSQLExpectedRows {
+        guard plan.versionsTellUpdates else { return expected(rows, .updated(nil), place: place) }
         let before = rows.map { versions[$0.rowKey] ?? UInt32(truncatingIfNeeded: $0.rowVersion &- 1) }
         return expected(rows, .updated(before), place: place)
     }

@@ -46,13 +46,12 @@ extension PostgreSQLSave {
 
     /// A row whose number shows whether the save was committed; nil where the server tells none.
     func witness() throws -> PostgreSQLWitness? {
-        for (changes, isDeleted) in [(batch.inserts, false), (batch.updates, false), (batch.deletes, true)] {
+        for changes in [batch.inserts, batch.updates, batch.deletes] {
             for change in changes {
                 let entity = try backend.root(of: change.layout)
                 // A view has no numbers, nor has a table of another server.
                 guard backend.schema.isTable(entity.table.name) else { continue }
-                return PostgreSQLWitness(
-                    table: statements.table(entity), keyColumn: statements.key(entity), key: change.key, isDeleted: isDeleted)
+                return PostgreSQLWitness(table: statements.table(entity), keyColumn: statements.key(entity), key: change.key)
             }
         }
         return nil

@@ -82,7 +82,7 @@ extension PostgreSQLSave {
                 arguments.append(keys: pairs.first)
                 arguments.append(keys: pairs.second)
                 waiting.append(WireStatement(sql, arguments, isKept: true))
-                ask(wrong, arguments, table.owner, in: table.join.name)
+                expect(pairs.first.count, wrong, arguments, table.owner, in: table.join.name)
             }
             let isPair = "j.\(first) = d.a AND j.\(second) = d.b"
             let pairs = "unnest($1::int8[], $2::int8[]) AS d(a, b)"
@@ -144,17 +144,18 @@ extension PostgreSQLSave {
         var arguments = WireArguments()
         for number in numbers { arguments.append(key: number) }
         waiting.append(WireStatement(sql, arguments, isKept: true))
-        ask(wrong(), arguments, owner, in: table)
+        expect(1, wrong(), arguments, owner, in: table)
     }
 
-    /// Asks behind a statement whether it was done, where a policy, a trigger or a rule may have left out what it writes.
+    /// Has it looked whether the last statement was done, where a policy, a trigger or a rule may have left out what it writes.
     ///
-    /// - Parameter wrong: with the arguments of the statement, the rows that are not as it should have left them.
-    func ask(_ wrong: @autoclosure () -> String, _ arguments: WireArguments, _ owner: LinkOwner, in table: String) {
+    /// - Parameters:
+    ///   - count: how many rows it writes if nobody was faster; nil where that is not known.
+    ///   - wrong: with the arguments of the statement, the rows that are not as it should have left them.
+    func expect(_ count: Int?, _ wrong: @autoclosure () -> String, _ arguments: WireArguments, _ owner: LinkOwner, in table: String) {
         guard backend.mayLeaveOutRows(of: table) else { return }
-        waiting.append(
-            question: WireStatement("SELECT count(*) FROM " + wrong(), arguments, isKept: true),
-            PostgreSQLExpectedLinks(relationship: owner.relationship, entity: owner.entity, table: table))
+        let question = WireStatement("SELECT count(*) FROM " + wrong(), arguments)
+        waiting.expect { PostgreSQLExpectedLinks(place: $0, count: count, question: question, owner: owner, table: table) }
     }
 
     private func statement(_ sql: String, _ numbers: Int64...) -> WireStatement {

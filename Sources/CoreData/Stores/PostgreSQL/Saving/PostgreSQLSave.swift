@@ -258,7 +258,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         var arguments = WireArguments()
         arguments.append(keys: keys)
         waiting.append(WireStatement(sql, arguments, isKept: true))
-        ask(wrong(), arguments, owner, in: table)
+        expect(nil, wrong(), arguments, owner, in: table)
     }
 
     /// Rows of one entity with the same changed slots.

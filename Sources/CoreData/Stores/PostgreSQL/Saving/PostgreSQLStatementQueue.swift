@@ -4,8 +4,7 @@ import Foundation
 struct PostgreSQLStatementQueue {
     private(set) var statements: [WireStatement] = []
     private(set) var expected: [PostgreSQLExpectedRows] = []
-    /// By the places of questions: what is written wrongly where the answer is not 0.
-    private(set) var questions: [Int: PostgreSQLExpectedLinks] = [:]
+    private(set) var expectedLinks: [PostgreSQLExpectedLinks] = []
 
     var isEmpty: Bool { statements.isEmpty }
     var count: Int { statements.count }
@@ -18,11 +17,10 @@ struct PostgreSQLStatementQueue {
         statements.append(statement)
     }
 
-    /// Adds a question how many rows the statement before has not left as it should have.
-    mutating func append(question: WireStatement, _ links: PostgreSQLExpectedLinks) {
-        questions[statements.count] = links
-        statements.append(question)
-    }
+    /// Adds what the last statement has to write.
+    ///
+    /// - Parameter links: the same, for the statement's place.
+    mutating func expect(_ links: (_ place: Int) -> PostgreSQLExpectedLinks) { expectedLinks.append(links(statements.count - 1)) }
 
     /// What has waited; nothing does afterwards.
     mutating func take() -> PostgreSQLStatementQueue {
@@ -38,7 +36,7 @@ struct PostgreSQLStatementQueue {
 struct PostgreSQLExpectedRows {
     enum Kind {
         case inserted
-        /// The versions that the rows have before; nil where they cannot tell whether a row was written.
+        /// The versions that the rows have before; nil where another version would not show that a row was written by this statement.
         case updated([UInt32]?)
         case deleted
 
@@ -67,7 +65,8 @@ struct PostgreSQLExpectedRows {
     func isFulfilled(_ found: [Int64: UInt32]) -> Bool {
         switch kind {
         case .inserted: found.count == keys.count
-        case .updated(let versions): versions.map { zip(keys, $0).allSatisfy { found[$0] != $1 } } ?? false
+        case .updated(let versions):
+            versions.map { zip(keys, $0).allSatisfy { key, version in found[key].map { $0 != version } ?? false } } ?? false
         case .deleted: found.isEmpty
         }
     }
@@ -93,15 +92,23 @@ struct PostgreSQLExpectedRows {
 
 /// What a statement has to write for a relationship: pairs, keys of owners, or positions.
 struct PostgreSQLExpectedLinks {
-    let relationship: String
-    let entity: String
+    /// Where the statement stands in its round trip.
+    let place: Int
+    /// How many rows it writes if nothing is left out and nobody was faster; nil where that is not known.
+    let count: Int?
+    /// Asks how many rows are not as it should have left them.
+    let question: WireStatement
+    let owner: LinkOwner
     let table: String
+
+    /// Whether it has to be asked, by the number of rows that the server has counted.
+    func isIncomplete(_ counts: [Int]) -> Bool { counts.indices.contains(place) && count.map { counts[place] < $0 } ?? true }
 
     func failure(wrong: Int64, store: URL?) -> NSError {
         PostgreSQLOmission.failure(
-            "Of the rows that hold the relationship '\(relationship)' of '\(entity)' in the table '\(table)' of the store "
-                + "\(StoreName.path(store)) \(wrong) \(wrong == 1 ? "is" : "are") not as this save has to leave them",
-            leftOut: wrong == 1 ? "it" : "them", isCommitted: false, entity: entity, table: table)
+            "In the table '\(table)' of the store \(StoreName.path(store)) \(wrong) \(wrong == 1 ? "row" : "rows") of the relationship "
+                + "'\(owner.relationship)' of '\(owner.entity)' would not be as this save has to leave them",
+            leftOut: "what was to be written", isCommitted: false, entity: owner.entity, table: table)
     }
 }
 
@@ -141,15 +148,8 @@ extension PostgreSQLConnection {
         rows: (Int, WireRow) throws -> Void
     ) throws -> [Int] {
         if all.isEmpty, isInTransaction { return [] }
-        var wrong: (links: PostgreSQLExpectedLinks, count: Int64)?
-        func take(_ index: Int, _ row: WireRow) throws {
-            guard !sent.questions.isEmpty, let links = sent.questions[index] else { return try rows(index, row) }
-            let count = PostgreSQLRow(row: row).int64(0)
-            if count > 0, wrong == nil { wrong = (links, count) }
-        }
-        let counts = try isInTransaction ? executeAll(all, rows: take) : begin(with: all, rows: take)
+        let counts = try isInTransaction ? executeAll(all, rows: rows) : begin(with: all, rows: rows)
         try requireRows(of: sent, counts, statements, store: store)
-        if let wrong { throw wrong.links.failure(wrong: wrong.count, store: store) }
         return counts
     }
 
@@ -158,6 +158,10 @@ extension PostgreSQLConnection {
     func requireRows(of sent: PostgreSQLStatementQueue, _ counts: [Int], _ statements: SaveStatements, store: URL?) throws {
         for expected in sent.expected where expected.isIncomplete(counts) {
             try require(expected, written: counts[expected.place], statements, store: store)
+        }
+        // These are expected only where it is looked before the commit.
+        for expected in sent.expectedLinks where isInTransaction && expected.isIncomplete(counts) {
+            if let wrong = try integer(expected.question), wrong > 0 { throw expected.failure(wrong: wrong, store: store) }
         }
     }
 

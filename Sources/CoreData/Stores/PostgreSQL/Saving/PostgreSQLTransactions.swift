@@ -131,7 +131,6 @@ struct PostgreSQLWitness {
     let table: String
     let keyColumn: String
     let key: Int64
-    let isDeleted: Bool
 
     /// Asks for the number of the transaction, or of its part, that has written the row; no row where there is none.
     var question: String { "SELECT xmin::text FROM \(table) WHERE \(keyColumn) = $1" }

@@ -26,6 +26,9 @@ final class PostgreSQLWritePlan: @unchecked Sendable {
     let versionType: UInt32
     /// Whether many new rows may be copied into the table.
     let takesCopies: Bool
+    /// Whether another version of a row shows that an update has written it. In a table the number of the transaction does not: other
+    /// statements of the same save may have written the row.
+    let versionsTellUpdates: Bool
     /// In the order of the slots; without the attributes that triggers keep.
     let targets: [Target]
     /// The columns of new rows, in order.
@@ -45,6 +48,7 @@ final class PostgreSQLWritePlan: @unchecked Sendable {
         numberType = schema.type(table.numberColumn, of: table.name) ?? WireType.int2
         versionType = schema.type(table.versionColumn, of: table.name) ?? WireType.int4
         takesCopies = !schema.uncopied.contains(table.name)
+        versionsTellUpdates = table.writesVersions || !schema.isTable(table.name)
         targets = entity.layout.slots.prefix(entity.layout.storedCount).compactMap { slot in
             guard !slot.isDerived, let column = entity.columns[slot.index],
                 let type = schema.type(column.name, of: table.name) ?? WireValue.columnType(slot.kind)
