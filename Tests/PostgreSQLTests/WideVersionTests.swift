@@ -80,4 +80,54 @@ struct WideVersionTests {
         }
         #expect(try shop.texts("SELECT name || ' ' || lock_version FROM makers") == ["newer \(Int64(UInt32.max) + 6)"])
     }
+
+    /// Batches raise the whole number too, and objects notice that.
+    @Test(arguments: bases) func batchesRaiseTheWholeNumber(base: Int64) throws {
+        try shop.run("INSERT INTO makers (name, lock_version) SELECT 'm' || n, \(base) FROM generate_series(1, 3) AS n")
+        try context.performAndWait {
+            let makers = try context.all("Maker", nil, by: "name")
+            #expect(makers.map { $0.text("name") } == ["m1", "m2", "m3"])
+            let update = NSBatchUpdateRequest(entityName: "Maker")
+            update.propertiesToUpdate = ["country": "GB"]
+            try context.execute(update)
+            #expect(try shop.texts("SELECT DISTINCT lock_version FROM makers") == ["\(base + 1)"])
+            makers[0].setValue("ours", forKey: "name")
+            let error = try #require(throws: NSError.self) { try context.save() }
+            #expect((error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])?.count == 1)
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            try context.save()
+            #expect(
+                try shop.texts("SELECT concat_ws(' ', name, trim(country), lock_version) FROM makers ORDER BY id")[0]
+                    == "ours GB \(base + 2)")
+        }
+    }
+
+    /// An upsert changes rows whose versions are wide, or none at all.
+    @Test(arguments: bases.map(Optional.some) + [nil]) func upsertsRaiseTheWholeNumber(base: Int64?) throws {
+        let start = base.map(String.init) ?? "NULL"
+        try shop.run(
+            """
+            ALTER TABLE makers ADD UNIQUE (name); ALTER TABLE makers ALTER lock_version DROP NOT NULL; \
+            INSERT INTO makers (name, lock_version) SELECT 'm' || n, \(start) FROM generate_series(1, 3) AS n
+            """)
+        let model = GivenShop.model()
+        model.entitiesByName["Maker"]?.uniquenessConstraints = [["name"]]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: shop.url, options: GivenShop.options)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try context.performAndWait {
+            let objects = [["name": "m2", "country": "FR"], ["name": "new", "country": "IT"]]
+            try context.execute(NSBatchInsertRequest(entityName: "Maker", objects: objects))
+            let maker = try #require(try context.all("Maker", "name == 'm2'").first)
+            maker.setValue("m2 ours", forKey: "name")
+            try context.save()
+        }
+        let found = try shop.texts(
+            "SELECT name || ' ' || trim(country) || ' ' || lock_version FROM makers WHERE country IS NOT NULL ORDER BY id")
+        #expect(found.first == "m2 ours FR \((base ?? 0) + 2)")
+        #expect(found.last??.hasPrefix("new IT ") == true)
+    }
 }
