@@ -65,10 +65,7 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         let counts = try connection.commit(with: all) { index, row in
             if index == all.count - 1 { number = PostgreSQLTransactions.number(row) }
         }
-        do { try connection.requireRows(of: sent, counts, statements, store: store.url) } catch {
-            backend.noticeLeftOutRows()
-            throw error
-        }
+        try connection.requireCommittedRows(of: sent, counts, statements, backend, store: store.url)
     }
 
     // MARK: Round trips

@@ -172,10 +172,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 try self.receive(-1, row, all[index].sql) { _, _ in }
             }
         }
-        do { try connection.requireRows(of: sent, counts, statements, store: store.url) } catch {
-            backend.noticeLeftOutRows()
-            throw error
-        }
+        try connection.requireCommittedRows(of: sent, counts, statements, backend, store: store.url)
     }
 
     /// What a violation of uniqueness means for the save.

@@ -165,6 +165,16 @@ extension PostgreSQLConnection {
         }
     }
 
+    /// The same behind the commit, which the store remembers.
+    func requireCommittedRows(
+        of sent: PostgreSQLStatementQueue, _ counts: [Int], _ statements: SaveStatements, _ backend: PostgreSQLBackend, store: URL?
+    ) throws {
+        do { try requireRows(of: sent, counts, statements, store: store) } catch {
+            backend.noticeLeftOutRows()
+            throw error
+        }
+    }
+
     /// - Parameter written: how many rows the server has counted, too few.
     /// - Throws: what says that it has left out rows, unless a trigger has written them in its own way.
     private func require(_ expected: PostgreSQLExpectedRows, written: Int, _ statements: SaveStatements, store: URL?) throws {
