@@ -4,7 +4,7 @@ import Testing
 /// What every SQL store shares knows no database: no name, function or table of one stands there, not even in a comment.
 @Suite struct DatabaseNameTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent(LayerTable.root)
+        .deletingLastPathComponent().appendingPathComponent(LayerTable.engine.root)
 
     /// Words that only one database, or one file format, has.
     private static let words = [

@@ -1,7 +1,8 @@
 import Foundation
+import Testing
 
 /// Finds names that a file uses although they are declared in a higher layer only.
-struct LayerCheck {
+struct LayerCheck: CustomTestStringConvertible {
     /// A use of something that the file's layer must not know.
     struct Violation: Hashable, CustomStringConvertible {
         let file: String
@@ -16,10 +17,18 @@ struct LayerCheck {
         }
     }
 
+    /// The folder that the layers' folders are in.
+    var root = ""
     /// Folders by layer, from the ground up. A folder belongs to the layer of the longest path that it starts with.
     let layers: [(name: String, folders: [String])]
     /// Names that a file may use all the same.
-    let exceptions: [String: Set<String>]
+    var exceptions: [String: Set<String>] = [:]
+    /// Names of members that types of other modules have, too: which of them is meant a source does not tell.
+    var foreignMembers: Set<String> = []
+    /// Folders of one layer that use each other, as their types are mutual by nature.
+    var mutualFolders: [Set<String>] = []
+
+    var testDescription: String { root }
 
     /// The place of the layer that a file belongs to; nil for a file that no layer claims.
     func layer(of file: String) -> Int? {
@@ -59,7 +68,7 @@ struct LayerCheck {
             }
             // A member stands alone within its type.
             let members = content.usedMembers.union(content.used.filter { !content.ownValues.contains($0.name) })
-            for use in members {
+            for use in members where !foreignMembers.contains(use.name) {
                 guard let place = added[use.name]?.first, place.layer > own, allMembers[use.name]?.first?.layer == place.layer,
                     types[use.name] == nil,
                     names[place.file]?.extensionMembers.contains(where: { type, members in
@@ -70,6 +79,46 @@ struct LayerCheck {
             }
         }
         return result.sorted { ($0.file, $0.line, $0.name) < ($1.file, $1.line, $1.name) }
+    }
+
+    // MARK: Circles
+
+    /// The folder of the table that a file lies in, which is the longest path that it starts with.
+    func group(of file: String) -> String? {
+        layers.flatMap(\.folders).filter { file.hasPrefix($0 + "/") }.max { $0.count < $1.count }
+    }
+
+    /// The types and functions of other files that each file names, by file, without the listed exceptions. Where several files declare a name, it
+    /// is not known which is meant.
+    func uses(in sources: [String: String]) -> [String: Set<String>] {
+        let names = sources.mapValues(SourceNames.init(source:))
+        var places: [String: Set<String>] = [:]
+        for (file, content) in names {
+            for name in content.declared { places[name, default: []].insert(file) }
+        }
+        let members = names.values.reduce(into: Set<String>()) { $0.formUnion($1.declaredMembers) }
+        var uses: [String: Set<String>] = [:]
+        for (file, content) in names {
+            let others = content.used.union(content.usedMembers).map(\.name).filter { name in
+                !content.ownTypes.contains(name) && !members.contains(name) && exceptions[file]?.contains(name) != true
+            }
+            for name in others where places[name]?.count == 1 { uses[file, default: []].formUnion(places[name] ?? []) }
+            uses[file]?.remove(file)
+        }
+        return uses
+    }
+
+    /// Files that use each other, directly or by way of others; the largest circle first.
+    func circlesOfFiles(in sources: [String: String]) -> [Set<String>] { Circles(uses(in: sources)).found }
+
+    /// Folders of the table that use each other.
+    func circlesOfFolders(in sources: [String: String]) -> [Set<String>] {
+        var folders: [String: Set<String>] = [:]
+        for (file, others) in uses(in: sources) {
+            guard let own = group(of: file) else { continue }
+            folders[own, default: []].formUnion(others.compactMap(group(of:)).filter { $0 != own })
+        }
+        return Circles(folders).found
     }
 
     private typealias Place = (layer: Int, file: String)

@@ -1,10 +1,14 @@
-/// The layers of the engine, from the ground up: a file may use what its own layer and those above it in this list declare.
+/// The layers of each module, from the ground up: a file may use what its own layer and those above it in this list declare.
 ///
-/// CONTRIBUTING.md shows the table; `make test` checks it against the sources.
+/// A layer's folders are groups: types that are mutual by nature share a folder, or lie in folders of one. Between groups of one layer there is no
+/// circle either.
+///
+/// CONTRIBUTING.md and Design.md show them; `make test` checks them against the sources.
 enum LayerTable {
-    static let root = "Sources/CoreData"
+    static let modules = [engine, predicates, model, safe, tool]
 
     static let engine = LayerCheck(
+        root: "Sources/CoreData",
         layers: [
             ("runtime", ["Runtime", "Collections", "Undo"]),
             ("errors and constants", ["Constants", "Errors"]),
@@ -12,7 +16,7 @@ enum LayerTable {
             ("rows", ["Stores/Snapshots"]),
             ("SQL", ["Stores/SQL"]),
             ("migration plans", ["Migration"]),
-            ("stores", ["Stores"]),
+            ("stores", ["Stores", "Stores/InMemory", "Stores/SQLite", "Stores/PostgreSQL"]),
             ("objects", ["Objects"]),
             ("coordinator", ["Coordinator"]),
             ("contexts", ["Context"]),
@@ -34,5 +38,72 @@ enum LayerTable {
             "Stores/NSPersistentStore.swift": ["NSPersistentStoreCoordinator"],
             "Stores/SQLite/SQLiteStore.swift": ["NSPersistentStoreCoordinator"],
             "Stores/PostgreSQL/PostgreSQLStore.swift": ["NSPersistentStoreCoordinator"],
+        ])
+
+    static let predicates = LayerCheck(
+        root: "Sources/Predicates",
+        layers: [
+            ("limits", ["Limits"]),
+            ("strings", ["Strings"]),
+            ("values", ["Values"]),
+            ("key-value coding", ["KeyValueCoding"]),
+            ("expressions", ["Expression"]),
+            ("predicates", ["Predicate"]),
+            ("formats", ["Format"]),
+            ("sorting", ["Sorting"]),
+            ("collections", ["Collections"]),
+            ("translation", ["Translation"]),
+        ],
+        exceptions: [
+            // Operators and options are types within `NSComparisonPredicate`.
+            "Strings/StringComparison.swift": ["NSComparisonPredicate"],
+            "Strings/StringMatcher.swift": ["NSComparisonPredicate"],
+            "Values/ComparableValue+Comparison.swift": ["NSComparisonPredicate"],
+            // `NSExpression` has predicates as parts: of subqueries and conditions.
+            "Expression/ExpressionBody.swift": ["NSPredicate"],
+            "Expression/NSExpression+Parts.swift": ["NSPredicate"],
+            // `init(coder:)` reads the format; it is a member that programs override, so it stands in the body of the class.
+            "Expression/NSExpression.swift": ["NSPredicate", "parse"],
+            "Predicate/NSPredicate.swift": ["parse"],
+            "Predicate/NSCompoundPredicate.swift": ["parse"],
+        ],
+        foreignMembers: ["filter", "base"])
+
+    static let model = LayerCheck(
+        root: "Sources/OpenCoreDataModel",
+        layers: [
+            ("runtime", ["Runtime"]),
+            ("errors", ["Errors"]),
+            ("descriptions", ["Descriptions"]),
+            ("XML", ["XML"]),
+            ("archives", ["Archive"]),
+            ("files", ["Files"]),
+        ],
+        exceptions: [
+            // `init(coder:)` is a member that programs override, so it stands in the body of the class.
+            "Descriptions/NSManagedObjectModel.swift": ["ModelArchiveReader", "codingKey"]
+        ])
+
+    static let safe = LayerCheck(
+        root: "Sources/SafeCoreData",
+        layers: [
+            ("entities", ["Entity", "Snapshots"]),
+            ("views", ["ReadOnly"]),
+            ("queries", ["Queries"]),
+            ("stack", ["DataStack"]),
+            ("batches", ["Batches"]),
+        ],
+        foreignMembers: ["fetch"],
+        // A class names its snapshot, and a snapshot its class.
+        mutualFolders: [["Entity", "Snapshots"]])
+
+    static let tool = LayerCheck(
+        root: "Sources/CoreDataToolKit",
+        layers: [
+            ("errors", ["Errors"]),
+            ("output", ["Output"]),
+            ("stores", ["Store"]),
+            ("work", ["Query", "Generation", "Porting"]),
+            ("commands", ["Commands"]),
         ])
 }

@@ -1,13 +1,12 @@
 import Foundation
 import Testing
 
-/// The engine's sources keep to the layers.
+/// The sources keep to the layers.
 @Suite struct LayerTests {
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent(LayerTable.root)
-
-    /// The sources by path within the folder of the engine.
-    private static func sources() throws -> [String: String] {
+    /// The sources of a module by path within its folder.
+    private static func sources(_ module: LayerCheck) throws -> [String: String] {
+        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let folder = package.appendingPathComponent(module.root)
         let enumerator = try #require(FileManager.default.enumerator(atPath: folder.path))
         var sources: [String: String] = [:]
         for case let path as String in enumerator where path.hasSuffix(".swift") {
@@ -16,27 +15,49 @@ import Testing
         return sources
     }
 
-    @Test func noFileUsesAHigherLayer() throws {
-        let violations = LayerTable.engine.violations(in: try Self.sources())
+    @Test(arguments: LayerTable.modules) func noFileUsesAHigherLayer(module: LayerCheck) throws {
+        let violations = module.violations(in: try Self.sources(module))
         #expect(violations.isEmpty, "\(violations.map(\.description).joined(separator: "\n"))")
     }
 
-    @Test func everyFileBelongsToALayer() throws {
-        let outside = try Self.sources().keys.filter { $0.contains("/") && LayerTable.engine.layer(of: $0) == nil }
+    @Test(arguments: LayerTable.modules) func everyFileBelongsToALayer(module: LayerCheck) throws {
+        let outside = try Self.sources(module).keys.filter { $0.contains("/") && module.layer(of: $0) == nil }
         #expect(outside.isEmpty, "\(outside.sorted())")
     }
 
-    @Test func exceptionsAreNeeded() throws {
-        let strict = LayerCheck(layers: LayerTable.engine.layers, exceptions: [:])
-        let found = Set(strict.violations(in: try Self.sources()).map { "\($0.file) \($0.name)" })
-        let listed = Set(LayerTable.engine.exceptions.flatMap { file, names in names.map { "\(file) \($0)" } })
+    @Test(arguments: LayerTable.modules) func exceptionsAreNeeded(module: LayerCheck) throws {
+        let strict = LayerCheck(layers: module.layers, foreignMembers: module.foreignMembers)
+        let found = Set(strict.violations(in: try Self.sources(module)).map { "\($0.file) \($0.name)" })
+        let listed = Set(module.exceptions.flatMap { file, names in names.map { "\(file) \($0)" } })
         #expect(found == listed)
+    }
+
+    @Test(arguments: LayerTable.modules) func noFolderUsesOneThatUsesIt(module: LayerCheck) throws {
+        let circles = module.circlesOfFolders(in: try Self.sources(module))
+        #expect(circles.map { $0.sorted() } == module.mutualFolders.map { $0.sorted() })
+    }
+
+    @Test(arguments: LayerTable.modules) func noThirtyFilesUseEachOther(module: LayerCheck) throws {
+        let circles = module.circlesOfFiles(in: try Self.sources(module))
+        #expect(circles.first?.count ?? 0 < 30, "\(circles.first?.sorted() ?? [])")
+    }
+
+    @Test func circlesAreFound() {
+        let check = LayerCheck(layers: [("all", ["One", "Two", "Three"])])
+        let sources = [
+            "One/A.swift": "struct A { var b: B }", "Two/B.swift": "struct B { var c: [C] }", "One/C.swift": "struct C { var a: A? }",
+            "Three/D.swift": "struct D { var a: A }",
+        ]
+        #expect(check.circlesOfFiles(in: sources) == [["One/A.swift", "Two/B.swift", "One/C.swift"]])
+        #expect(check.circlesOfFolders(in: sources) == [["One", "Two"]])
+        let without = LayerCheck(layers: check.layers, exceptions: ["One/C.swift": ["A"]])
+        #expect(without.circlesOfFiles(in: sources) == [])
     }
 
     // MARK: The check itself
 
     private static let check = LayerCheck(
-        layers: [("ground", ["Ground"]), ("middle", ["Middle", "Top/Middle"]), ("top", ["Top"])], exceptions: [:])
+        layers: [("ground", ["Ground"]), ("middle", ["Middle", "Top/Middle"]), ("top", ["Top"])])
 
     private static let top = """
         final class Roof {

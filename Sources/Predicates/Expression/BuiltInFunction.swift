@@ -111,10 +111,3 @@ struct InfixSign {
     /// The precedence of `**`, the one sign that groups from the right.
     static let power = 7
 }
-
-/// Which element `collection[...]` means when it is not a number.
-enum CollectionIndex: String {
-    case first = "FIRST"
-    case last = "LAST"
-    case size = "SIZE"
-}

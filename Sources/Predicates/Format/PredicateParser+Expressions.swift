@@ -173,12 +173,6 @@ extension PredicateParser {
         }
     }
 
-    /// The words that are never keys unless written with `#`.
-    static let reservedWords: Set<String> = [
-        "AND", "OR", "NOT", "IN", "ANY", "ALL", "SOME", "NONE", "LIKE", "MATCHES", "CONTAINS", "BEGINSWITH", "ENDSWITH",
-        "BETWEEN", "NULL", "NIL", "SELF", "TRUE", "YES", "FALSE", "NO", "ANYKEY", "TRUEPREDICATE", "FALSEPREDICATE",
-    ]
-
     private mutating func named(
         _ name: String, isEscaped: Bool, at offset: Int
     ) throws(PredicateFormatError) -> NSExpression {
@@ -192,7 +186,7 @@ extension PredicateParser {
         case "ANYKEY": return .expressionForAnyKey()
         default: break
         }
-        if PredicateParser.reservedWords.contains(word) {
+        if ReservedWords.all.contains(word) {
             throw error("\"\(name)\" is a reserved word here; write #\(name) for a key of that name", at: offset)
         }
         guard token.isSymbol("(") else { return NSExpression(forKeyPath: name) }

@@ -1,9 +1,5 @@
 import Foundation
 
-/// What lets `NSPredicate(format:)` give an instance of a subclass: an initializer in a protocol extension may assign
-/// `self`, one in a class may not.
-public protocol PredicateFormatInitializable {}
-
 extension PredicateFormatInitializable {
     /// Makes a predicate from a format string without arguments.
     ///

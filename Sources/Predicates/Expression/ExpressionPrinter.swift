@@ -35,7 +35,7 @@ enum ExpressionPrinter {
     /// Keys that read as keywords are written with `#`.
     private static func keyPath(_ path: String) -> String {
         guard let first = path.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).first,
-            PredicateParser.reservedWords.contains(first.uppercased())
+            ReservedWords.all.contains(first.uppercased())
         else { return path }
         return "#" + path
     }
