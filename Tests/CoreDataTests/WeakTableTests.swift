@@ -142,5 +142,13 @@ import Testing
         var names: Set<String> = []
         for case let property as NSPropertyDescription in NSFastEnumerationIterator(note) { names.insert(property.name) }
         #expect(names == ["text", "scan", "person"])
+        // Swift's own way.
+        var found: [String: [String]] = [:]
+        for entity in model {
+            for property in entity { found[entity.name ?? "", default: []].append(property.name) }
+        }
+        #expect(found.keys.sorted() == model.entities.compactMap(\.name).sorted())
+        for (name, properties) in found { #expect(properties == model.entitiesByName[name]?.properties.map(\.name)) }
+        #expect(model.contains { $0.name == "Note" } && note.first { $0.name == "scan" } is NSAttributeDescription)
     }
 }
