@@ -35,6 +35,8 @@ enum UnsupportedOptions {
             let isSet =
                 switch options[option] {
                 case nil: false
+                // The class of protection is a text.
+                case let protection as String where option == NSPersistentStoreFileProtectionKey: protection != "NSFileProtectionNone"
                 case is NSNumber, is Bool, is String: NSPersistentStore.flag(options, option)
                 default: true
                 }

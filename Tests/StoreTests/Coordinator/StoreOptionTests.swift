@@ -97,6 +97,35 @@ struct StoreOptionTests {
         #expect(coordinator.persistentStores.isEmpty)
     }
 
+    @Test(arguments: [
+        (NSPersistentStoreDeferredLightweightMigrationOptionKey, "never deferred"), (NSPersistentStoreFileProtectionKey, "not encrypted"),
+        (NSValidateXMLStoreOption, "no XML stores"), (NSBinaryStoreSecureDecodingClasses, "no binary stores"),
+        (NSBinaryStoreInsecureDecodingCompatibilityOption, "no binary stores"),
+    ])
+    func everyOptionWithoutEffectIsNamedWithItsReason(option: String, reason: String) async throws {
+        let values: [String: Any] = [
+            NSPersistentStoreFileProtectionKey: "NSFileProtectionComplete", NSBinaryStoreSecureDecodingClasses: Set([1]),
+        ]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model(["text"]))
+        let folder = try TemporaryFolder()
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("notes.sqlite"), options: [option: values[option] ?? true])
+        #expect(Warnings.all.contains { $0.contains(option) && $0.contains(reason) })
+    }
+
+    /// Types of stores that are named and not made.
+    @Test(arguments: [NSXMLStoreType, NSBinaryStoreType]) func aStoreOfATypeThatIsNotMadeIsRefused(type: String) throws {
+        let folder = try TemporaryFolder()
+        let url = folder.file("notes.store")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model(["text"]))
+        let error = try #require(
+            errorThrown { _ = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url) })
+        #expect(error.code == CocoaError.Code.persistentStoreInvalidType.rawValue)
+        #expect(error.localizedDescription.contains(type), "\(error.localizedDescription)")
+        #expect(coordinator.persistentStores.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+    }
+
     @Test func anOptionWithoutEffectIsNamedOnce() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let model = NSManagedObjectModel()
