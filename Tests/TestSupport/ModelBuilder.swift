@@ -101,17 +101,18 @@ public final class TestStack {
     private var folder: TemporaryFolder?
     private var contexts: [NSManagedObjectContext] = []
 
-    /// A stack on a new SQLite store that goes when the stack goes.
-    public convenience init(_ entities: [NSEntityDescription]) throws {
+    /// A stack on a new store, whose file goes when the stack goes.
+    public convenience init(_ entities: [NSEntityDescription], kind: StoreKind = .sqlite) throws {
         let folder = try TemporaryFolder()
-        try self.init(NSManagedObjectModel(entities), url: folder.file("store.sqlite"))
+        let file = folder.file("store.sqlite")
+        try self.init(NSManagedObjectModel(entities), url: kind.url(file) ?? file, kind: kind)
         self.folder = folder
     }
 
-    public init(_ model: NSManagedObjectModel, url: URL) throws {
+    public init(_ model: NSManagedObjectModel, url: URL, kind: StoreKind = .sqlite) throws {
         self.url = url
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        _ = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        _ = try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind == .inMemory ? nil : url)
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
     }

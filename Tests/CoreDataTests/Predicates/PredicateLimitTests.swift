@@ -108,12 +108,33 @@ import Testing
         #expect(try pages(library, NSCompoundPredicate(andPredicateWithSubpredicates: all)) == [1, 2, 3, 4, 5, 6])
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func aKeyPathOverMoreTablesThanSQLiteJoinsIsRefusedOrFollowed(kind: StoreKind) throws {
-        let library = try library(kind)
-        let path = Array(repeating: "author.books", count: 40).joined(separator: ".")
-        let error = errorThrown { _ = try pages(library, NSPredicate(format: path + ".@count.pages == 0 OR pages == 1")) }
-        if let error { #expect(error.code == CocoaError.coreData.rawValue) }
+    /// SQLite joins 64 tables, of which a fetch leaves three for what else it may need.
+    @Test(arguments: StoreKind.allCases, [60, 61, 80])
+    func aKeyPathOverMoreTablesThanSQLiteJoinsIsRefusedOrFollowed(kind: StoreKind, length: Int) throws {
+        let person = NSEntityDescription("Person", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        relate(person, "staff", toMany: true, person, inverse: "boss")
+        let stack = try TestStack([person], kind: kind)
+        var boss: NSManagedObject?
+        for number in 0...100 {
+            let object = NSManagedObject(entity: stack.entity("Person"), insertInto: stack.context)
+            object.setValue("\(number)", forKey: "name")
+            object.setValue(boss, forKey: "boss")
+            boss = object
+        }
+        try stack.context.save()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+        let path = Array(repeating: "boss", count: length).joined(separator: ".")
+        request.predicate = NSPredicate(format: path + ".name == '3'")
+        let context = stack.newContext()
+        if kind == .sqlite, length > 60 {
+            let error = errorThrown { _ = try context.fetch(request) }
+            #expect(error?.code == CocoaError.coreData.rawValue)
+            for part in ["boss.boss.boss", "at most 61 tables"] {
+                #expect(error?.localizedDescription.contains(part) == true, "\(String(describing: error))")
+            }
+        } else {
+            #expect(try context.fetch(request).map { $0.value(forKey: "name") as? String } == ["\(3 + length)"])
+        }
     }
 
     // MARK: Regular expressions
@@ -127,5 +148,28 @@ import Testing
             #expect(error?.localizedDescription.contains("takes too long") == true, "\(String(describing: error))")
         }
         #expect(try pages(library, NSPredicate(format: "title MATCHES 'a{33}!'")) == [3])
+    }
+
+    /// Rows none of which takes too long, and which together do.
+    @Test(.enabled(if: LongTests.areEnabled), arguments: [StoreKind.sqlite, .inMemory])
+    func regularExpressionsOfManyRowsThatTakeTooLongTogetherAreAnError(kind: StoreKind) throws {
+        /// Whether a fetch over so many books, whose titles have so many letters, has an answer.
+        func isAnswered(books: Int, letters: Int) throws -> Bool {
+            let library = try Library(kind)
+            for _ in 0..<books { library.context.book(String(repeating: "a", count: letters)) }
+            try library.context.save()
+            let error = errorThrown {
+                let found = try pages(library, NSPredicate(format: "title MATCHES '(a|aa)*b'"))
+                #expect(found == [])
+            }
+            guard let error else { return true }
+            #expect(error.localizedDescription.contains("takes too long"), "\(error)")
+            return false
+        }
+        // Every letter makes a match longer by six tenths.
+        var letters = 20
+        while try isAnswered(books: 1, letters: letters + 1) { letters += 1 }
+        #expect(try isAnswered(books: 8, letters: letters))
+        #expect(try !isAnswered(books: 40, letters: letters))
     }
 }

@@ -128,13 +128,13 @@ final class SQLGenerator {
             if index + 2 == path.count, ["self", "SELF", "objectID"].contains(path[index + 1]) {
                 return .column(alias: alias, column: column, slot: slot)
             }
-            guard scope.joinCount < dialect.limits.joins else {
+            walked += "." + name
+            guard scope.isJoined(walked) || scope.joinCount < dialect.limits.joins else {
                 throw refuse(
                     context.text.count > 300 ? "\(context.text.prefix(300))…" : context.text,
                     "\(dialect.storeName) joins at most \(dialect.limits.joins + 1) tables, which this many relationships in key paths go beyond"
                 )
             }
-            walked += "." + name
             (alias, entity) = scope.join(
                 path: walked, from: alias, column: column, to: destination, newAlias: newAlias)
             index += 1

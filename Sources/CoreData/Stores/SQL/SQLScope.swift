@@ -12,6 +12,9 @@ final class SQLScope {
     /// How many tables are joined.
     var joinCount: Int { joined.count }
 
+    /// Whether the table at the end of a path is joined already.
+    func isJoined(_ path: String) -> Bool { joined[path] != nil }
+
     /// ` LEFT OUTER JOIN …` for every joined table, in order.
     private(set) var joins = ""
 
