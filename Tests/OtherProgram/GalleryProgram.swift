@@ -6,17 +6,31 @@ import TestSupport
 enum GalleryProgram {
     private static func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
 
+    /// Kills the process while it works, after a number of turns of another thread.
+    private static func end(after turns: Int) {
+        Thread.detachNewThread {
+            let spent = Atomic<Int>(0)
+            while spent.wrappingAdd(1, ordering: .relaxed).newValue < turns {}
+            kill(getpid(), SIGKILL)
+        }
+    }
+
+    /// Migrates the store to a version of its model, unless the work for that takes longer than so many turns of another thread.
+    static func migrate(_ url: URL, to version: GalleryVersion?, killedAfter turns: Int) throws {
+        guard let version else { exit(2) }
+        end(after: turns)
+        tell {
+            let coordinator = try version.open(url)
+            say("migrated")
+            for store in coordinator.persistentStores { try coordinator.remove(store) }
+        }
+    }
+
     /// Saves and tells each save that is over, until another thread kills the process after a random amount of work.
     static func saveUntilKilled(_ url: URL, seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let turns = Int.random(in: 0..<30_000_000, using: &generator)
-        func endSoon() {
-            Thread.detachNewThread {
-                let spent = Atomic<Int>(0)
-                while spent.wrappingAdd(1, ordering: .relaxed).newValue < turns {}
-                kill(getpid(), SIGKILL)
-            }
-        }
+        func endSoon() { end(after: turns) }
         // Some are killed while they open the store, most while they save.
         let isKilledEarly = Int.random(in: 0..<5, using: &generator) == 0
         if isKilledEarly { endSoon() }

@@ -23,6 +23,8 @@ import TestSupport
 // With a gallery's store:
 //
 //     OtherProgram gallery killed STORE SEED        saves and prints each save, until it kills itself
+//     OtherProgram gallery migrated STORE VERSION WORK
+//                                                   opens the store with a version of its model, and kills itself after so much work
 //     OtherProgram gallery reads STORE              looks at all photos until its standard input ends
 //     OtherProgram gallery saves STORE SEED COUNT   saves so many times
 //     OtherProgram gallery small STORE BYTES        opens and saves while files may not grow beyond a size, then without that limit
@@ -64,6 +66,7 @@ case "gallery" where arguments.count >= 3:
     let numbers = arguments.dropFirst(3).compactMap { UInt64($0) }
     switch (arguments[1], numbers.count) {
     case ("killed", 1): try GalleryProgram.saveUntilKilled(url, seed: numbers[0])
+    case ("migrated", 2): try GalleryProgram.migrate(url, to: GalleryVersion(rawValue: Int(numbers[0])), killedAfter: Int(numbers[1]))
     case ("reads", 0): try GalleryProgram.read(url)
     case ("saves", 2): try GalleryProgram.save(url, seed: numbers[0], times: Int(numbers[1]))
     case ("small", 1): try GalleryProgram.withSmallFiles(url, bytes: UInt(numbers[0]))

@@ -36,6 +36,8 @@ public enum Gallery {
         return data
     }
 
+    private static func sketchName(_ name: String) -> String { "sketch of " + name }
+
     public static func open(
         _ url: URL, model: NSManagedObjectModel = model(), options: [AnyHashable: Any] = [:]
     ) throws -> NSPersistentStoreCoordinator {
@@ -76,6 +78,9 @@ public enum Gallery {
         let number = (person.value(forKey: "number") as? Int64 ?? 0) + 1
         person.setValue(number, forKey: "number")
         person.setValue(photo(name, number), forKey: "photo")
+        if person.entity.attributesByName["sketch"] != nil {
+            person.setValue(Bool.random(using: &generator) ? photo(sketchName(name), number) : nil, forKey: "sketch")
+        }
         if Bool.random(using: &generator) {
             let albums = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Album"))
             person.setValue(albums.randomElement(using: &generator), forKey: "album")
@@ -112,7 +117,10 @@ public enum Gallery {
             }
         }
         for person in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")) {
-            check(person, person.value(forKey: "name") as? String ?? "", person.value(forKey: "number") as? Int64 ?? 0, "photo")
+            let (name, number) = (person.value(forKey: "name") as? String ?? "", person.value(forKey: "number") as? Int64 ?? 0)
+            check(person, name, number, "photo")
+            guard person.entity.attributesByName["sketch"] != nil, person.value(forKey: "sketch") != nil else { continue }
+            check(person, sketchName(name), number, "sketch")
         }
         for album in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Album")) {
             check(album, album.value(forKey: "title") as? String ?? "", 1, "cover")
@@ -126,14 +134,14 @@ public enum Gallery {
 
     /// Opens and closes the store as a program would, and tells what is wrong with it then: with its values by the engine, with its
     /// tables and files by the sqlite3 library and the folder.
-    public static func problems(_ url: URL) throws -> [String] {
-        let coordinator = try open(url, options: [HistoryTracking.continuingOption: true])
+    public static func problems(_ url: URL, model: NSManagedObjectModel = model()) throws -> [String] {
+        let coordinator = try open(url, model: model, options: [HistoryTracking.continuingOption: true])
         var problems = try wrongPhotos(coordinator.newContext())
         for store in coordinator.persistentStores { try coordinator.remove(store) }
         let file = SQLiteFile(url)
         if let answer = file.value("PRAGMA integrity_check"), answer != "ok" { problems.append(answer) }
         if file.value("SELECT count(*) FROM ZPERSON") != String(names.count) { problems.append("not all persons") }
-        let named = Set(Self.filesNamed(file))
+        let named = Set(filesNamed(file, model))
         let found = Set(try files(of: url))
         problems += named.subtracting(found).sorted().map { "file \($0) is missing" }
         problems += found.subtracting(named).sorted().map { "file \($0) is left over" }
@@ -141,11 +149,14 @@ public enum Gallery {
     }
 
     /// The external files that rows name.
-    public static func filesNamed(_ file: SQLiteFile) -> [String] {
-        [("ZPERSON", "ZPHOTO"), ("ZALBUM", "ZCOVER"), ("ZNOTE", "ZSCAN")].flatMap { table, column in
-            file.column(
-                "SELECT CAST(substr(\(column), 2, 36) AS TEXT) FROM \(table) WHERE substr(\(column), 1, 1) = X'02'"
-            ).compactMap { $0 }
+    public static func filesNamed(_ file: SQLiteFile, _ model: NSManagedObjectModel = model()) -> [String] {
+        model.entities.flatMap { entity in
+            entity.attributesByName.values.filter(\.allowsExternalBinaryDataStorage).flatMap { attribute in
+                let (table, column) = ("Z" + (entity.name ?? "").uppercased(), "Z" + attribute.name.uppercased())
+                return file.column(
+                    "SELECT CAST(substr(\(column), 2, 36) AS TEXT) FROM \(table) WHERE substr(\(column), 1, 1) = X'02'"
+                ).compactMap { $0 }
+            }
         }
     }
 
