@@ -7,84 +7,6 @@ import Testing
 
 /// Models in the forms in which Apple's framework archives them, made by hand.
 @Suite struct CachedModelFormTests {
-    /// A model with a root entity `Note` (title, owner), its subentity `Memo` (urgent) and `Owner` (notes), in which `Memo` lists what it
-    /// inherits as stand-ins.
-    private func modelArchive(
-        propertyClass: String = "NSAttributeDescription", indexes: (inout KeyedArchiveBuilder) -> [ListPart] = { _ in [] }
-    ) -> Data {
-        var builder = KeyedArchiveBuilder()
-        // Objects refer to each other in circles: places first, contents later.
-        func place() -> ListPart { builder.add(.null) }
-        let (note, memo, owner) = (place(), place(), place())
-        let (title, noteOwner, notes, urgent) = (place(), place(), place(), place())
-        func fill(_ place: ListPart, _ className: String, _ entries: [String: ListPart]) {
-            guard case .uid(let number) = place, case .uid(let made) = builder.object(className, entries) else { return }
-            builder.objects[number] = builder.objects[made]
-        }
-        func text(_ text: String) -> ListPart { builder.add(.text(text)) }
-        func standIn(_ property: ListPart) -> ListPart {
-            builder.object(
-                "_NSPropertyDescriptionProxy",
-                ["NSUnderlyingProperty": property, "NSEntityDescription": memo, "NSReferenceID": .int(3)])
-        }
-        fill(
-            title, propertyClass,
-            ["NSPropertyName": text("title"), "NSAttributeType": .int(700), "NSIsOptional": .bool(true), "NSEntity": note])
-        fill(urgent, "NSAttributeDescription", ["NSPropertyName": text("urgent"), "NSAttributeType": .int(800), "NSEntity": memo])
-        // The inverse of Owner.notes is given as a stand-in of a stand-in.
-        let inverse = standIn(standIn(noteOwner))
-        fill(
-            noteOwner, "NSRelationshipDescription",
-            [
-                "NSPropertyName": text("owner"), "NSDestinationEntity": owner, "NSInverseRelationship": notes, "NSMaxCount": .int(1),
-                "NSDeleteRule": .int(1), "NSIsOptional": .bool(true),
-            ])
-        fill(
-            notes, "NSRelationshipDescription",
-            [
-                "NSPropertyName": text("notes"), "NSDestinationEntity": note, "NSInverseRelationship": inverse, "NSMaxCount": .int(0),
-                "NSDeleteRule": .int(1), "NSIsOptional": .bool(true),
-            ])
-        let listed = indexes(&builder)
-        let found = builder.array(listed, "NSMutableArray")
-        fill(
-            note, "NSEntityDescription",
-            [
-                "NSEntityName": text("Note"), "NSClassNameForEntity": text("NSManagedObject"), "NSFetchIndexDescriptions": found,
-                "NSProperties": builder.dictionary([("title", title), ("owner", noteOwner)]), "NSNewKeyOfAnotherYear": .int(5),
-                "NSSubentities": builder.dictionary([("Memo", memo)]),
-            ])
-        fill(
-            memo, "NSEntityDescription",
-            [
-                "NSEntityName": text("Memo"), "NSClassNameForEntity": text("NSManagedObject"), "NSSuperentity": note,
-                "NSUniqueTuples": builder.array([builder.array([standIn(title)])]),
-                "NSProperties": builder.dictionary([("title", standIn(title)), ("owner", standIn(noteOwner)), ("urgent", urgent)]),
-            ])
-        fill(
-            owner, "NSEntityDescription",
-            [
-                "NSEntityName": text("Owner"), "NSClassNameForEntity": text("NSManagedObject"),
-                "NSProperties": builder.dictionary([("notes", notes)]),
-            ])
-        let entities = builder.dictionary([("Memo", memo), ("Note", note), ("Owner", owner)])
-        let root = builder.object("NSManagedObjectModel", ["NSEntities": entities])
-        return builder.data(root: root)
-    }
-
-    private func index(_ builder: inout KeyedArchiveBuilder, _ name: String, _ properties: [String], rTree: [Bool] = []) -> ListPart {
-        let elements = properties.enumerated().map { place, property in
-            builder.object(
-                "NSFetchIndexElementDescription",
-                [
-                    "NSPropertyName": builder.add(.text(property)), "NSAscending": .bool(true),
-                    "NSFetchIndexElementType": .int(place < rTree.count && rTree[place] ? 1 : 0),
-                ])
-        }
-        return builder.object(
-            "NSFetchIndexDescription", ["NSIndexName": builder.add(.text(name)), "NSIndexElements": builder.array(elements)])
-    }
-
     /// A store with rows whose own model is of an archive; the last rows read of it.
     private func titles(inStoreWith archive: Data) throws -> [String] {
         let folder = try TemporaryFolder()
@@ -112,7 +34,7 @@ import Testing
     // MARK: Stand-ins for inherited properties
 
     @Test func standInsAreTheInheritedProperties() throws {
-        let model = try ModelArchiveReader.model(from: modelArchive())
+        let model = try ModelArchiveReader.model(from: StandInModel.archive())
         let (note, memo) = (try #require(model.entitiesByName["Note"]), try #require(model.entitiesByName["Memo"]))
         #expect(memo.ownProperties.map(\.name) == ["urgent"])
         #expect(memo.propertiesByName["title"] === note.propertiesByName["title"])
@@ -124,7 +46,7 @@ import Testing
     }
 
     @Test func aStoreWhoseModelHasStandInsIsReadWithIt() throws {
-        #expect(try titles(inStoreWith: modelArchive()) == ["Buy milk"])
+        #expect(try titles(inStoreWith: StandInModel.archive()) == ["Buy milk"])
     }
 
     @Test func aStandInForNothingInheritedIsTheEntitysOwnProperty() throws {
@@ -155,9 +77,9 @@ import Testing
     // MARK: Indexes
 
     @Test func anIndexThatIsListedTwiceIsThereOnce() throws {
-        let archive = modelArchive { builder in
-            let byTitle = index(&builder, "byTitle", ["title"])
-            return [byTitle, index(&builder, "byTitle", ["title"]), byTitle]
+        let archive = StandInModel.archive { builder in
+            let byTitle = StandInModel.index(&builder, "byTitle", ["title"])
+            return [byTitle, StandInModel.index(&builder, "byTitle", ["title"]), byTitle]
         }
         let model = try ModelArchiveReader.model(from: archive)
         #expect(model.entitiesByName["Note"]?.indexes.map(\.name) == ["byTitle"])
@@ -166,10 +88,11 @@ import Testing
     }
 
     @Test func indexesThatCannotBeMadeArePassedOver() throws {
-        let archive = modelArchive { builder in
+        let archive = StandInModel.archive { builder in
             [
-                index(&builder, "none", []), index(&builder, "gone", ["title", "gone"]), index(&builder, "good", ["title"]),
-                index(&builder, "mixed", ["title", "title"], rTree: [true, false]),
+                StandInModel.index(&builder, "none", []), StandInModel.index(&builder, "gone", ["title", "gone"]),
+                StandInModel.index(&builder, "good", ["title"]),
+                StandInModel.index(&builder, "mixed", ["title", "title"], rTree: [true, false]),
             ]
         }
         #expect(try ModelArchiveReader.model(from: archive).entitiesByName["Note"]?.indexes.map(\.name) == ["good"])
@@ -179,7 +102,7 @@ import Testing
     // MARK: What is not known
 
     @Test func anUnknownClassOfPropertyIsNamed() throws {
-        let archive = modelArchive(propertyClass: "NSHologramDescription")
+        let archive = StandInModel.archive(propertyClass: "NSHologramDescription")
         let error = #expect(throws: ModelReadingError.self) { try ModelArchiveReader.model(from: archive) }
         #expect(error?.description.contains("'Note.title'") == true)
         #expect(error?.description.contains("'NSHologramDescription'") == true)
@@ -191,7 +114,8 @@ import Testing
         let model = NSManagedObjectModel([NSEntityDescription("A", class: "NSManagedObject", [.init("x", .stringAttributeType)])])
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.remove(try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url))
-        let cache = try RawDeflate.deflate(modelArchive(propertyClass: "NSHologramDescription")).map { String(format: "%02x", $0) }.joined()
+        let cache = try RawDeflate.deflate(StandInModel.archive(propertyClass: "NSHologramDescription")).map { String(format: "%02x", $0) }
+            .joined()
         #expect(SQLiteFile(url).execute("UPDATE Z_MODELCACHE SET Z_CONTENT = x'\(cache)'"))
         let error = try #require(errorThrown { _ = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url) })
         #expect(error.localizedDescription.contains("'NSHologramDescription'"))

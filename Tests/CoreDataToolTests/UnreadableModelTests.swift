@@ -22,10 +22,7 @@ import Testing
                 ["NSEntityName": builder.add(.text("Product")), "NSProperties": builder.dictionary([("name", property)])])
             return builder.object("NSManagedObjectModel", ["NSEntities": builder.dictionary([("Product", entity)])])
         }
-        // Raw DEFLATE of one stored block: a zero byte would begin one that is not the last.
-        let length = UInt16(archive.count)
-        var stored = Data([1, UInt8(length & 0xff), UInt8(length >> 8), UInt8(~length & 0xff), UInt8(~length >> 8)])
-        stored.append(archive)
+        let stored = StandInModel.storedBlock(archive)
         let (folder, path) = try store("UPDATE Z_MODELCACHE SET Z_CONTENT = x'\(stored.map { String(format: "%02x", $0) }.joined())'")
         let run = ToolRun(["info", path])
         #expect(run.status == 0)
