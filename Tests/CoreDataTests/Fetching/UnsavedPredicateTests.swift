@@ -131,13 +131,15 @@ import Testing
     }
 
     @Test func aProgramThatReadsAPropertyOfASubentityIsStopped() async {
-        await #expect(processExitsWith: .failure) {
+        let one = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let library = try Library(.inMemory)
             _ = library.context.book("A").value(forKey: "genre")
         }
-        await #expect(processExitsWith: .failure) {
+        #expect(Complaint(one?.standardErrorContent).lacks("Book has no property named \"genre\"") == [])
+        let many = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let library = try Library(.inMemory)
             _ = library.context.book("A", by: library.context.author("Ada")).value(forKeyPath: "author.books.genre")
         }
+        #expect(Complaint(many?.standardErrorContent).lacks("Book has no property named \"genre\"") == [])
     }
 }

@@ -111,4 +111,28 @@ private final class PlainListStore: NSAtomicStore, @unchecked Sendable {
             #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Employee")) == 1)
         }
     }
+
+    /// One class for two types, which it does not name.
+    @Test(arguments: ["First", "Second"]) func aClassNeedNotNameItsType(name: String) throws {
+        let type = NSPersistentStore.StoreType(rawValue: "Nameless" + name)
+        NSPersistentStoreCoordinator.registerStoreClass(NamelessListStore.self, type: type)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
+        let store = try coordinator.addPersistentStore(type: type, at: URL(fileURLWithPath: "/plain/\(UUID().uuidString)"))
+        #expect(store is NamelessListStore)
+        #expect(store.type == type.rawValue)
+        #expect(store.metadata[NSStoreTypeKey] as? String == type.rawValue)
+        let context = SampleStacks.context(coordinator)
+        try context.performAndWait { () throws in
+            _ = try SampleStacks.insert("Employee", ["name": "Ann"], into: context)
+            try context.save()
+            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Employee")) == 1)
+        }
+    }
+}
+
+/// A store that overrides no more than it must.
+private final class NamelessListStore: NSAtomicStore, @unchecked Sendable {
+    // Sendable: no state of its own.
+    override func load() throws {}
+    override func save() throws {}
 }
