@@ -5,7 +5,7 @@ import Synchronization
 public let NSInsertedObjectsKey = "inserted"
 /// The key of updated objects.
 public let NSUpdatedObjectsKey = "updated"
-/// The token of the query generation that a save made, in the notifications after saves of contexts that are pinned to one.
+/// The token of the state of the stores after a save, in the notifications after saves of contexts that are pinned to one.
 public let NSManagedObjectContextQueryGenerationKey = "NSManagedObjectContextQueryGenerationKey"
 /// The key of deleted objects.
 public let NSDeletedObjectsKey = "deleted"
