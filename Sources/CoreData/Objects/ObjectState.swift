@@ -26,12 +26,6 @@ struct ObjectState {
     /// Primary key; 0 before one is reserved.
     fileprivate(set) var key: Int64 = 0
 
-    /// The state of an object outside of any context.
-    init(accessorTable: AccessorTable, flags: ObjectFlags) {
-        self.accessorTable = accessorTable
-        self.flags = flags
-    }
-
     @inline(__always)
     fileprivate mutating func hold(_ page: Unmanaged<RowPage>?) {
         let former = heldPage
@@ -54,17 +48,17 @@ extension NSManagedObject {
     /// Uses the accessors of the class that the object turned out to have.
     final func useAccessors(of objectClass: NSManagedObject.Type) {
         state.accessorTable = layout.objects.accessorTable(for: objectClass)
+        transitionEnded()
     }
 
     /// Becomes an object that only records which properties are read.
-    final func becomeProbe() { state.flags.insert(.probe) }
+    final func becomeProbe() { changeFlags { $0.insert(.probe) } }
 
     /// Becomes a new object of a context, at the end of the current event's changes.
     @inline(__always)
     final func beginInsertion(in registry: ObjectRegistry) {
         join(registry)
-        state.flags.insert([.inserted, .inEvent, .insertedInEvent, .changedInSave])
-        transitionEnded()
+        changeFlags { $0.insert([.inserted, .inEvent, .insertedInEvent, .changedInSave]) }
     }
 
     /// Belongs to a context from now on.
@@ -93,23 +87,24 @@ extension NSManagedObject {
     final func take(key: Int64, store: Int) {
         state.key = key
         state.storeNumber = Int16(truncatingIfNeeded: store)
+        transitionEnded()
     }
 
     /// What was saved to a parent context has reached a store, which has another key for it.
     final func takePermanentKey(_ key: Int64, store: Int) {
-        take(key: key, store: store)
+        state.key = key
         if let committedRow = state.committedRow {
             state.commit(committedRow)
             if state.row != nil { state.row = state.committedRow }
         }
-        transitionEnded()
+        take(key: key, store: store)
     }
 
     /// Has no place in a store any more, and takes another one at the next attempt to save.
     final func giveUpKey() { take(key: 0, store: -1) }
 
     /// Another object stands for the row: this one goes unregistered.
-    final func leavePlaceToTwin() { state.storeNumber = -1 }
+    final func leavePlaceToTwin() { take(key: state.key, store: -1) }
 }
 
 // MARK: - Faults and rows
@@ -136,8 +131,8 @@ extension NSManagedObject {
 
     /// Makes a new object a fault that has no row.
     final func becomeFault(in registry: ObjectRegistry) {
-        state.flags.insert(.fault)
         join(registry)
+        changeFlags { $0.insert(.fault) }
     }
 
     /// Turns back into a fault: drops values and relationships, changed ones too.
@@ -148,8 +143,7 @@ extension NSManagedObject {
         state.committedRow = nil
         dropValues()
         state.flags.remove([.inaccessible, .changedInSave])
-        state.flags.insert(.fault)
-        transitionEnded()
+        changeFlags { $0.insert(.fault) }
     }
 
     /// Gives a fault the row that it loads when it fires.
@@ -199,7 +193,7 @@ extension NSManagedObject {
     }
 
     /// Its store is gone: it reads as nil, and cannot be loaded any more.
-    final func becomeInvalid() { state.flags.insert(.invalid) }
+    final func becomeInvalid() { changeFlags { $0.insert(.invalid) } }
 
     /// Takes everything but its identity from an object, which reads as nil from now on.
     final func invalidate() {
@@ -223,9 +217,7 @@ extension NSManagedObject {
     final func adoptSavedRow(_ row: RowPointer) {
         state.commit(row)
         state.flags.remove([.inserted, .updated, .changedInSave])
-        let former = state.pendingReference
-        state.pendingReference = nil
-        former?.release()
+        releasePending()
         state.row = state.committedRow
         transitionEnded()
     }
@@ -270,6 +262,7 @@ extension NSManagedObject {
         if state.pendingReference != nil { return }
         state.pendingReference = .passRetained(
             PendingValues.make(slotCount: layout.storedCount, propertyCount: layout.slots.count))
+        transitionEnded()
     }
 
     final func makeExtras() -> ObjectExtras {
@@ -277,17 +270,21 @@ extension NSManagedObject {
         let hasModel = state.heldRegistry?._withUnsafeGuaranteedRef { $0.modelIdentity != nil } ?? false
         let made = ObjectExtras(keeping: hasModel ? nil : layout.model)
         state.extrasReference = .passRetained(made)
+        transitionEnded()
         return made
     }
 
     /// An unsaved value was set: reads must look at the pending values from now on.
     @inline(__always)
-    final func readThroughPending() { state.row = nil }
+    final func readThroughPending() {
+        state.row = nil
+        transitionEnded()
+    }
 
     /// Has each read tell the registry first, as checked objects do, until `endNotingReads`.
     final func beginNotingReads() {
-        state.flags.insert(.checked)
         state.row = nil
+        changeFlags { $0.insert(.checked) }
     }
 
     final func endNotingReads() {
@@ -299,102 +296,105 @@ extension NSManagedObject {
 
     /// Unsaved values are gone; the committed row is read again.
     final func dropPendingValues() {
-        let former = state.pendingReference
-        state.pendingReference = nil
-        former?.release()
+        releasePending()
         state.row = state.flags.contains(.fault) ? nil : state.committedRow
         transitionEnded()
     }
 
     /// Drops everything but the identity.
     private final func dropValues() {
+        releasePending()
+        extras?.dropValues()
+    }
+
+    @inline(__always)
+    private final func releasePending() {
         let former = state.pendingReference
         state.pendingReference = nil
         former?.release()
-        extras?.dropValues()
     }
 
     /// Runs a block whose changes of the object are not tracked.
     final func silently(_ body: () -> Void) {
-        state.flags.insert(.silent)
+        changeFlags { $0.insert(.silent) }
         body()
-        state.flags.remove(.silent)
+        changeFlags { $0.remove(.silent) }
     }
 }
 
 // MARK: - What the context knows
 
 extension NSManagedObject {
-    /// Joins the changes of the current event.
+    /// A transition of flags alone.
     @inline(__always)
-    final func joinEvent() { state.flags.insert(.inEvent) }
-
-    /// The changes of the event were processed.
-    @inline(__always)
-    final func leaveEvent() { state.flags.remove([.inEvent, .insertedInEvent]) }
-
-    /// Has changed since its last `willSave`.
-    @inline(__always)
-    final func markChangedInSave() { state.flags.insert(.changedInSave) }
-
-    /// `willSave` is called, or need not be.
-    @inline(__always)
-    final func unmarkChangedInSave() { state.flags.remove(.changedInSave) }
-
-    @inline(__always)
-    final func markUpdated() {
-        state.flags.insert(.updated)
+    private final func changeFlags(_ change: (inout ObjectFlags) -> Void) {
+        change(&state.flags)
         transitionEnded()
     }
 
-    final func unmarkUpdated() { state.flags.remove(.updated) }
+    /// Joins the changes of the current event.
+    @inline(__always)
+    final func joinEvent() { changeFlags { $0.insert(.inEvent) } }
+
+    /// The changes of the event were processed.
+    @inline(__always)
+    final func leaveEvent() { changeFlags { $0.remove([.inEvent, .insertedInEvent]) } }
+
+    /// Has changed since its last `willSave`.
+    @inline(__always)
+    final func markChangedInSave() { changeFlags { $0.insert(.changedInSave) } }
+
+    /// `willSave` is called, or need not be.
+    @inline(__always)
+    final func unmarkChangedInSave() { changeFlags { $0.remove(.changedInSave) } }
+
+    @inline(__always)
+    final func markUpdated() { changeFlags { $0.insert(.updated) } }
+
+    final func unmarkUpdated() { changeFlags { $0.remove(.updated) } }
 
     /// Is to be deleted by the next save. A new object leaves the context with it.
     final func markDeleted() {
         state.flags.insert(state.flags.contains(.inserted) ? [.deleted, .discarded, .changedInSave] : [.deleted, .changedInSave])
-        state.flags.remove(.updated)
-        transitionEnded()
+        changeFlags { $0.remove(.updated) }
     }
 
     /// Is to be deleted, but others did so already: nothing is left to propagate or to write.
     final func markDeletedElsewhere() {
         state.flags.remove(.updated)
-        state.flags.insert([.deleted, .propagated, .deletedElsewhere])
-        transitionEnded()
+        changeFlags { $0.insert([.deleted, .propagated, .deletedElsewhere]) }
     }
 
     /// The deletion is taken back.
-    final func unmarkDeleted() { state.flags.remove([.deleted, .propagated]) }
+    final func unmarkDeleted() { changeFlags { $0.remove([.deleted, .propagated]) } }
 
     /// The deletion is taken back, also one that came from elsewhere.
-    final func undelete() { state.flags.remove([.deleted, .propagated, .deletedElsewhere]) }
+    final func undelete() { changeFlags { $0.remove([.deleted, .propagated, .deletedElsewhere]) } }
 
     /// The delete rules of its relationships were applied, or need not be.
-    final func markPropagated() { state.flags.insert(.propagated) }
+    final func markPropagated() { changeFlags { $0.insert(.propagated) } }
 
     /// Has its delete rules applied again.
-    final func unmarkPropagated() { state.flags.remove(.propagated) }
+    final func unmarkPropagated() { changeFlags { $0.remove(.propagated) } }
 
     /// The row is gone, and so is the object, which leaves the context.
     final func endDeletion() {
         state.flags.remove([.updated, .deleted, .deletedElsewhere])
-        state.flags.insert(.deletionSaved)
-        transitionEnded()
+        changeFlags { $0.insert(.deletionSaved) }
     }
 
     /// A new object leaves its context without having been saved.
     final func discardInsertion() {
         state.flags.remove([.inserted, .updated])
-        state.flags.insert(.discarded)
-        transitionEnded()
+        changeFlags { $0.insert(.discarded) }
     }
 
     /// A new object that was deleted in the present event is as it was.
     final func takeBackDiscarding() {
         state.flags.remove([.deleted, .discarded, .propagated])
-        state.flags.insert([.inserted, .changedInSave])
+        changeFlags { $0.insert([.inserted, .changedInSave]) }
     }
 
     /// Neither changed nor deleted any more.
-    final func forgetChanges() { state.flags.remove([.updated, .deleted, .propagated, .changedInSave]) }
+    final func forgetChanges() { changeFlags { $0.remove([.updated, .deleted, .propagated, .changedInSave]) } }
 }
