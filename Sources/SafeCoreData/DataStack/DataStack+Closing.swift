@@ -26,7 +26,7 @@ extension DataStack {
     /// - Throws: why it could not be opened.
     nonisolated(nonsending) public func reopen() async throws {
         try await change {
-            if case .success? = self.situation.withLock({ $0.phase.answer }) { return }
+            if case .success? = self.guarded.withLock({ $0.current.answer }) { return }
             try self.open()
         }
     }
@@ -94,20 +94,20 @@ extension DataStack {
     ///
     /// - Throws: why it could not be opened.
     private func open() throws {
-        situation.withLock { situation in
+        guarded.withLock { guarded in
             // A store that is replaced is being opened since the former one was closed.
-            if case .opening = situation.phase { return }
-            situation.enter(.opening)
+            if case .opening = guarded.current { return }
+            guarded.enter(.opening)
         }
         openStore()
         _ = try openedStore()
     }
 
     /// Closes the store on the work queue.
-    private func closeStore(andEnter phase: Phase = .closed) throws {
-        let store = situation.withLock { situation -> OpenStore? in
-            defer { situation.enter(phase) }
-            guard case .open(let store) = situation.phase else { return nil }
+    private func closeStore(andEnter current: StoreState = .closed) throws {
+        let store = guarded.withLock { guarded -> OpenStore? in
+            defer { guarded.enter(current) }
+            guard case .open(let store) = guarded.current else { return nil }
             return store
         }
         guard let store else { return }

@@ -20,9 +20,9 @@ extension DataStack {
     /// - Throws: why the store could not be opened, ``DataStackError/closed``, what the block throws, or
     ///   ``DataStackError/changedWhileReading(_:)``.
     @MainActor public func read<Result>(_ body: @MainActor (ReadContext) throws -> Result) async throws -> Result {
-        let mustWait = situation.withLock { situation in
-            if case .open = situation.phase, situation.waitingReads == 0 { return false }
-            situation.waitingReads += 1
+        let mustWait = guarded.withLock { guarded in
+            if case .open = guarded.current, guarded.waitingReads == 0 { return false }
+            guarded.waitingReads += 1
             return true
         }
         if mustWait {
@@ -49,7 +49,7 @@ extension DataStack {
 
     /// Not isolated: the compiler leaves out the way back to the main actor where a wait ends with an error, and a closure
     /// that belongs to the main actor would then stop the program.
-    nonisolated private func endWaiting() { situation.withLock { $0.waitingReads -= 1 } }
+    nonisolated private func endWaiting() { guarded.withLock { $0.waitingReads -= 1 } }
 
     /// Reads at once, for code on the main actor that cannot wait.
     ///

@@ -25,7 +25,7 @@ extension DataStack {
     }
 
     /// What the stack is doing now.
-    public var state: State { situation.withLock { $0.phase.state } }
+    public var state: State { guarded.withLock { $0.current.state } }
 
     /// What the stack is doing now, followed by each change. The sequence ends after `closed`, also when the stack is closed already,
     /// when the stack is released, and when the iterating task is cancelled; after `reopen()` ask for another.
@@ -40,12 +40,12 @@ extension DataStack {
         let (stream, continuation) = AsyncStream.makeStream(of: State.self)
         let key = UUID()
         continuation.onTermination = { [weak self] _ in
-            _ = self?.situation.withLock { $0.observers.removeValue(forKey: key) }
+            _ = self?.guarded.withLock { $0.observers.removeValue(forKey: key) }
         }
-        situation.withLock { situation in
-            situation.observers[key] = continuation
-            continuation.yield(situation.phase.state)
-            situation.finishObserversIfClosed()
+        guarded.withLock { guarded in
+            guarded.observers[key] = continuation
+            continuation.yield(guarded.current.state)
+            guarded.finishObserversIfClosed()
         }
         return stream
     }
@@ -73,9 +73,9 @@ extension DataStack {
     ///
     /// - Parameter answer: called once, on a queue of the stack's own, with the error if there is one.
     public func whenOpen(_ answer: @escaping @Sendable (Result<Void, any Error>) -> Void) {
-        situation.withLock { situation in
-            guard let result = situation.phase.answer else {
-                situation.waiting.append(answer)
+        guarded.withLock { guarded in
+            guard let result = guarded.current.answer else {
+                guarded.waiting.append(answer)
                 return
             }
             // Under the lock, so that nobody who comes later is answered earlier.
@@ -85,23 +85,23 @@ extension DataStack {
 }
 
 /// What a stack's mutex guards.
-struct Situation {
-    private(set) var phase = Phase.opening
+struct GuardedState {
+    private(set) var current = StoreState.opening
     /// Those who wait for the store to open, in their order.
     var waiting: [@Sendable (Result<Void, any Error>) -> Void] = []
     /// Reads that wait for their turn on the main actor.
     var waitingReads = 0
     var observers: [UUID: AsyncStream<DataStack.State>.Continuation] = [:]
 
-    mutating func enter(_ phase: Phase) {
-        self.phase = phase
-        for observer in observers.values { observer.yield(phase.state) }
+    mutating func enter(_ current: StoreState) {
+        self.current = current
+        for observer in observers.values { observer.yield(current.state) }
         finishObserversIfClosed()
     }
 
     /// Ends the sequences of states of a closed stack: what comes after a reopening is another story.
     mutating func finishObserversIfClosed() {
-        guard case .closed = phase else { return }
+        guard case .closed = current else { return }
         for observer in observers.values {
             // It would be called here, where the mutex is held that it takes, and has nothing left to do.
             observer.onTermination = nil
@@ -112,7 +112,7 @@ struct Situation {
 
     /// Notes how far the migration of a store that is being opened has come.
     mutating func migrate(_ fractionCompleted: Double) {
-        switch phase {
+        switch current {
         case .opening: enter(.migrating(fractionCompleted: fractionCompleted))
         case .migrating(let before) where fractionCompleted > before:
             enter(.migrating(fractionCompleted: fractionCompleted))
@@ -121,7 +121,7 @@ struct Situation {
     }
 }
 
-enum Phase: Sendable {
+enum StoreState: Sendable {
     case opening
     case migrating(fractionCompleted: Double)
     case open(OpenStore)

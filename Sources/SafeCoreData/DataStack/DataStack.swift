@@ -33,8 +33,8 @@ public final class DataStack: Sendable {
     let work = DispatchQueue(label: "DataStack.work", qos: .userInitiated)
     /// Runs the answers to those who wait for the store, in their order.
     let answers = DispatchQueue(label: "DataStack.answers", qos: .userInitiated)
-    /// Guards the stack's situation.
-    let situation = Mutex(Situation())
+    /// Guards what the stack is doing.
+    let guarded = Mutex(GuardedState())
 
     /// A stack on a model that the program made or read.
     ///
@@ -81,12 +81,12 @@ public final class DataStack: Sendable {
     }
 
     deinit {
-        let (observers, phase) = situation.withLock { situation in
-            defer { situation.observers = [:] }
-            return (situation.observers, situation.phase)
+        let (observers, current) = guarded.withLock { guarded in
+            defer { guarded.observers = [:] }
+            return (guarded.observers, guarded.current)
         }
         for observer in observers.values { observer.finish() }
-        if case .open(let store) = phase { store.endResults() }
+        if case .open(let store) = current { store.endResults() }
     }
 
     // MARK: Opening
@@ -97,7 +97,7 @@ public final class DataStack: Sendable {
             let coordinator = try NSPersistentStoreCoordinator(validating: loadModel())
             let description = options.description(of: location)
             try description.makeDirectory()
-            description.migrationProgressHandler = { [weak self] fraction in self?.situation.withLock { $0.migrate(fraction) } }
+            description.migrationProgressHandler = { [weak self] fraction in self?.guarded.withLock { $0.migrate(fraction) } }
             var failure: (any Error)?
             coordinator.addPersistentStore(with: description) { failure = $1 }
             if let failure { throw failure }
@@ -107,13 +107,13 @@ public final class DataStack: Sendable {
         }
     }
 
-    /// Enters a phase in which nobody has to wait, and answers those who waited.
-    func settle(_ phase: Phase) {
-        guard let result = phase.answer else { return }
-        let waiting = situation.withLock { situation in
-            defer { situation.waiting = [] }
-            situation.enter(phase)
-            return situation.waiting
+    /// Enters a state in which nobody has to wait, and answers those who waited.
+    func settle(_ current: StoreState) {
+        guard let result = current.answer else { return }
+        let waiting = guarded.withLock { guarded in
+            defer { guarded.waiting = [] }
+            guarded.enter(current)
+            return guarded.waiting
         }
         for answer in waiting { answers.async { answer(result.map { _ in () }) } }
     }
@@ -122,7 +122,7 @@ public final class DataStack: Sendable {
     ///
     /// - Throws: why there is none.
     func openedStore() throws -> OpenStore {
-        guard let result = situation.withLock({ $0.phase.answer }) else { throw DataStackError.notOpenYet }
+        guard let result = guarded.withLock({ $0.current.answer }) else { throw DataStackError.notOpenYet }
         return try result.get()
     }
 }

@@ -16,7 +16,7 @@ import Synchronization
 ///
 /// A draft may be used from any actor. It ends when it has been applied or discarded, when nobody keeps it, and when the stack is closed.
 public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
-    // Sendable: constants, and a phase behind a mutex; the contexts are used on their queues, and the object on that of its context.
+    // Sendable: constants, and a state behind a mutex; the contexts are used on their queues, and the object on that of its context.
 
     private let stack: DataStack
     private let store: OpenStore
@@ -27,13 +27,13 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
     /// The edited object's ID. It stays the same when the object is new.
     public let objectID: NSManagedObjectID
 
-    private enum Phase {
+    private enum State {
         case editing
         case ended
     }
 
     /// Guards whether the draft goes on.
-    private let phase = Mutex(Phase.editing)
+    private let state = Mutex(State.editing)
 
     /// Runs on the stack's work queue.
     ///
@@ -140,9 +140,9 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
     /// draft.discard()                                         // the form was cancelled
     /// ```
     public func discard() {
-        let wasEditing = phase.withLock { phase in
-            defer { phase = .ended }
-            return phase == .editing
+        let wasEditing = state.withLock { state in
+            defer { state = .ended }
+            return state == .editing
         }
         guard wasEditing else { return }
         let (context, base) = (context, base)
@@ -176,7 +176,7 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
     }
 
     private func requireEditing() throws {
-        guard case .open(let open) = stack.situation.withLock({ $0.phase }), open === store else { throw DataStackError.closed }
-        if case .ended = phase.withLock({ $0 }) { throw DataStackError.draftEnded }
+        guard case .open(let open) = stack.guarded.withLock({ $0.current }), open === store else { throw DataStackError.closed }
+        if case .ended = state.withLock({ $0 }) { throw DataStackError.draftEnded }
     }
 }
