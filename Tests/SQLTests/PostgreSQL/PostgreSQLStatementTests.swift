@@ -5,6 +5,8 @@ import Testing
 
 /// What a second database needs is behind the dialect and the naming: the same requests in PostgreSQL's words, as the files in the folder
 /// `Expected` say them. No database runs them.
+///
+/// With `RECORD_STATEMENTS` set in the environment the files are written instead, to look at what a change makes of them.
 @Suite struct PostgreSQLStatementTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Expected")
@@ -15,13 +17,17 @@ import Testing
     }
 
     private static func expect(_ statements: [(title: String, sql: String)], in name: String) throws {
-        let expected = try expected(name)
         let lines = statements.flatMap { ["-- " + $0.title, $0.sql] }
+        if ProcessInfo.processInfo.environment["RECORD_STATEMENTS"] != nil {
+            let text = lines.joined(separator: "\n") + "\n"
+            try text.write(to: folder.appendingPathComponent(name + ".sql"), atomically: true, encoding: .utf8)
+        }
+        let expected = try expected(name)
         for (line, wanted) in zip(lines, expected) { #expect(line == wanted) }
         #expect(lines.count == expected.count)
     }
 
-    @Test(arguments: ["equality", "orders", "texts", "lists", "objects", "collections", "calculations"])
+    @Test(arguments: Question.all.map(\.name))
     func predicatesAreInItsWords(part: String) throws {
         let company = try PostgreSQLCompany()
         let questions = try #require(Question.all.first { $0.name == part }).questions
@@ -80,6 +86,83 @@ import Testing
         let company = try PostgreSQLCompany()
         let wanted = DictionaryFetch.all.filter { $0.title != "distinct, in another order" }
         try Self.expect(wanted.map { ($0.title, company.fetch("Employee", $0.fill)) }, in: "dictionaries")
+    }
+
+    // MARK: Related rows
+
+    @Test func relatedRowsAreJoinedInItsWords() throws {
+        let company = try PostgreSQLCompany()
+        var statements: [(String, String)] = []
+        for (entity, name) in RelatedPaths.all {
+            let owner = company.entity(entity)
+            let slot = company.slot(name, of: entity)
+            let destination = try company.mapping.destination(of: slot, of: owner.layout)
+            for form in [SQLKeys.Form.one, .list, .range] {
+                let select = SelectColumns(destination, includesSubentities: true, in: company.mapping)
+                let statement = try company.mapping.relatedRows(slot, of: owner, to: select, owners: form)
+                statements.append(("\(entity).\(name) of \(form)", statement.sql))
+            }
+        }
+        try Self.expect(statements, in: "relationships")
+    }
+
+    // MARK: Saves
+
+    /// What a save of single rows says, and what the store says that writes many rows with one statement.
+    @Test func savesAreInItsWords() throws {
+        let company = try PostgreSQLCompany()
+        let save = SaveStatements(mapping: company.mapping)
+        var statements: [(String, String)] = []
+        func add(_ title: String, _ sql: String) { statements.append((title, sql)) }
+        for name in ["Department", "Employee", "Manager", "Tag", "Task", "Project"] {
+            let entity = company.entity(name)
+            add("insert \(name)", save.insert(entity))
+            add("update \(name).name", save.update(entity) { $0 == company.slot("name", of: name).index })
+            add("update everything of \(name)", save.update(entity) { _ in true })
+            add("delete \(name)", save.delete(entity, checksVersion: false))
+            add("delete \(name) in a version", save.delete(entity, checksVersion: true))
+            add("version of \(name)", save.version(of: entity))
+            add("clear \(name).name", save.clear(["name"], of: entity))
+            add("owner of a unique name in \(name)", save.owner(of: ["name"], in: entity))
+            let plan = PostgreSQLWritePlan(entity, company.mapping, PostgreSQLCatalog(), isGiven: false)
+            add("copy \(name)", plan.copyStatement)
+            add("insert many of \(name)", plan.insertStatement)
+            let nothing = SlotMask(count: entity.layout.slots.count)
+            var names = nothing
+            names.insert(company.slot("name", of: name).index)
+            for (slots, title) in [(names, "names"), (nothing, "nothing but versions")] {
+                add("update \(title) of many of \(name)", plan.update(of: slots, checksVersions: true).sql)
+                add("update \(title) of many locked of \(name)", plan.update(of: slots, checksVersions: false).sql)
+            }
+        }
+        for (entity, name) in RelatedPaths.all {
+            let slot = company.slot(name, of: entity)
+            let owner = company.entity(entity)
+            switch owner.toMany[slot.index] {
+            case .join(let join, let isFirst)?:
+                add("insert a pair of \(entity).\(name)", save.insertPair(join, isFirst: isFirst))
+                add("delete a pair of \(entity).\(name)", save.deletePair(join, isFirst: isFirst))
+                add("delete the pairs of \(entity).\(name)", save.deletePairs(join, join.ownerColumn(isFirst: isFirst)))
+                if let positions = save.positions(join, isFirst: isFirst) { addPositions(positions, "\(entity).\(name)") }
+            case .inverse(let column, let destination, _)?:
+                if column.isHiddenKey {
+                    add("take a member of \(entity).\(name) away", save.releaseDestination(column, of: destination))
+                    add("take all members of \(entity).\(name) away", save.releaseDestinations(column, of: destination))
+                    add("give a member to \(entity).\(name)", save.giveDestination(column, of: destination, to: owner))
+                }
+                if let positions = save.positions(column, of: destination) { addPositions(positions, "\(entity).\(name)") }
+            case nil: break
+            }
+        }
+        func addPositions(_ positions: SaveStatements.Positions, _ title: String) {
+            add("positions of \(title) have no room", save.isFull(positions))
+            add("last position of \(title)", save.last(positions))
+            add("members of \(title)", save.members(positions))
+            add("members of \(title) in order", save.orderedMembers(positions))
+            add("position of a member of \(title)", save.setPosition(positions))
+            add("position of a row of \(title)", save.setPosition(positions, ofRowOf: 7))
+        }
+        try Self.expect(statements, in: "saves")
     }
 
     @Test func schemasHaveItsTypesAndTriggers() throws {

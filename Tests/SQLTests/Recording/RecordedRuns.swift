@@ -129,13 +129,7 @@ enum RecordedRuns {
     private static func relationships() throws -> String {
         let store = try RecordedStore(Company.model())
         store.recorder.clear()
-        let paths = [
-            ("Employee", "department"), ("Employee", "boss"), ("Employee", "reports"), ("Employee", "tasks"), ("Employee", "tags"),
-            ("Employee", "projects"), ("Project", "members"), ("Employee", "friends"), ("Employee", "favourites"),
-            ("Department", "employees"),
-            ("Tag", "employees"), ("Task", "owner"), ("Manager", "tags"),
-        ]
-        for (entity, name) in paths {
+        for (entity, name) in RelatedPaths.all {
             let (slot, layout) = (store.slot(name, of: entity), store.layout(entity))
             for keys in [[7], Array(1...9), [1, 30, 60]] as [[Int64]] {
                 store.recorder.note("\(entity).\(name) of \(keys)")
@@ -282,4 +276,13 @@ enum RecordedRuns {
 private func require<Value>(_ value: Value?) throws -> Value {
     guard let value else { throw CocoaError(.coreData) }
     return value
+}
+
+/// Relationships of each kind, from both sides.
+enum RelatedPaths {
+    static let all = [
+        ("Employee", "department"), ("Employee", "boss"), ("Employee", "reports"), ("Employee", "tasks"), ("Employee", "tags"),
+        ("Employee", "projects"), ("Project", "members"), ("Employee", "friends"), ("Employee", "favourites"),
+        ("Department", "employees"), ("Tag", "employees"), ("Task", "owner"), ("Manager", "tags"),
+    ]
 }
