@@ -42,6 +42,7 @@ test: setup-tests
 # The long tests take several times as long without optimization; with assertions they check what a debug build checks.
 # What is released has no assertions: that is tested too, without the long tests, and its PostgreSQL store on a newer server than the
 # system's where that can be had. The newer one knows neither ICU nor TLS; tests that need them say that they are skipped.
+# Under Thread Sanitizer trees of contexts are worked on for ten minutes, five on a file and five in memory.
 test-deep: export OPENCOREDATA_UNOPTIMIZED_TESTS = 1
 test-deep: setup-tests example
 	OPENCOREDATA_DEEP_TESTS=1 SWIFT=$(SWIFT) Scripts/run-tests.sh -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug \
@@ -52,7 +53,7 @@ test-deep: setup-tests example
 		OPENCOREDATA_POSTGRESQL=$$programs SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 \
 		$(SWIFT) test --skip-build --parallel -c release -Xswiftc -enable-testing --filter '^(PostgreSQLTests|SQLTests)\.'; \
 	else touch .build/without-newer-postgresql; fi
-	SWIFT=$(SWIFT) Scripts/thread-sanitizer.sh 300
+	SWIFT=$(SWIFT) Scripts/thread-sanitizer.sh 300 300
 	@if [ -e .build/without-newer-postgresql ]; then echo 'Skipped: the PostgreSQL store on a newer server, which could not be had.'; fi
 
 bench: setup-tests
