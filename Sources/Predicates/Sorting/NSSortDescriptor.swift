@@ -189,7 +189,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     }
 
     /// Apple's switch to trust a decoded descriptor. Descriptors of this module never call arbitrary code: nothing to do.
-    public func allowEvaluation() {}
+    open func allowEvaluation() {}
 
     // MARK: Equality, copying, coding
 

@@ -40,14 +40,17 @@ open class NSMergeConflict: NSObject {
     /// let conflict = NSMergeConflict(
     ///     source: item, newVersion: 0, oldVersion: 3, cachedSnapshot: nil, persistedSnapshot: nil)    // deleted by others
     /// ```
-    public convenience init(
+    public init(
         source sourceObject: NSManagedObject, newVersion: Int, oldVersion: Int, cachedSnapshot: [String: Any]?,
         persistedSnapshot: [String: Any]?
     ) {
-        self.init(
-            source: sourceObject, newVersion: newVersion, oldVersion: oldVersion,
-            objectSnapshot: Self.snapshot(of: sourceObject), cachedSnapshot: cachedSnapshot,
-            persistedSnapshot: persistedSnapshot)
+        self.sourceObject = sourceObject
+        objectSnapshot = Self.snapshot(of: sourceObject)
+        self.cachedSnapshot = cachedSnapshot
+        self.persistedSnapshot = persistedSnapshot
+        newVersionNumber = newVersion
+        oldVersionNumber = oldVersion
+        super.init()
     }
 
     init(
