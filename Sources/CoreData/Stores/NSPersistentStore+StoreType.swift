@@ -19,9 +19,9 @@ extension NSPersistentStore {
         public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
         /// Nothing on disk; the data lives as long as the store.
         public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
-        /// One binary file, read and written as a whole.
+        /// One binary file. There are no such stores here: adding one throws 134000.
         public static let binary = StoreType(rawValue: NSBinaryStoreType)
-        /// One XML file, read and written as a whole.
+        /// One XML file. There are no such stores here: adding one throws 134000.
         public static let xml = StoreType(rawValue: NSXMLStoreType)
     }
 }

@@ -96,7 +96,8 @@ open class UndoManager: NSObject {
         }
     }
 
-    /// The modes of the run loop in which a Mac closes the groups of events. Here the main queue closes them, in all modes.
+    /// The modes of the run loop in which a Mac closes the groups of events. Without effect here: the main queue closes them at its
+    /// next turn, whatever the modes.
     open var runLoopModes: [RunLoop.Mode] = [.default]
 
     // MARK: Registration

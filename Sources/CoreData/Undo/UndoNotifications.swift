@@ -41,5 +41,5 @@ extension NSNotification.Name {
 /// Source: <https://developer.apple.com/documentation/foundation/nsundomanagergroupisdiscardablekey>
 public let NSUndoManagerGroupIsDiscardableKey = "NSUndoManagerGroupIsDiscardableKey"
 
-/// The order in which a run loop on a Mac closes groups. Nothing here uses it.
+/// The order in which a run loop on a Mac closes groups. Without effect here: the main queue closes them.
 public let NSUndoCloseGroupingRunLoopOrdering = 350_000
