@@ -40,7 +40,7 @@ public final class Library {
     /// The file, which only a store of SQLite has.
     public let url: URL
 
-    public init(_ kind: StoreKind = .sqlite, uniqueNames: Bool = false, options: [AnyHashable: Any]? = nil) throws {
+    public init(_ kind: StoreKind = .current, uniqueNames: Bool = false, options: [AnyHashable: Any]? = nil) throws {
         self.kind = kind
         self.uniqueNames = uniqueNames
         folder = try TemporaryFolder()

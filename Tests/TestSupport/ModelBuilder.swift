@@ -96,26 +96,34 @@ extension NSManagedObjectModel {
 public final class TestStack {
     public let coordinator: NSPersistentStoreCoordinator
     public let context: NSManagedObjectContext
+    public let kind: StoreKind
     /// Where the store is.
     public let url: URL
+    /// Where it would be if it were one of SQLite.
+    private let place: URL
     private var folder: TemporaryFolder?
     private var contexts: [NSManagedObjectContext] = []
 
     /// A stack on a new store, whose file goes when the stack goes.
-    public convenience init(_ entities: [NSEntityDescription], kind: StoreKind = .sqlite) throws {
+    public convenience init(_ entities: [NSEntityDescription], kind: StoreKind = .current) throws {
         let folder = try TemporaryFolder()
-        let file = folder.file("store.sqlite")
-        try self.init(NSManagedObjectModel(entities), url: kind.url(file) ?? file, kind: kind)
+        try self.init(NSManagedObjectModel(entities), url: folder.file("store.sqlite"), kind: kind)
         self.folder = folder
     }
 
-    public init(_ model: NSManagedObjectModel, url: URL, kind: StoreKind = .sqlite) throws {
-        self.url = url
+    /// - Parameter url: where the store is if it is one of SQLite.
+    public init(_ model: NSManagedObjectModel, url place: URL, kind: StoreKind = .sqlite) throws {
+        self.kind = kind
+        self.place = place
+        url = kind.url(place) ?? place
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        _ = try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind == .inMemory ? nil : url)
+        _ = try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(place))
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
     }
+
+    /// The store as its database sees it; nil for a store in memory, which no second path leads to.
+    public var tables: StoreTables? { kind == .inMemory ? nil : StoreTables(kind, place) }
 
     /// The entity of a name.
     public func entity(_ name: String) -> NSEntityDescription { coordinator.managedObjectModel.entitiesByName[name]! }

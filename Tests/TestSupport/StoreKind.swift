@@ -13,6 +13,9 @@ public enum StoreKind: String, CaseIterable, Sendable {
     /// Those whose rows outlast their coordinators.
     public static let persistent = allCases.filter { $0 != .inMemory }
 
+    /// The kind of stores that stacks and libraries make which are not told another: that of the run of a test that runs on every kind.
+    @TaskLocal public static var current = StoreKind.sqlite
+
     public var type: String {
         switch self {
         case .sqlite: NSSQLiteStoreType

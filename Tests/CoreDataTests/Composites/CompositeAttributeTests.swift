@@ -7,7 +7,7 @@ final class CompositeItem: NSManagedObject {
     @Managed var size: [String: Any]?
 }
 
-@Suite struct CompositeAttributeTests {
+@Suite(.everyStore) struct CompositeAttributeTests {
     let stack: TestStack
 
     init() throws {

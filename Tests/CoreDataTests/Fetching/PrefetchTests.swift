@@ -21,7 +21,7 @@ final class PrefetchLabel: NSManagedObject {
 }
 
 /// Prefetching of to-many relationships, whose owners have keys with and without gaps.
-@Suite struct PrefetchTests {
+@Suite(.everyStore) struct PrefetchTests {
     /// Which of 64 owners remain.
     enum Owners: CaseIterable {
         case all

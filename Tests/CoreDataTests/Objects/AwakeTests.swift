@@ -27,7 +27,7 @@ final class AwakeKeeper: NSManagedObject {
     @Managed var animals: Set<AwakeAnimal>
 }
 
-@Suite struct AwakeTests {
+@Suite(.everyStore) struct AwakeTests {
     let stack: TestStack
 
     init() throws {
