@@ -5,7 +5,8 @@ import Synchronization
 public let NSInsertedObjectsKey = "inserted"
 /// The key of updated objects.
 public let NSUpdatedObjectsKey = "updated"
-/// The token of the state of the stores after a save, in the notifications after saves of contexts that are pinned to one.
+/// The token that a pinned context has after its save, in the notifications of the save. It stands for the state of the stores that is current
+/// when a context reads with it first, which has what was saved.
 public let NSManagedObjectContextQueryGenerationKey = "NSManagedObjectContextQueryGenerationKey"
 /// The key of deleted objects.
 public let NSDeletedObjectsKey = "deleted"

@@ -19,10 +19,9 @@ extension NSManagedObjectContext {
     /// ```
     ///
     /// Fetches and faults then read what was there when one of the contexts with this generation first read after it was pinned,
-    /// whatever others save; a store that was added later has no objects. A save lets the context go on to the state that is current after it,
-    /// whose token is in the notification of the save; `mergeChanges`, automatic merging and `reset()` to the state that is current when it reads
-    /// next; batch requests do not. Objects that are loaded stay as they are. What is saved meets the rows of today: where others have changed
-    /// them, the save has a conflict.
+    /// whatever others save; a store that was added later has no objects. Saving, `mergeChanges`, automatic merging and `reset()` let the
+    /// context go on to the state that is current when it reads next; batch requests do not. Objects that are loaded stay as they are.
+    /// What is saved meets the rows of today: where others have changed them, the save has a conflict.
     ///
     /// Stores that are not SQLite files with a write-ahead log cannot keep a state, and are read as they are. A pinned state costs a
     /// connection to each file, whose log grows while it lasts: let it go with the context or by unpinning.
@@ -66,10 +65,7 @@ extension NSManagedObjectContext {
         generation = nil
         do {
             let result = try write()
-            // The token that is posted with the save stands for the state that the save made, whoever reads it.
-            let saved = QueryGeneration(of: persistentStoreCoordinator)
-            saved.pin()
-            generation = saved
+            generation = QueryGeneration(of: persistentStoreCoordinator)
             return result
         } catch {
             generation = former

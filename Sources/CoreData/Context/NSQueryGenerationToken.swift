@@ -55,21 +55,12 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
     }
 }
 
-/// The rows of a coordinator's stores as they were when one of the contexts that are pinned to them read first, or after the save that made
-/// the state.
+/// The rows of a coordinator's stores as they were when one of the contexts that are pinned to them read first.
 final class QueryGeneration: Sendable {
     private struct State {
         weak var coordinator: NSPersistentStoreCoordinator?
         /// For each store that was there its rows; nil for one that cannot keep them. Nil before the first read.
         var rows: [ObjectIdentifier: (any RowSource)?]?
-
-        mutating func pin() -> [ObjectIdentifier: (any RowSource)?] {
-            if let rows { return rows }
-            var pinned: [ObjectIdentifier: (any RowSource)?] = [:]
-            for store in coordinator?.persistentStores ?? [] { pinned[ObjectIdentifier(store)] = .some(store.pinRows()) }
-            rows = pinned
-            return pinned
-        }
     }
 
     /// Guards the rows, which are pinned under it: all stores at the same time.
@@ -82,12 +73,15 @@ final class QueryGeneration: Sendable {
     /// Whether the state is known, because somebody has read it.
     var hasRead: Bool { state.withLock { $0.rows != nil } }
 
-    /// Has the state be the one of now, unless somebody has read it.
-    func pin() { _ = state.withLock { $0.pin() } }
-
     /// The rows of a store; those of today where the store cannot keep others, and nil for one that was added since.
     func rows(of store: NSPersistentStore) -> (any RowSource)? {
-        let pinned = state.withLock { $0.pin()[ObjectIdentifier(store)] }
+        let pinned = state.withLock { state in
+            if let rows = state.rows { return rows[ObjectIdentifier(store)] }
+            var rows: [ObjectIdentifier: (any RowSource)?] = [:]
+            for store in state.coordinator?.persistentStores ?? [] { rows[ObjectIdentifier(store)] = .some(store.pinRows()) }
+            state.rows = rows
+            return rows[ObjectIdentifier(store)]
+        }
         return pinned.flatMap { $0 ?? store.snapshotStore }
     }
 }

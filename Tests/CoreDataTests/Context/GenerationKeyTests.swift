@@ -102,31 +102,6 @@ import Testing
         #expect(try context.names() == ["Ada", "Bob"])
     }
 
-    /// "The token of the query generation that a save made", as the key's comment has it; "query generation token after the save", as
-    /// Apple's page about `DidSaveMessage` has it.
-    @Test func theTokenOfASaveStandsForTheStateThatTheSaveMade() throws {
-        try context.setQueryGenerationFrom(.current)
-        let token = try tokenOfSave("Bob")
-        let writer = library.newContext()
-        writer.author("Cyd")
-        try writer.save()
-        let reader = library.newContext()
-        try reader.setQueryGenerationFrom(token)
-        #expect(try reader.names() == ["Ada", "Bob"])
-    }
-
-    @Test func tokensOfTwoSavesStandForTwoStates() throws {
-        try context.setQueryGenerationFrom(.current)
-        let tokens = try [tokenOfSave("Bob"), tokenOfSave("Cyd")]
-        #expect(tokens[0] != tokens[1])
-        let names = try tokens.map { token in
-            let reader = library.newContext()
-            try reader.setQueryGenerationFrom(token)
-            return try reader.names()
-        }
-        #expect(names == [["Ada", "Bob"], ["Ada", "Bob", "Cyd"]])
-    }
-
     @Test func noTokenIsPostedOnceAContextIsUnpinned() throws {  // 226
         try context.setQueryGenerationFrom(.current)
         _ = try tokenOfSave("Bob")
