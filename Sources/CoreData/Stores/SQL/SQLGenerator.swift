@@ -129,14 +129,13 @@ final class SQLGenerator {
                 return .column(alias: alias, column: column, slot: slot)
             }
             walked += "." + name
-            guard scope.isJoined(walked) || scope.joinCount < dialect.limits.joins else {
+            guard let next = scope.join(path: walked, from: alias, column: column, to: destination, newAlias: newAlias) else {
                 throw refuse(
                     context.text.count > 300 ? "\(context.text.prefix(300))…" : context.text,
                     "\(dialect.storeName) joins at most \(dialect.limits.joins + 1) tables, which this many relationships in key paths go beyond"
                 )
             }
-            (alias, entity) = scope.join(
-                path: walked, from: alias, column: column, to: destination, newAlias: newAlias)
+            (alias, entity) = next
             index += 1
         }
         return .row(alias: alias, entity: entity)

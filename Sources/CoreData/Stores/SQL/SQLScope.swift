@@ -9,12 +9,6 @@ final class SQLScope {
     /// The alias of the first table of a query: what is selected of whole rows names it.
     static let firstAlias = "t0"
 
-    /// How many tables are joined.
-    var joinCount: Int { joined.count }
-
-    /// Whether the table at the end of a path is joined already.
-    func isJoined(_ path: String) -> Bool { joined[path] != nil }
-
     /// ` LEFT OUTER JOIN …` for every joined table, in order.
     private(set) var joins = ""
 
@@ -24,11 +18,12 @@ final class SQLScope {
         self.dialect = dialect
     }
 
-    /// The alias of the destination's table of a to-one relationship, joined once for each path.
+    /// The alias of the destination's table of a to-one relationship, joined once for each path; nil where the database joins no further table.
     func join(path: String, from alias: String, column: SQLColumn, to destination: SQLEntity, newAlias: () -> String)
-        -> (alias: String, entity: SQLEntity)
+        -> (alias: String, entity: SQLEntity)?
     {
         if let known = joined[path] { return known }
+        guard joined.count < dialect.limits.joins else { return nil }
         let new = newAlias()
         joins +=
             " LEFT OUTER JOIN \(dialect.identifier(destination.table.name)) \(new) "
