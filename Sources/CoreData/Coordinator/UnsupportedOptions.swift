@@ -1,3 +1,5 @@
+import Foundation
+
 /// Options that programs may give a store although nothing here does what they ask for.
 enum UnsupportedOptions {
     /// What is told of an option that can be passed over.
@@ -32,15 +34,18 @@ enum UnsupportedOptions {
 
     private static func say(_ harmless: [String: String], _ options: [AnyHashable: Any], subject: (String) -> String) {
         for (option, reason) in harmless {
-            let isSet =
-                switch options[option] {
-                case nil: false
-                // The class of protection is a text.
-                case let protection as String where option == NSPersistentStoreFileProtectionKey: protection != "NSFileProtectionNone"
-                case is NSNumber, is Bool, is String: NSPersistentStore.flag(options, option)
-                default: true
-                }
-            if isSet { Warnings.sayOnce(about: subject(option)) { "The option \(option) has no effect: \(reason)." } }
+            if isSet(option, options) { Warnings.sayOnce(about: subject(option)) { "The option \(option) has no effect: \(reason)." } }
+        }
+    }
+
+    private static func isSet(_ option: String, _ options: [AnyHashable: Any]) -> Bool {
+        switch options[option] {
+        case nil: false
+        case let protection as FileProtectionType: protection != .none
+        // A class of protection may be given as its text; every other text is a number's.
+        case let text as String where option == NSPersistentStoreFileProtectionKey: text != FileProtectionType.none.rawValue
+        case is NSNumber, is Bool, is String: NSPersistentStore.flag(options, option)
+        default: true
         }
     }
 }

@@ -97,20 +97,40 @@ struct StoreOptionTests {
         #expect(coordinator.persistentStores.isEmpty)
     }
 
-    @Test(arguments: [
-        (NSPersistentStoreDeferredLightweightMigrationOptionKey, "never deferred"), (NSPersistentStoreFileProtectionKey, "not encrypted"),
-        (NSValidateXMLStoreOption, "no XML stores"), (NSBinaryStoreSecureDecodingClasses, "no binary stores"),
-        (NSBinaryStoreInsecureDecodingCompatibilityOption, "no binary stores"),
-    ])
-    func everyOptionWithoutEffectIsNamedWithItsReason(option: String, reason: String) async throws {
-        let values: [String: Any] = [
-            NSPersistentStoreFileProtectionKey: "NSFileProtectionComplete", NSBinaryStoreSecureDecodingClasses: Set([1]),
+    /// In a process of its own: each option is named once in a process.
+    @Test func everyOptionWithoutEffectIsNamedWithItsReason() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let folder = try TemporaryFolder()
+            let options: [String: Any] = [
+                NSPersistentStoreDeferredLightweightMigrationOptionKey: true,
+                NSPersistentStoreFileProtectionKey: "NSFileProtectionComplete",
+                NSValidateXMLStoreOption: true, NSBinaryStoreSecureDecodingClasses: Set([1]),
+                NSBinaryStoreInsecureDecodingCompatibilityOption: true,
+            ]
+            try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("notes.sqlite"), options: options)
+        }
+        let lines = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).split(separator: "\n")
+        let reasons = [
+            NSPersistentStoreDeferredLightweightMigrationOptionKey: "never deferred", NSPersistentStoreFileProtectionKey: "not encrypted",
+            NSValidateXMLStoreOption: "no XML stores", NSBinaryStoreSecureDecodingClasses: "no binary stores",
+            NSBinaryStoreInsecureDecodingCompatibilityOption: "no binary stores",
         ]
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model(["text"]))
-        let folder = try TemporaryFolder()
-        try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("notes.sqlite"), options: [option: values[option] ?? true])
-        #expect(Warnings.all.contains { $0.contains(option) && $0.contains(reason) })
+        for (option, reason) in reasons {
+            #expect(lines.filter { $0.contains(option) && $0.contains(reason) }.count == 1, "\(option): \(lines)")
+        }
+    }
+
+    @Test func anOptionThatAsksForNothingIsNotNamed() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            for value in [FileProtectionType.none, "NSFileProtectionNone"] as [Any] {
+                try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).addPersistentStore(
+                    ofType: NSInMemoryStoreType, configurationName: nil, at: nil,
+                    options: [NSPersistentStoreFileProtectionKey: value, NSValidateXMLStoreOption: false])
+            }
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        for option in [NSPersistentStoreFileProtectionKey, NSValidateXMLStoreOption] { #expect(!text.contains(option), "\(text)") }
     }
 
     /// Types of stores that are named and not made.
