@@ -3,9 +3,6 @@ import Testing
 
 /// What every SQL store shares knows no database: no name, function or table of one stands there, not even in a comment.
 @Suite struct DatabaseNameTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent(LayerTable.engine.root)
-
     /// Words that only one database, or one file format, has.
     private static let words = [
         "sqlite", "postgres", "z_pk", "z_ent", "z_opt", "z_fok", "z_primarykey", "z_metadata", "z_modelcache", "nscoredata", "ifnull",
@@ -22,7 +19,7 @@ import Testing
 
     @Test(arguments: ["Stores/SQL", "Migration"])
     func aLayerAboveDatabasesNamesNone(folder: String) throws {
-        let url = Self.root.appendingPathComponent(folder)
+        let url = LayerTable.engine.folder.appendingPathComponent(folder)
         let enumerator = try #require(FileManager.default.enumerator(atPath: url.path))
         var files = 0
         for case let path as String in enumerator where path.hasSuffix(".swift") {

@@ -30,20 +30,23 @@ struct LayerCheck: CustomTestStringConvertible {
 
     var testDescription: String { root }
 
-    /// The place of the layer that a file belongs to; nil for a file that no layer claims.
-    func layer(of file: String) -> Int? {
-        var best: (layer: Int, length: Int)?
-        for (number, layer) in layers.enumerated() {
-            for folder in layer.folders where file.hasPrefix(folder + "/") && folder.count > best?.length ?? -1 {
-                best = (number, folder.count)
-            }
-        }
-        return best?.layer
+    /// Where the sources are.
+    var folder: URL {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent(root)
     }
 
-    /// - Parameter sources: texts by path, relative to the folder that the layers' folders are in.
-    func violations(in sources: [String: String]) -> [Violation] {
-        let names = sources.mapValues(SourceNames.init(source:))
+    /// The number of the layer that a file belongs to, and the folder of the table that it lies in, which is the longest path that it starts with;
+    /// nil for a file that no layer claims.
+    func place(of file: String) -> (layer: Int, folder: String)? {
+        layers.enumerated().flatMap { number, layer in layer.folders.map { (layer: number, folder: $0) } }
+            .filter { file.hasPrefix($0.folder + "/") }.max { $0.folder.count < $1.folder.count }
+    }
+
+    private func layer(of file: String) -> Int? { place(of: file)?.layer }
+
+    /// - Parameter names: the names in sources by path, relative to the folder that the layers' folders are in.
+    func violations(in names: [String: SourceNames]) -> [Violation] {
         // Values of a type are had from what names it; so types are looked at, and what extensions add to types from below.
         let types = places(names, \.declared)
         let allMembers = places(names, \.declaredMembers)
@@ -83,15 +86,9 @@ struct LayerCheck: CustomTestStringConvertible {
 
     // MARK: Circles
 
-    /// The folder of the table that a file lies in, which is the longest path that it starts with.
-    func group(of file: String) -> String? {
-        layers.flatMap(\.folders).filter { file.hasPrefix($0 + "/") }.max { $0.count < $1.count }
-    }
-
     /// The types and functions of other files that each file names, by file, without the listed exceptions. Where several files declare a name, it
     /// is not known which is meant.
-    func uses(in sources: [String: String]) -> [String: Set<String>] {
-        let names = sources.mapValues(SourceNames.init(source:))
+    private func uses(in names: [String: SourceNames]) -> [String: Set<String>] {
         var places: [String: Set<String>] = [:]
         for (file, content) in names {
             for name in content.declared { places[name, default: []].insert(file) }
@@ -109,14 +106,14 @@ struct LayerCheck: CustomTestStringConvertible {
     }
 
     /// Files that use each other, directly or by way of others; the largest circle first.
-    func circlesOfFiles(in sources: [String: String]) -> [Set<String>] { Circles(uses(in: sources)).found }
+    func circlesOfFiles(in names: [String: SourceNames]) -> [Set<String>] { Circles(uses(in: names)).found }
 
     /// Folders of the table that use each other.
-    func circlesOfFolders(in sources: [String: String]) -> [Set<String>] {
+    func circlesOfFolders(in names: [String: SourceNames]) -> [Set<String>] {
         var folders: [String: Set<String>] = [:]
-        for (file, others) in uses(in: sources) {
-            guard let own = group(of: file) else { continue }
-            folders[own, default: []].formUnion(others.compactMap(group(of:)).filter { $0 != own })
+        for (file, others) in uses(in: names) {
+            guard let own = place(of: file)?.folder else { continue }
+            folders[own, default: []].formUnion(others.compactMap { place(of: $0)?.folder }.filter { $0 != own })
         }
         return Circles(folders).found
     }

@@ -3,51 +3,64 @@ import Testing
 
 /// The sources keep to the layers.
 @Suite struct LayerTests {
-    /// The sources of a module by path within its folder.
-    private static func sources(_ module: LayerCheck) throws -> [String: String] {
-        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let folder = package.appendingPathComponent(module.root)
-        let enumerator = try #require(FileManager.default.enumerator(atPath: folder.path))
-        var sources: [String: String] = [:]
-        for case let path as String in enumerator where path.hasSuffix(".swift") {
-            sources[path] = try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
-        }
-        return sources
+    /// The names in the sources of each module, by its folder and their paths within it. Reading them takes most of the time of these tests.
+    private static let names: [String: [String: SourceNames]] = Dictionary(
+        uniqueKeysWithValues: LayerTable.modules.map { module in
+            let paths = (FileManager.default.enumerator(atPath: module.folder.path)?.compactMap { $0 as? String } ?? []).filter {
+                $0.hasSuffix(".swift")
+            }
+            return (
+                module.root,
+                Dictionary(
+                    uniqueKeysWithValues: paths.compactMap { path in
+                        (try? String(contentsOf: module.folder.appendingPathComponent(path), encoding: .utf8)).map {
+                            (path, SourceNames(source: $0))
+                        }
+                    })
+            )
+        })
+
+    private static func names(of module: LayerCheck) throws -> [String: SourceNames] {
+        let names = try #require(names[module.root])
+        #expect(names.count > 5, "\(module.root) was not read")
+        return names
     }
 
+    private static func names(in sources: [String: String]) -> [String: SourceNames] { sources.mapValues(SourceNames.init(source:)) }
+
     @Test(arguments: LayerTable.modules) func noFileUsesAHigherLayer(module: LayerCheck) throws {
-        let violations = module.violations(in: try Self.sources(module))
+        let violations = module.violations(in: try Self.names(of: module))
         #expect(violations.isEmpty, "\(violations.map(\.description).joined(separator: "\n"))")
     }
 
     @Test(arguments: LayerTable.modules) func everyFileBelongsToALayer(module: LayerCheck) throws {
-        let outside = try Self.sources(module).keys.filter { $0.contains("/") && module.layer(of: $0) == nil }
+        let outside = try Self.names(of: module).keys.filter { $0.contains("/") && module.place(of: $0) == nil }
         #expect(outside.isEmpty, "\(outside.sorted())")
     }
 
     @Test(arguments: LayerTable.modules) func exceptionsAreNeeded(module: LayerCheck) throws {
         let strict = LayerCheck(layers: module.layers, foreignMembers: module.foreignMembers)
-        let found = Set(strict.violations(in: try Self.sources(module)).map { "\($0.file) \($0.name)" })
+        let found = Set(strict.violations(in: try Self.names(of: module)).map { "\($0.file) \($0.name)" })
         let listed = Set(module.exceptions.flatMap { file, names in names.map { "\(file) \($0)" } })
         #expect(found == listed)
     }
 
     @Test(arguments: LayerTable.modules) func noFolderUsesOneThatUsesIt(module: LayerCheck) throws {
-        let circles = module.circlesOfFolders(in: try Self.sources(module))
+        let circles = module.circlesOfFolders(in: try Self.names(of: module))
         #expect(circles.map { $0.sorted() } == module.mutualFolders.map { $0.sorted() })
     }
 
     @Test(arguments: LayerTable.modules) func noThirtyFilesUseEachOther(module: LayerCheck) throws {
-        let circles = module.circlesOfFiles(in: try Self.sources(module))
+        let circles = module.circlesOfFiles(in: try Self.names(of: module))
         #expect(circles.first?.count ?? 0 < 30, "\(circles.first?.sorted() ?? [])")
     }
 
     @Test func circlesAreFound() {
         let check = LayerCheck(layers: [("all", ["One", "Two", "Three"])])
-        let sources = [
+        let sources = Self.names(in: [
             "One/A.swift": "struct A { var b: B }", "Two/B.swift": "struct B { var c: [C] }", "One/C.swift": "struct C { var a: A? }",
             "Three/D.swift": "struct D { var a: A }",
-        ]
+        ])
         #expect(check.circlesOfFiles(in: sources) == [["One/A.swift", "Two/B.swift", "One/C.swift"]])
         #expect(check.circlesOfFolders(in: sources) == [["One", "Two"]])
         let without = LayerCheck(layers: check.layers, exceptions: ["One/C.swift": ["A"]])
@@ -75,7 +88,7 @@ import Testing
 
     private static func names(in ground: String, at path: String = "Ground/Wall.swift") -> [String] {
         let sources = ["Ground/Base.swift": "struct Wall { var height = 1 }\nstruct Tile {}", "Top/Roof.swift": top, path: ground]
-        return check.violations(in: sources).map { "\($0.file):\($0.line) \($0.name)" }
+        return check.violations(in: names(in: sources)).map { "\($0.file):\($0.line) \($0.name)" }
     }
 
     @Test func aTypeOfAHigherLayerIsFound() {
@@ -129,6 +142,6 @@ import Testing
     @Test func anExceptionLetsANameThrough() {
         let check = LayerCheck(layers: Self.check.layers, exceptions: ["Ground/Wall.swift": ["Roof"]])
         let sources = ["Top/Roof.swift": Self.top, "Ground/Wall.swift": "let roof: Roof? = makeRoof()"]
-        #expect(check.violations(in: sources).map(\.name) == ["makeRoof"])
+        #expect(check.violations(in: Self.names(in: sources)).map(\.name) == ["makeRoof"])
     }
 }
