@@ -104,9 +104,9 @@ extension DataStack {
     }
 
     /// Closes the store on the work queue.
-    private func closeStore(andEnter current: StoreState = .closed) throws {
+    private func closeStore(andEnter next: StoreState = .closed) throws {
         let store = guarded.withLock { guarded -> OpenStore? in
-            defer { guarded.enter(current) }
+            defer { guarded.enter(next) }
             guard case .open(let store) = guarded.current else { return nil }
             return store
         }

@@ -93,9 +93,9 @@ struct GuardedState {
     var waitingReads = 0
     var observers: [UUID: AsyncStream<DataStack.State>.Continuation] = [:]
 
-    mutating func enter(_ current: StoreState) {
-        self.current = current
-        for observer in observers.values { observer.yield(current.state) }
+    mutating func enter(_ next: StoreState) {
+        current = next
+        for observer in observers.values { observer.yield(next.state) }
         finishObserversIfClosed()
     }
 

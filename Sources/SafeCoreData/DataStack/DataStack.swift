@@ -108,11 +108,11 @@ public final class DataStack: Sendable {
     }
 
     /// Enters a state in which nobody has to wait, and answers those who waited.
-    func settle(_ current: StoreState) {
-        guard let result = current.answer else { return }
+    func settle(_ next: StoreState) {
+        guard let result = next.answer else { return }
         let waiting = guarded.withLock { guarded in
             defer { guarded.waiting = [] }
-            guarded.enter(current)
+            guarded.enter(next)
             return guarded.waiting
         }
         for answer in waiting { answers.async { answer(result.map { _ in () }) } }
