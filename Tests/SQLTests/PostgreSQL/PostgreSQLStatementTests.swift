@@ -5,26 +5,14 @@ import Testing
 
 /// What a second database needs is behind the dialect and the naming: the same requests in PostgreSQL's words, as the files in the folder
 /// `Expected` say them. No database runs them.
-///
-/// With `RECORD_STATEMENTS` set in the environment the files are written instead, to look at what a change makes of them.
 @Suite struct PostgreSQLStatementTests {
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Expected")
-
-    /// The statements of a file, each below its title.
-    private static func expected(_ name: String) throws -> [String] {
-        try String(contentsOf: folder.appendingPathComponent(name + ".sql"), encoding: .utf8).split(separator: "\n").map(String.init)
+    /// Statements are in the files below their titles.
+    private static func expect(_ statements: [(title: String, sql: String)], in name: String) throws {
+        try expect(statements.flatMap { ["-- " + $0.title, $0.sql] }, in: name)
     }
 
-    private static func expect(_ statements: [(title: String, sql: String)], in name: String) throws {
-        let lines = statements.flatMap { ["-- " + $0.title, $0.sql] }
-        if ProcessInfo.processInfo.environment["RECORD_STATEMENTS"] != nil {
-            let text = lines.joined(separator: "\n") + "\n"
-            try text.write(to: folder.appendingPathComponent(name + ".sql"), atomically: true, encoding: .utf8)
-        }
-        let expected = try expected(name)
-        for (line, wanted) in zip(lines, expected) { #expect(line == wanted) }
-        #expect(lines.count == expected.count)
+    private static func expect(_ lines: [String], in name: String) throws {
+        try RecordedText(name, in: "Expected").expect(lines.joined(separator: "\n") + "\n")
     }
 
     @Test(arguments: Question.all.map(\.name))
@@ -167,7 +155,7 @@ import Testing
 
     @Test func schemasHaveItsTypesAndTriggers() throws {
         let schema = PostgreSQLSchema(mapping: try PostgreSQLCompany().mapping, schema: "company")
-        #expect(try schema.tables() + schema.afterRows() == (try Self.expected("schema")))
+        try Self.expect(try schema.tables() + schema.afterRows(), in: "schema")
     }
 
     /// A server without ICU cannot keep what is made of folded texts: it is said before there is a table, and not by each save.
