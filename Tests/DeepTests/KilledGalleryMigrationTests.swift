@@ -12,7 +12,8 @@ import Testing
         var version = GalleryVersion.first
         for store in try version.open(url).persistentStores { try store.persistentStoreCoordinator?.remove(store) }
         var generator = SeededGenerator(seed: 4)
-        // The work after which a program is killed: grown and shrunk, so that some kills come before the migration's end, and some after.
+        // The work after which a program is killed, from the migration's beginning on: grown and shrunk, so that some kills come before its end,
+        // and some after.
         var work = 4_000_000
         var killed = (before: 0, after: 0)
         for round in 1...(LongTests.areEnabled ? 300 : 12) {

@@ -18,9 +18,11 @@ enum GalleryProgram {
     /// Migrates the store to a version of its model, unless the work for that takes longer than so many turns of another thread.
     static func migrate(_ url: URL, to version: GalleryVersion?, killedAfter turns: Int) throws {
         guard let version else { exit(2) }
-        end(after: turns)
+        let hasBegun = Atomic(false)
         tell {
-            let coordinator = try version.open(url)
+            let coordinator = try version.open(url) { _ in
+                if !hasBegun.exchange(true, ordering: .relaxed) { end(after: turns) }
+            }
             say("migrated")
             for store in coordinator.persistentStores { try coordinator.remove(store) }
         }

@@ -24,7 +24,8 @@ import TestSupport
 //
 //     OtherProgram gallery killed STORE SEED        saves and prints each save, until it kills itself
 //     OtherProgram gallery migrated STORE VERSION WORK
-//                                                   opens the store with a version of its model, and kills itself after so much work
+//                                                   migrates the store to a version of its model, and kills itself after so much
+//                                                   of the work
 //     OtherProgram gallery reads STORE              looks at all photos until its standard input ends
 //     OtherProgram gallery saves STORE SEED COUNT   saves so many times
 //     OtherProgram gallery small STORE BYTES        opens and saves while files may not grow beyond a size, then without that limit

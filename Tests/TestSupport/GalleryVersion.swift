@@ -34,13 +34,17 @@ public enum GalleryVersion: Int, CaseIterable, Sendable {
     }
 
     /// Opens a gallery's store with this version, migrating it where it has the other one.
-    public func open(_ url: URL) throws -> NSPersistentStoreCoordinator {
-        try Gallery.open(
-            url, model: model,
-            options: [
-                NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
-                NSPersistentHistoryTrackingKey: true,
-            ])
+    ///
+    /// - Parameter progress: told of the migration, from its beginning on.
+    public func open(_ url: URL, _ progress: (@Sendable (Double) -> Void)? = nil) throws -> NSPersistentStoreCoordinator {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let description = NSPersistentStoreDescription(url: url)
+        description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
+        description.migrationProgressHandler = progress
+        var failure: (any Error)?
+        coordinator.addPersistentStore(with: description) { failure = $1 }
+        if let failure { throw failure }
+        return coordinator
     }
 
     /// A line for each object with what both versions say of it, and with its sketch, which only the first one has.
