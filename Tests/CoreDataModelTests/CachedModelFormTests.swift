@@ -21,7 +21,7 @@ import Testing
         memo.setValue(true, forKey: "urgent")
         try context.save()
         try coordinator.remove(store)
-        let cache = try RawDeflate.deflate(archive).map { String(format: "%02x", $0) }.joined()
+        let cache = try RawDeflate.deflate(archive).hexadecimal
         #expect(SQLiteFile(url).execute("UPDATE Z_MODELCACHE SET Z_CONTENT = x'\(cache)'"))
         let own = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
         let second = NSPersistentStoreCoordinator(managedObjectModel: own)
@@ -114,8 +114,7 @@ import Testing
         let model = NSManagedObjectModel([NSEntityDescription("A", class: "NSManagedObject", [.init("x", .stringAttributeType)])])
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.remove(try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url))
-        let cache = try RawDeflate.deflate(StandInModel.archive(propertyClass: "NSHologramDescription")).map { String(format: "%02x", $0) }
-            .joined()
+        let cache = try RawDeflate.deflate(StandInModel.archive(propertyClass: "NSHologramDescription")).hexadecimal
         #expect(SQLiteFile(url).execute("UPDATE Z_MODELCACHE SET Z_CONTENT = x'\(cache)'"))
         let error = try #require(errorThrown { _ = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url) })
         #expect(error.localizedDescription.contains("'NSHologramDescription'"))

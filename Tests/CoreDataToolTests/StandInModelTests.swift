@@ -25,6 +25,10 @@ import Testing
         #expect(run.status == 0)
         for part in ["Memo", "Note", "Owner"] { #expect(run.output.contains(part)) }
         for part in ["damaged", "cannot", "NSPropertyDescriptionProxy"] { #expect(!run.output.contains(part), "\(run.output)") }
+        let report = try #require(try ToolRun(["info", url.path, "--json"]).json() as? [String: Any])
+        let entities = try #require(report["entities"] as? [[String: Any]])
+        let rows = Dictionary(uniqueKeysWithValues: entities.map { ($0["name"] as? String ?? "", $0["rows"] as? Int ?? -1) })
+        #expect(rows == ["Note": 2, "Memo": 1, "Owner": 1])
     }
 
     @Test func queryFindsInheritedPropertiesByTheirNames() throws {
@@ -38,7 +42,7 @@ import Testing
     @Test func generateMakesInheritedPropertiesOnce() throws {
         let run = ToolRun(["generate", url.path, "--file", "-"])
         #expect(run.status == 0)
-        #expect(run.output.components(separatedBy: "var title").count == 2, "\(run.output)")
+        for name in ["title", "owner"] { #expect(run.output.components(separatedBy: "var \(name)").count == 2, "\(run.output)") }
     }
 
     @Test func theStoreIsMigratedWithItsOwnModelAsTheSource() throws {

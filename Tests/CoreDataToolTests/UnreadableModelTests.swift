@@ -23,7 +23,7 @@ import Testing
             return builder.object("NSManagedObjectModel", ["NSEntities": builder.dictionary([("Product", entity)])])
         }
         let stored = StandInModel.storedBlock(archive)
-        let (folder, path) = try store("UPDATE Z_MODELCACHE SET Z_CONTENT = x'\(stored.map { String(format: "%02x", $0) }.joined())'")
+        let (folder, path) = try store("UPDATE Z_MODELCACHE SET Z_CONTENT = x'\(stored.hexadecimal)'")
         let run = ToolRun(["info", path])
         #expect(run.status == 0)
         #expect(run.output.contains("'NSHologramDescription'"))
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func metadataThatUnfoldWithoutEndAreNotRead() throws {
-        let bomb = BinaryListWriter.dictionaryBomb(depth: 30).map { String(format: "%02x", $0) }.joined()
+        let bomb = BinaryListWriter.dictionaryBomb(depth: 30).hexadecimal
         let (folder, path) = try store("UPDATE Z_METADATA SET Z_PLIST = x'\(bomb)'")
         let run = ToolRun(["info", path])
         #expect(run.status == 0)

@@ -115,9 +115,10 @@ public final class TestStack {
     public init(_ model: NSManagedObjectModel, url place: URL, kind: StoreKind = .sqlite) throws {
         self.kind = kind
         self.place = place
-        url = kind.url(place) ?? place
+        let location = kind.url(place)
+        url = location ?? place
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        _ = try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(place))
+        _ = try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: location)
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
     }

@@ -34,7 +34,7 @@ public final class SQLiteFile {
             return try rows(sql) { statement, column in
                 // SQLite's own text of a number: a test that compares it knows all its digits.
                 if sqlite3_column_type(statement, column) == SQLITE_BLOB {
-                    return SQLiteCell(statement, column).blob?.map { String(format: "%02X", $0) }.joined()
+                    return SQLiteCell(statement, column).blob?.hexadecimal
                 }
                 return sqlite3_column_text(statement, column).map { String(cString: $0) }
             }

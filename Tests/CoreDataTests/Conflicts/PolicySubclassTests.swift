@@ -42,6 +42,16 @@ private final class IdlePolicy: NSMergePolicy, @unchecked Sendable {
     override func resolve(mergeConflicts list: [Any]) throws {}
 }
 
+/// A conflict with a designated initializer of its own.
+private final class AnnotatedConflict: NSMergeConflict {
+    let note: String
+
+    init(_ object: NSManagedObject, note: String) {
+        self.note = note
+        super.init(source: object, newVersion: 3, oldVersion: 2, cachedSnapshot: ["name": "cached"], persistedSnapshot: nil)
+    }
+}
+
 @Suite struct PolicySubclassTests {
     @Test(
         arguments: StoreKind.persistent,
@@ -123,5 +133,17 @@ private final class IdlePolicy: NSMergePolicy, @unchecked Sendable {
         policy.refuses = false
         try? policy.resolve(mergeConflicts: [version, constraint])
         #expect(policy.calls == ["all 2", "versions 1", "constraints 1"])
+    }
+
+    @Test func aSubclassOfAConflictCallsTheInitializerThatProgramsHave() throws {
+        let library = try Library(.inMemory)
+        let author = library.context.author("Ada")
+        try library.context.save()
+        author.name = "Ida"
+        let conflict = AnnotatedConflict(author, note: "mine")
+        #expect(conflict.note == "mine" && conflict.sourceObject === author)
+        #expect(conflict.newVersionNumber == 3 && conflict.oldVersionNumber == 2)
+        #expect(conflict.objectSnapshot?["name"] as? String == "Ada")
+        #expect(conflict.cachedSnapshot?["name"] as? String == "cached" && conflict.persistedSnapshot == nil)
     }
 }

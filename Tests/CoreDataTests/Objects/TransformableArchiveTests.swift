@@ -337,7 +337,7 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
         let box = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Box")).first)
         box.setValue("new", forKey: "name")
         try context.save()
-        #expect(stack.file.value("SELECT hex(ZVALUE) FROM ZBOX WHERE ZNAME = 'new'") == archive.map { String(format: "%02X", $0) }.joined())
+        #expect(stack.file.value("SELECT hex(ZVALUE) FROM ZBOX WHERE ZNAME = 'new'") == archive.hexadecimal)
     }
 
     /// Foundation on Linux stops the program when Swift gets such a dictionary out of an array.

@@ -71,7 +71,7 @@ import Testing
         try store.stack.close()
         #expect(
             store.file.value("SELECT ZSCAN FROM ZEXHIBIT WHERE Z_PK = 2")
-                == "02" + Data(OwnStore.scanFile.utf8).map { String(format: "%02X", $0) }.joined() + "00")
+                == "02" + Data(OwnStore.scanFile.utf8).hexadecimal + "00")
         #expect(externalFiles() == [OwnStore.scanFile])
     }
 

@@ -84,7 +84,7 @@ struct LeftOverFileTests {
         // The other program still holds the lock under which it wrote the file.
         try openAndClose([NSPersistentStoreTimeoutOption: 0.05])
         #expect(isThere(fresh))
-        let name = fresh.lastPathComponent.utf8.map { String(format: "%02X", $0) }.joined()
+        let name = fresh.lastPathComponent.utf8.hexadecimal
         #expect(writer.execute("UPDATE ZALBUM SET ZCOVER = X'02\(name)00' WHERE ZTITLE = 'first'; COMMIT"))
         try openAndClose()
         #expect(isThere(fresh))

@@ -81,7 +81,7 @@ struct FileFormatTests {
                     case .decimal(let decimal): #expect(text.flatMap { Decimal(string: $0) } == decimal)
                     case .uuid(let uuid): #expect(text == uuid.uuidString.replacingOccurrences(of: "-", with: ""))
                     case .data(let data):
-                        let hex = data.map { String(format: "%02X", $0) }.joined()
+                        let hex = data.hexadecimal
                         #expect(column.allowsExternalStorage ? text?.hasSuffix(hex) == true : text == hex)
                     case .reference(let reference): #expect(text == String(reference.key))
                     }

@@ -13,11 +13,10 @@ struct LostMetadataTests {
         "DROP TABLE Z_METADATA", "DELETE FROM Z_METADATA", "UPDATE Z_METADATA SET Z_PLIST = NULL",
         "UPDATE Z_METADATA SET Z_PLIST = X'00'", "UPDATE Z_METADATA SET Z_PLIST = 'text', Z_UUID = NULL",
         "UPDATE Z_METADATA SET Z_PLIST = X'62706C6973743030', Z_UUID = NULL",
-        "UPDATE Z_METADATA SET Z_PLIST = X'\(hex(BinaryListWriter.dictionaryBomb(depth: 30)))'",
-        "UPDATE Z_METADATA SET Z_PLIST = X'\(hex(BinaryListWriter.bomb(depth: 30)))', Z_UUID = NULL", "UPDATE Z_METADATA SET Z_UUID = NULL",
+        "UPDATE Z_METADATA SET Z_PLIST = X'\(BinaryListWriter.dictionaryBomb(depth: 30).hexadecimal)'",
+        "UPDATE Z_METADATA SET Z_PLIST = X'\(BinaryListWriter.bomb(depth: 30).hexadecimal)', Z_UUID = NULL",
+        "UPDATE Z_METADATA SET Z_UUID = NULL",
     ]
-
-    private static func hex(_ data: Data) -> String { data.map { String(format: "%02X", $0) }.joined() }
 
     init() throws {
         folder = try TemporaryFolder()
