@@ -283,6 +283,25 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// Lets go of all objects and breaks the reference cycles among them.
+    func releaseObjects() {
+        var objects = ContiguousArray(registry.allObjects())
+        objects += changes.inserted.objects + changes.discarded
+        objects.forEachUnretained { invalidate($0) }
+        changes.removeAll()
+        temporaryObjects.removeAll()
+        assignedStores.removeAll()
+        conflictChecks.removeAll()
+        retained.removeAll()
+        recentBatches.removeAll()
+        messagesAfterEvent.removeAll()
+        readFailure = nil
+        takenOverCount += 1
+        forgetUndoneChanges()
+        registry.removeAll()
+        tellListeners { $0.contextForgotObjects(self) }
+    }
+
     func rollBack() {
         readFailure = nil
         // What is pending is not to be registered, only to be forgotten.

@@ -15,6 +15,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public let concurrencyType: NSManagedObjectContextConcurrencyType
     @exclusivity(unchecked) private(set) var registry: ContextRegistry!
 
+    // MARK: - State
+
+    // Open to this folder and to the folders in it. What a context does stands in extensions, one for each subject (events, saving, parents,
+    // undo, fetching), and most of this state is begun by one of them and ended by another: an insertion notes a temporary ID that a save
+    // forgets, an undo gives back the store that an object was assigned to, a merge begins the journal that the end of the event reads. A
+    // stored property cannot be private to several files. Other folders add and remove themselves as `listeners` and leave a `readFailure`
+    // where they read and cannot throw; they change nothing else.
+
     /// What is pending, and the changes of the current event.
     let changes = ChangeTracker()
     /// Where pending changes are being processed; nil where they are not.
@@ -25,6 +33,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     package final var isPlainSubclass = false
     /// Whether the main queue was asked to process pending changes. Changed on the main queue only.
     var willProcessChanges = false
+    /// Whether a save is running, from its first step to its last notification.
     @exclusivity(unchecked) var isSaving = false
     /// The class that `init(context:)` was last called on, and its entity, which the registry's model keeps alive: objects come in rows.
     @exclusivity(unchecked) var lastInsertedClass: (objectClass: ObjectIdentifier, entity: Unmanaged<NSEntityDescription>)?
@@ -36,6 +45,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) private var preparedForDeletion: ContiguousArray<NSManagedObject> = []
     /// Objects that `detectConflicts(for:)` named.
     @exclusivity(unchecked) var conflictChecks: Set<NSManagedObject> = []
+    /// All objects of a context that keeps them alive; empty for others.
     var retained: Set<NSManagedObject> = []
     /// Why a value could not be read since the last save: the next save throws it. Set wherever a value is read that cannot throw.
     var readFailure: (any Error)?
@@ -43,6 +53,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var recentBatches: [(batch: FetchBatch, place: Int)] = []
     /// The clock for the age of rows; tests set another.
     var currentTime: () -> UInt64 = ReadTime.now
+    /// The stores that new objects were assigned to; `assign(_:to:)`.
     @exclusivity(unchecked) var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
     /// The rows of the parent context, by the number of their store.
     @exclusivity(unchecked) var parentRows: [Int: ParentRows] = [:]
@@ -50,6 +61,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) var generation: QueryGeneration?
     /// What was there before the present event; nil without an undo manager.
     var journal: ChangeJournal?
+    /// What the undo manager calls before it closes a group; nil without one.
     var checkpointObserver: (any NSObjectProtocol)?
     /// The contexts whose parent this is.
     let children = ClientList()
@@ -90,25 +102,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         releaseObjects()
         registry.contextWillDeallocate()
         withExtendedLifetime(coordinator) {}
-    }
-
-    /// Lets go of all objects and breaks the reference cycles among them.
-    func releaseObjects() {
-        var objects = ContiguousArray(registry.allObjects())
-        objects += changes.inserted.objects + changes.discarded
-        objects.forEachUnretained { invalidate($0) }
-        changes.removeAll()
-        temporaryObjects.removeAll()
-        assignedStores.removeAll()
-        conflictChecks.removeAll()
-        retained.removeAll()
-        recentBatches.removeAll()
-        messagesAfterEvent.removeAll()
-        readFailure = nil
-        takenOverCount += 1
-        forgetUndoneChanges()
-        registry.removeAll()
-        tellListeners { $0.contextForgotObjects(self) }
     }
 
     // MARK: - What the context works on
