@@ -92,20 +92,6 @@ final class CompositeItem: NSManagedObject {
         }
     }
 
-    @Test("330: predicates on elements hold in memory too") func elementsInMemory() throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(Self.entities()))
-        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-        let context = coordinator.newContext()
-        try Self.fill(context)
-        let other = coordinator.newContext()
-        for (predicate, names) in Self.predicates {
-            let found = try other.fetch(Self.request(predicate))
-            #expect(found.map(\.name) == names, "\(predicate)")
-        }
-        let wide = try #require(try other.fetch(Self.request(NSPredicate(format: "name == 'wide'"))).first)
-        #expect(wide.size?["width"] as? Int == 9)
-    }
-
     @Test("330: predicates on elements see unsaved changes") func unsavedElements() throws {
         let context = stack.newContext()
         let narrow = try #require(try context.fetch(Self.request(NSPredicate(format: "name == 'narrow'"))).first)
@@ -149,7 +135,9 @@ final class CompositeItem: NSManagedObject {
         #expect(stored.size?["width"] as? Int == 70)
         #expect(stored.size?["height"] == nil)
     }
+}
 
+@Suite struct CompositeElementStopTests {
     @Test("331: composites may not have elements of undefined or object ID type")
     func someElementTypesAreNotAllowed() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

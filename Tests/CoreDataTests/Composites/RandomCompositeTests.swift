@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Random predicates on elements, on both kinds of store and on objects.
+/// Random predicates on elements, on every kind of store and on objects.
 @Suite struct RandomCompositeTests {
     private static func model() -> NSManagedObjectModel {
         NSManagedObjectModel([
@@ -72,9 +72,10 @@ import Testing
     @Test(arguments: [1, 2, 3, 4] as [UInt64]) func storesAndObjectsAgree(_ seed: UInt64) throws {
         var texts = Texts(random: SeededGenerator(seed: seed))
         let folder = try TemporaryFolder()
-        let contexts = try [(NSSQLiteStoreType, folder.file("store.sqlite") as URL?), (NSInMemoryStoreType, nil)].map { type, url in
+        let kinds = StoreKind.allCases
+        let contexts = try kinds.map { kind in
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
-            try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url)
+            try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store.sqlite")))
             return coordinator.newContext()
         }
         defer { withExtendedLifetime(contexts) {} }
@@ -99,19 +100,16 @@ import Testing
                 request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true), NSSortDescriptor(key: "serial", ascending: true)]
                 return serials(try context.fetch(request))
             }
-            #expect(results[0] == results[1], "\(format) by \(key)")
+            for (kind, result) in zip(kinds, results) { #expect(result == results[0], "\(format) by \(key), \(kind)") }
             let predicate = NSPredicate(format: format)
             #expect(results[0].sorted() == serials(all[0].filter { predicate.evaluate(with: $0) }).sorted(), "\(format)")
         }
-        for (first, second) in zip(
-            all[0].sorted { serials([$0])[0] < serials([$1])[0] }, all[1].sorted { serials([$0])[0] < serials([$1])[0] })
-        {
-            for key in ["size", "other"] {
-                let values = [first, second].map {
-                    $0.value(forKey: key) as? NSDictionary ?? ($0.value(forKey: key) as? [String: Any]).map { $0 as NSDictionary }
-                }
-                #expect(values[0] == values[1])
+        let parts = all.map { $0.sorted { serials([$0])[0] < serials([$1])[0] } }
+        for key in ["size", "other"] {
+            let values = parts.map { parts in
+                parts.map { $0.value(forKey: key) as? NSDictionary ?? ($0.value(forKey: key) as? [String: Any]).map { $0 as NSDictionary } }
             }
+            for (kind, dictionaries) in zip(kinds, values) { #expect(dictionaries == values[0], "\(key), \(kind)") }
         }
     }
 }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The notifications of contexts and of coordinators whose stores come and go.
-@Suite struct ContextNotificationTests {
+@Suite(.everyStore) struct ContextNotificationTests {
     let library: Library
     var context: NSManagedObjectContext { library.context }
 
@@ -127,16 +127,6 @@ import Testing
         #expect(log.names.last == NSManagedObjectContext.didSaveObjectsNotification)
     }
 
-    @Test func aRefusedSavePostsNoDidSave() throws {  // 163
-        let ada = context.author("Ada")
-        try context.save()
-        library.file.execute("UPDATE ZAUTHOR SET Z_OPT = Z_OPT + 1")
-        let log = NotificationLog(NSManagedObjectContext.didSaveObjectsNotification, from: context)
-        ada.name = "Ida"
-        #expect(throws: (any Error).self) { try context.save() }
-        #expect(log.count == 0)
-    }
-
     @Test func aMainQueueContextProcessesItsChangesAfterTheEvent() async throws {  // 143, 163
         let main = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         main.persistentStoreCoordinator = library.coordinator
@@ -181,8 +171,9 @@ import Testing
             .NSPersistentStoreCoordinatorStoresDidChange,
         ]
         let log = NotificationLog(names, from: library.coordinator)
+        let kind = library.kind
         let store = try library.coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: library.folder.file("second.sqlite"))
+            ofType: kind.type, configurationName: nil, at: kind.url(library.folder.file("second.sqlite")))
         let added = log.all.filter { $0.name == .NSPersistentStoreCoordinatorStoresDidChange }
         #expect(added.map { $0.userInfo?[NSAddedPersistentStoresKey] as? [NSPersistentStore] } == [[store]])
         #expect(added.first?.userInfo?[NSRemovedPersistentStoresKey] == nil)
@@ -199,5 +190,20 @@ import Testing
         #expect(log.count == 1)
         #expect(log.all.first?.userInfo?.isEmpty ?? true)
         #expect(library.coordinator.persistentStores.isEmpty)
+    }
+}
+
+/// Rows that another program changes.
+@Suite(.stores(StoreKind.persistent)) struct RefusedSaveNotificationTests {
+    @Test func aRefusedSavePostsNoDidSave() throws {  // 163
+        let library = try Library()
+        let context = library.context
+        let ada = context.author("Ada")
+        try context.save()
+        #expect(library.tables.execute("UPDATE {author} SET {version} = {version} + 1"))
+        let log = NotificationLog(NSManagedObjectContext.didSaveObjectsNotification, from: context)
+        ada.name = "Ida"
+        #expect(throws: (any Error).self) { try context.save() }
+        #expect(log.count == 0)
     }
 }

@@ -63,7 +63,7 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
 }
 
 /// What fetches do to changes that are pending.
-@Suite struct FetchEventTests {
+@Suite(.everyStore) struct FetchEventTests {
     enum Form: CaseIterable {
         case objects, untyped, identifiers, count, untypedCount, dictionaries, request, asynchronous
     }
@@ -256,7 +256,7 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
         context.delete(full)
         if byRelationship { _ = inside.box } else { _ = inside.name }
         try context.save()
-        #expect(stack.file.column("SELECT ZBOX FROM ZITEM") == [nil])
+        #expect(stack.stored("box", of: "Item") == [nil])
         #expect(inside.box == nil)
     }
 

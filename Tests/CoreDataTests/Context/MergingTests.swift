@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// How a context takes over what another one saved.
-@Suite struct MergingTests {
+@Suite(.everyStore) struct MergingTests {
     let library: Library
     /// Saves changes.
     let sender: NSManagedObjectContext
@@ -88,7 +88,7 @@ import Testing
         #expect(mine.pages == 2)
         #expect(mine.isUpdated)
         try receiver.save()
-        #expect(library.file.rows("SELECT ZTITLE, ZPAGES FROM ZBOOK") == [["Mine", "2"]])
+        #expect(library.stored(["title", "pages"], of: "Book") == [["Mine", "2"]])
     }
 
     @Test func mergedUpdatesOfFaultsAndStrangersArePostedNowhere() throws {  // 167
@@ -133,7 +133,7 @@ import Testing
         try receiver.save()
         #expect(!receiver.hasChanges)
         #expect(mine[0].managedObjectContext == nil)
-        #expect(library.file.rows("SELECT ZNAME, ZBORN FROM ZAUTHOR") == [["Bob", "7"]])
+        #expect(library.stored(["name", "born"], of: "Author") == [["Bob", "7"]])
     }
 
     @Test func rollbackDoesNotBringBackWhatAnotherContextDeleted() throws {  // 164
@@ -204,48 +204,6 @@ import Testing
         #expect(!receiver.hasChanges)
     }
 
-    @Test func remoteChangesOfRowsChangedInTheFileAreReadAgain() throws {  // 169
-        let ada = sender.author("Ada")
-        try sender.save()
-        let mine = try receiver.authors()[0]
-        #expect(mine.name == "Ada")
-        library.file.execute("UPDATE ZAUTHOR SET ZNAME = 'Ida', Z_OPT = Z_OPT + 1")
-        NSManagedObjectContext.mergeChanges(
-            fromRemoteContextSave: [NSUpdatedObjectsKey: [ada.objectID]], into: [receiver])
-        #expect(mine.name == "Ida")
-        mine.name = "Eda"
-        try receiver.save()
-        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR") == ["Eda"])
-    }
-
-    @Test func pendingChangesSurviveTheMergeOfARowChangedInTheFile() throws {  // 166, 169
-        sender.author("Ada", born: 1)
-        try sender.save()
-        let mine = try receiver.authors()[0]
-        mine.name = "Mine"
-        #expect(library.file.execute("UPDATE ZAUTHOR SET ZNAME = 'Theirs', ZBORN = 2, Z_OPT = Z_OPT + 1"))
-        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: [mine.objectID]], into: [receiver])
-        #expect(mine.name == "Mine")
-        #expect(mine.born == 2)
-        #expect(mine.isUpdated)
-        try receiver.save()
-        #expect(library.file.rows("SELECT ZNAME, ZBORN FROM ZAUTHOR") == [["Mine", "2"]])
-    }
-
-    @Test func automaticMergingLeavesContextsOfOtherCoordinatorsAlone() throws {  // 157
-        let other = try library.newStackContext()
-        other.automaticallyMergesChangesFromParent = true
-        receiver.automaticallyMergesChangesFromParent = true
-        let log = NotificationLog(NSManagedObjectContext.didMergeChangesObjectIDsNotification, from: other)
-        let own = NotificationLog(NSManagedObjectContext.didMergeChangesObjectIDsNotification, from: receiver)
-        sender.author("Ada")
-        try sender.save()
-        // What a save has merged comes before this, on the contexts' queues.
-        for context in [other, receiver] { context.performAndWait {} }
-        #expect(own.count == 1)
-        #expect(log.count == 0)
-    }
-
     @Test func automaticMergingDropsChangesOfWhatIsDeleted() throws {  // 157
         receiver.automaticallyMergesChangesFromParent = true
         let ada = sender.author("Ada")
@@ -263,7 +221,7 @@ import Testing
             #expect(!receiver.registeredObjects.contains(mine))
             try receiver.save()
         }
-        #expect(library.file.value("SELECT count(*) FROM ZAUTHOR") == "0")
+        #expect(library.storedCount(of: "Author") == 0)
     }
 
     @Test func automaticMergingTakesOverWhatSiblingsSave() async throws {  // 157
@@ -290,5 +248,62 @@ import Testing
         sender.book("New", by: ada)
         try saveAndMerge()
         #expect(mine.books.map(\.title) == ["New"])
+    }
+}
+
+/// What contexts of other coordinators, and other programs, do to a store beside the contexts that merge.
+@Suite(.stores(StoreKind.persistent)) struct MergingBesideOthersTests {
+    private let library: Library
+    /// Saves changes.
+    private let sender: NSManagedObjectContext
+    /// Takes changes over.
+    private let receiver: NSManagedObjectContext
+
+    init() throws {
+        library = try Library()
+        sender = library.context
+        receiver = library.newContext()
+    }
+
+    @Test func remoteChangesOfRowsChangedInTheDatabaseAreReadAgain() throws {  // 169
+        let ada = sender.author("Ada")
+        try sender.save()
+        let mine = try receiver.authors()[0]
+        #expect(mine.name == "Ada")
+        #expect(library.tables.execute("UPDATE {author} SET {name} = 'Ida', {version} = {version} + 1"))
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSUpdatedObjectsKey: [ada.objectID]], into: [receiver])
+        #expect(mine.name == "Ida")
+        mine.name = "Eda"
+        try receiver.save()
+        #expect(library.stored("name", of: "Author") == ["Eda"])
+    }
+
+    @Test func pendingChangesSurviveTheMergeOfARowChangedInTheDatabase() throws {  // 166, 169
+        sender.author("Ada", born: 1)
+        try sender.save()
+        let mine = try receiver.authors()[0]
+        mine.name = "Mine"
+        #expect(library.tables.execute("UPDATE {author} SET {name} = 'Theirs', {born} = 2, {version} = {version} + 1"))
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: [mine.objectID]], into: [receiver])
+        #expect(mine.name == "Mine")
+        #expect(mine.born == 2)
+        #expect(mine.isUpdated)
+        try receiver.save()
+        #expect(library.stored(["name", "born"], of: "Author") == [["Mine", "2"]])
+    }
+
+    @Test func automaticMergingLeavesContextsOfOtherCoordinatorsAlone() throws {  // 157
+        let other = try library.newStackContext()
+        other.automaticallyMergesChangesFromParent = true
+        receiver.automaticallyMergesChangesFromParent = true
+        let log = NotificationLog(NSManagedObjectContext.didMergeChangesObjectIDsNotification, from: other)
+        let own = NotificationLog(NSManagedObjectContext.didMergeChangesObjectIDsNotification, from: receiver)
+        sender.author("Ada")
+        try sender.save()
+        // What a save has merged comes before this, on the contexts' queues.
+        for context in [other, receiver] { context.performAndWait {} }
+        #expect(own.count == 1)
+        #expect(log.count == 0)
     }
 }

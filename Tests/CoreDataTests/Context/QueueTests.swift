@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Blocks on the queues of contexts.
-@Suite struct QueueTests {
+@Suite(.everyStore) struct QueueTests {
     let library: Library
 
     init() throws { library = try Library() }

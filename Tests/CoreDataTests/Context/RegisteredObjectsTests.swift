@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Which objects a context keeps alive (behaviour 120).
-@Suite struct RegisteredObjectsTests {
+@Suite(.everyStore) struct RegisteredObjectsTests {
     let library: Library
     let context: NSManagedObjectContext
 
@@ -44,7 +44,7 @@ import Testing
         #expect(context.updatedObjects.count == 1 && context.deletedObjects.count == 1 && context.insertedObjects.count == 1)
         try context.save()
         #expect(context.registeredObjects.isEmpty)
-        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR WHERE ZBORN = 1815") == ["Ada"])
+        #expect(library.stored(["born", "name"], of: "Author") == [["0", "Cid"], ["0", "New"], ["1815", "Ada"]])
     }
 
     @Test func aContextThatRetainsItsObjectsKeepsAll() throws {  // 120

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Requests that are handed to a context or a coordinator as such.
-@Suite struct RequestTests {
+@Suite(.everyStore) struct RequestTests {
     let library: Library
     let context: NSManagedObjectContext
 
@@ -51,7 +51,7 @@ import Testing
         let request = NSSaveChangesRequest(inserted: [ada], updated: nil, deleted: nil, locked: nil)
         let answer = try library.coordinator.execute(request, with: context)
         #expect((answer as? [Any])?.isEmpty == true)
-        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR") == ["Ada"])
+        #expect(library.stored("name", of: "Author") == ["Ada"])
         #expect(!ada.hasChanges)
         #expect(ben.isInserted)
 
@@ -62,7 +62,7 @@ import Testing
         context.delete(ben)
         let changes = NSSaveChangesRequest(inserted: nil, updated: [cora], deleted: [ben], locked: [ada])
         _ = try library.coordinator.execute(changes, with: context)
-        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR ORDER BY 1") == ["Augusta", "Carla"])
+        #expect(library.stored("name", of: "Author") == ["Augusta", "Carla"])
         #expect(!context.hasChanges)
     }
 
@@ -79,7 +79,7 @@ import Testing
         #expect(error?.code == NSManagedObjectMergeError)
         other.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         _ = try library.coordinator.execute(request, with: other)
-        #expect(library.file.rows("SELECT ZNAME, ZBORN FROM ZAUTHOR") == [["Augusta", "1815"]])
+        #expect(library.stored(["name", "born"], of: "Author") == [["Augusta", "1815"]])
     }
 
     @Test func aSaveRequestWritesNothingForADeletionThatWasMergedFromElsewhere() throws {
@@ -95,20 +95,24 @@ import Testing
         other.delete(twins[1])
         let request = NSSaveChangesRequest(inserted: nil, updated: nil, deleted: Set(twins), locked: nil)
         _ = try library.coordinator.execute(request, with: other)
-        #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR").isEmpty)
+        #expect(library.stored("name", of: "Author").isEmpty)
         #expect(!other.hasChanges)
         withExtendedLifetime(ben) {}
-    }
-
-    @Test func anEmptySaveRequestWritesTheMetadata() throws {
-        library.coordinator.setMetadata(["purpose": "test"], for: library.store)
-        _ = try library.coordinator.execute(NSSaveChangesRequest(), with: context)
-        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: library.url)
-        #expect(metadata["purpose"] as? String == "test")
     }
 
     @Test func aContextOfAnotherCoordinatorIsRefused() throws {
         let other = try Library()
         #expect(errorThrown { try library.coordinator.execute(request(), with: other.context) } != nil)
+    }
+}
+
+@Suite(.stores(StoreKind.persistent)) struct MetadataRequestTests {
+    @Test func anEmptySaveRequestWritesTheMetadata() throws {
+        let library = try Library()
+        library.coordinator.setMetadata(["purpose": "test"], for: library.store)
+        _ = try library.coordinator.execute(NSSaveChangesRequest(), with: library.context)
+        let url = try #require(library.store.url)
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: library.kind.type, at: url)
+        #expect(metadata["purpose"] as? String == "test")
     }
 }

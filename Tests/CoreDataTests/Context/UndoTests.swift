@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What an undo manager takes back of a context's changes.
-@Suite struct UndoTests {
+@Suite(.everyStore) struct UndoTests {
     let library: Library
     let context: NSManagedObjectContext
     let manager: UndoManager
@@ -236,8 +236,9 @@ import Testing
     }
 
     @Test func undoAndRedoTellTheObjectsAndNotInsertThemAnew() throws {  // 33, 36
-        let watched = try WatchedStack()
-        let context = watched.context
+        let label = NSAttributeDescription("label", .stringAttributeType)
+        let stack = try TestStack([NSEntityDescription("Watched", class: "CoreDataTests.WatchedObject", [label])])
+        let context = stack.context
         let manager = UndoManager()
         manager.groupsByEvent = false
         context.undoManager = manager
@@ -255,7 +256,7 @@ import Testing
         context.redo()
         #expect(object.events == [.undoUpdate, .undoInsertion, .undoDeletion])
         #expect(object.insertions == 1)
-        withExtendedLifetime(watched) {}
+        withExtendedLifetime(stack) {}
     }
 
     @Test func aBlockOfAPrivateQueueIsUndoneAsAWhole() async throws {
@@ -326,20 +327,5 @@ final class WatchedObject: NSManagedObject {
     override func awake(fromSnapshotEvents flags: NSSnapshotEventType) {
         super.awake(fromSnapshotEvents: flags)
         events.append(flags)
-    }
-}
-
-/// A store of watched objects.
-private final class WatchedStack {
-    let context: NSManagedObjectContext
-
-    init() throws {
-        let model = NSManagedObjectModel()
-        model.entities = [
-            NSEntityDescription("Watched", class: "CoreDataTests.WatchedObject", [NSAttributeDescription("label", .stringAttributeType)])
-        ]
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        _ = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-        context = coordinator.newContext()
     }
 }

@@ -24,7 +24,7 @@ final class AskedContext: NSManagedObjectContext, @unchecked Sendable {
     }
 }
 
-@Suite struct InaccessibleFaultTests {
+@Suite(.everyStore) struct InaccessibleFaultTests {
     let stack: TestStack
     let itemID: NSManagedObjectID
 
@@ -67,25 +67,6 @@ final class AskedContext: NSManagedObjectContext, @unchecked Sendable {
         #expect(context.deletedObjects == [item])
     }
 
-    @Test("115: a fault whose row is gone stops the program when the context is told so")
-    func missingRowsStopTheProgram() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let stack = try InaccessibleFaultTests.stack()
-            let item = MissingItem(context: stack.context)
-            item.name = "item"
-            try stack.context.save()
-            let itemID = item.objectID
-            stack.context.delete(item)
-            try stack.context.save()
-            let context = stack.newContext()
-            context.shouldDeleteInaccessibleFaults = false
-            _ = (context.object(with: itemID) as? MissingItem)?.name
-        }
-        #expect(
-            Complaint(result?.standardErrorContent).lacks(
-                "could not fulfill a fault for x-coredata://", "/Item/p", "shouldDeleteInaccessibleFaults") == [])
-    }
-
     @Test("83: an object made from an inaccessible fault is exempt from validation") func missingRowsAreNotValidated()
         throws
     {
@@ -117,7 +98,31 @@ final class AskedContext: NSManagedObjectContext, @unchecked Sendable {
         context.shouldDeleteInaccessibleFaults = false
         #expect(!context.shouldHandleInaccessibleFault(item, for: itemID, triggeredByProperty: nil))
     }
+}
 
+@Suite struct InaccessibleFaultStopTests {
+    @Test("115: a fault whose row is gone stops the program when the context is told so")
+    func missingRowsStopTheProgram() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let stack = try InaccessibleFaultTests.stack()
+            let item = MissingItem(context: stack.context)
+            item.name = "item"
+            try stack.context.save()
+            let itemID = item.objectID
+            stack.context.delete(item)
+            try stack.context.save()
+            let context = stack.newContext()
+            context.shouldDeleteInaccessibleFaults = false
+            _ = (context.object(with: itemID) as? MissingItem)?.name
+        }
+        #expect(
+            Complaint(result?.standardErrorContent).lacks(
+                "could not fulfill a fault for x-coredata://", "/Item/p", "shouldDeleteInaccessibleFaults") == [])
+    }
+}
+
+/// Rows that another program deletes.
+@Suite(.stores(StoreKind.persistent)) struct RowsDeletedElsewhereTests {
     @Test("an object whose row is gone is no change to be written") func whatIsGoneIsNoChange() throws {
         let library = try Library()
         library.context.book("Notes", by: library.context.author("Ada"))
@@ -125,7 +130,7 @@ final class AskedContext: NSManagedObjectContext, @unchecked Sendable {
         library.context.reset()
         let context = library.newContext()
         let book = try #require(try context.books().first)
-        #expect(library.file.execute("DELETE FROM ZAUTHOR"))
+        #expect(library.tables.execute("DELETE FROM {author}"))
         #expect(book.author?.name == nil)
         #expect(!context.hasChangesToWrite)
     }

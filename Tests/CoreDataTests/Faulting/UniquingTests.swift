@@ -18,7 +18,7 @@ final class UniqueOwner: NSManagedObject {
     @Managed var favourite: UniqueItem?
 }
 
-@Suite struct UniquingTests {
+@Suite(.everyStore) struct UniquingTests {
     let stack: TestStack
     let ownerID: NSManagedObjectID
     let itemID: NSManagedObjectID
@@ -137,18 +137,6 @@ final class UniqueOwner: NSManagedObject {
         #expect(!existing.isFault)
     }
 
-    @Test("117: existingObject throws error 133000 for a missing row") func existingObjectThrowsForMissingRows() throws {
-        stack.file.execute("DELETE FROM ZITEM")
-        let other = NSPersistentStoreCoordinator(managedObjectModel: stack.coordinator.managedObjectModel)
-        _ = try other.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: stack.url)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = other
-        let id = try #require(other.managedObjectID(forURIRepresentation: itemID.uriRepresentation()))
-        let error = try #require(errorThrown { _ = try context.existingObject(with: id) })
-        #expect(error.code == 133000)
-        #expect(error.domain == NSCocoaErrorDomain)
-    }
-
     @Test("118: object(with:) gives a fault for any ID, without asking the store") func objectWithIDAsksNoStore() throws {
         let uri = itemID.uriRepresentation().deletingLastPathComponent().appendingPathComponent("p4711")
         let unknownID = try #require(stack.coordinator.managedObjectID(forURIRepresentation: uri))
@@ -159,5 +147,27 @@ final class UniqueOwner: NSManagedObject {
         #expect(object.objectID == unknownID)
         #expect(object is UniqueItem)
         #expect(errorThrown { _ = try context.existingObject(with: unknownID) }?.code == 133000)
+    }
+}
+
+@Suite(.stores(StoreKind.persistent)) struct MissingRowTests {
+    private let stack: TestStack
+    private let itemID: NSManagedObjectID
+
+    init() throws {
+        let tests = try UniquingTests()
+        (stack, itemID) = (tests.stack, tests.itemID)
+    }
+
+    @Test("117: existingObject throws error 133000 for a missing row") func existingObjectThrowsForMissingRows() throws {
+        #expect(stack.tables?.execute("DELETE FROM {item}") == true)
+        let other = NSPersistentStoreCoordinator(managedObjectModel: stack.coordinator.managedObjectModel)
+        _ = try other.addPersistentStore(ofType: stack.kind.type, configurationName: nil, at: stack.url)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = other
+        let id = try #require(other.managedObjectID(forURIRepresentation: itemID.uriRepresentation()))
+        let error = try #require(errorThrown { _ = try context.existingObject(with: id) })
+        #expect(error.code == 133000)
+        #expect(error.domain == NSCocoaErrorDomain)
     }
 }

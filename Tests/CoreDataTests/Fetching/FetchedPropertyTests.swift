@@ -13,13 +13,11 @@ private final class BusyContext: NSManagedObjectContext, @unchecked Sendable {
     }
 }
 
-/// Fetched properties.
-@Suite struct FetchedPropertyTests {
-    private let folder: TemporaryFolder
-    private let stack: TestStack
+/// A store of shelves, each with the boxes of its code as a fetched property.
+private struct Shelves {
+    let stack: TestStack
 
     init() throws {
-        folder = try TemporaryFolder()
         let shelf = NSEntityDescription(
             "Shelf", class: "NSManagedObject",
             [
@@ -42,16 +40,24 @@ private final class BusyContext: NSManagedObjectContext, @unchecked Sendable {
         request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: false)]
         boxes.fetchRequest = request
         shelf.properties += [boxes]
-        let model = NSManagedObjectModel()
-        model.entities = [shelf, box]
-        stack = try TestStack(model, url: folder.file("store.sqlite"))
+        stack = try TestStack([shelf, box])
     }
 
-    private func insert(_ entity: String, _ values: [String: Any]) -> NSManagedObject {
+    func insert(_ entity: String, _ values: [String: Any]) -> NSManagedObject {
         let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: stack.context)
         for (key, value) in values { object.setValue(value, forKey: key) }
         return object
     }
+}
+
+/// Fetched properties.
+@Suite(.everyStore) struct FetchedPropertyTests {
+    private let shelves: Shelves
+    private var stack: TestStack { shelves.stack }
+
+    init() throws { shelves = try Shelves() }
+
+    private func insert(_ entity: String, _ values: [String: Any]) -> NSManagedObject { shelves.insert(entity, values) }
 
     @Test func aFetchedPropertyIsAnOrderedArrayOfWhatItsRequestFinds() throws {  // 195, 196
         let shelf = insert("Shelf", ["code": "A"])
@@ -83,38 +89,6 @@ private final class BusyContext: NSManagedObjectContext, @unchecked Sendable {
         #expect((shelf.value(forKey: "boxes") as? [NSManagedObject])?.count == 1)
     }
 
-    @Test func anErrorOfTheStoreGivesNothingUntilTheNextRead() throws {
-        let shelf = insert("Shelf", ["code": "A"])
-        _ = insert("Box", ["code": "A", "number": 2])
-        try stack.context.save()
-        #expect(stack.file.execute("ALTER TABLE ZBOX RENAME TO ZAWAY"))
-        #expect((shelf.value(forKey: "boxes") as? [NSManagedObject])?.isEmpty == true)
-        #expect(stack.file.execute("ALTER TABLE ZAWAY RENAME TO ZBOX"))
-        #expect((shelf.value(forKey: "boxes") as? [NSManagedObject])?.count == 1)
-        // The next save tells, as it does for faults; the one after it saves.
-        shelf.setValue(1, forKey: "room")
-        let error = errorThrown { try stack.context.save() }
-        #expect(error?.localizedDescription.contains("no such table") == true)
-        #expect(stack.file.column("SELECT ZROOM FROM ZSHELF") == [nil])
-        try stack.context.save()
-        #expect(stack.file.column("SELECT ZROOM FROM ZSHELF") == ["1"])
-    }
-
-    @Test func theObjectsOfAnUnreadableOneAreNotKept() throws {
-        let shelf = insert("Shelf", ["code": "A"])
-        _ = insert("Box", ["code": "A", "number": 2])
-        try stack.context.save()
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.coordinator.managedObjectModel)
-        _ = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: stack.url)
-        let context = coordinator.newContext()
-        let objectID = try #require(coordinator.managedObjectID(forURIRepresentation: shelf.objectID.uriRepresentation()))
-        let unread = context.object(with: objectID)
-        #expect(stack.file.execute("ALTER TABLE ZSHELF RENAME TO ZAWAY"))
-        #expect((unread.value(forKey: "boxes") as? [NSManagedObject])?.isEmpty == true)
-        #expect(stack.file.execute("ALTER TABLE ZAWAY RENAME TO ZSHELF"))
-        #expect((unread.value(forKey: "boxes") as? [NSManagedObject])?.count == 1)
-    }
-
     @Test(arguments: [false, true]) func anErrorOfAFetchIsToldByTheNextSave(isChild: Bool) throws {
         let shelf = insert("Shelf", ["code": "A"])
         try stack.context.save()
@@ -128,7 +102,54 @@ private final class BusyContext: NSManagedObjectContext, @unchecked Sendable {
         #expect(errorThrown { try context.save() }?.domain == "Busy")
         try context.save()
     }
+}
 
+/// Fetched properties that cannot be read for a while.
+@Suite(.stores(StoreKind.persistent)) struct UnreadableFetchedPropertyTests {
+    private let shelves: Shelves
+    private var stack: TestStack { shelves.stack }
+
+    init() throws { shelves = try Shelves() }
+
+    private func insert(_ entity: String, _ values: [String: Any]) -> NSManagedObject { shelves.insert(entity, values) }
+
+    /// Does something while a table is not there.
+    private func without(_ table: String, _ body: () -> Void) {
+        #expect(stack.tables?.execute("ALTER TABLE {\(table)} RENAME TO {away}") == true)
+        body()
+        #expect(stack.tables?.execute("ALTER TABLE {away} RENAME TO {\(table)}") == true)
+    }
+
+    @Test func anErrorOfTheStoreGivesNothingUntilTheNextRead() throws {
+        let shelf = insert("Shelf", ["code": "A"])
+        _ = insert("Box", ["code": "A", "number": 2])
+        try stack.context.save()
+        without("box") { #expect((shelf.value(forKey: "boxes") as? [NSManagedObject])?.isEmpty == true) }
+        #expect((shelf.value(forKey: "boxes") as? [NSManagedObject])?.count == 1)
+        // The next save tells, as it does for faults; the one after it saves.
+        shelf.setValue(1, forKey: "room")
+        let error = errorThrown { try stack.context.save() }
+        #expect(error?.localizedDescription.contains(stack.kind == .sqlite ? "no such table" : "does not exist") == true)
+        #expect(stack.stored("room", of: "Shelf") == [nil])
+        try stack.context.save()
+        #expect(stack.stored("room", of: "Shelf") == ["1"])
+    }
+
+    @Test func theObjectsOfAnUnreadableOneAreNotKept() throws {
+        let shelf = insert("Shelf", ["code": "A"])
+        _ = insert("Box", ["code": "A", "number": 2])
+        try stack.context.save()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.coordinator.managedObjectModel)
+        _ = try coordinator.addPersistentStore(ofType: stack.kind.type, configurationName: nil, at: stack.url)
+        let context = coordinator.newContext()
+        let objectID = try #require(coordinator.managedObjectID(forURIRepresentation: shelf.objectID.uriRepresentation()))
+        let unread = context.object(with: objectID)
+        without("shelf") { #expect((unread.value(forKey: "boxes") as? [NSManagedObject])?.isEmpty == true) }
+        #expect((unread.value(forKey: "boxes") as? [NSManagedObject])?.count == 1)
+    }
+}
+
+@Suite struct FetchedPropertyStopTests {
     @Test func aRequestThatCannotBeResolvedStopsTheProgram() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Shelf")
@@ -148,8 +169,8 @@ private final class BusyContext: NSManagedObjectContext, @unchecked Sendable {
 
     @Test func settingAFetchedPropertyStopsTheProgram() async {  // 195
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let tests = try FetchedPropertyTests()
-            tests.insert("Shelf", [:]).setValue([], forKey: "boxes")
+            let shelves = try Shelves()
+            shelves.insert("Shelf", [:]).setValue([], forKey: "boxes")
         }
         #expect(Complaint(result?.standardErrorContent).lacks("Shelf.boxes is a fetched property and cannot be set.") == [])
     }

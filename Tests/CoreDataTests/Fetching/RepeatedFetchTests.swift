@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Fetches of one shape share a statement: each must still find what its own values say.
-@Suite struct RepeatedFetchTests {
+@Suite(.everyStore) struct RepeatedFetchTests {
     let library: Library
 
     init() throws {
@@ -111,7 +111,12 @@ import Testing
 
     @Test func anUnsuitableConstantIsRefusedAfterSuitableOnes() throws {
         #expect(try pages("pages == %@", [10]) == [10])
-        #expect(throws: (any Error).self) { try pages("pages == %@", [["a": 1]]) }
+        if library.kind == .inMemory {
+            // Nothing is translated there: the number is not that.
+            #expect(try pages("pages == %@", [["a": 1]]) == [])
+        } else {
+            #expect(throws: (any Error).self) { try pages("pages == %@", [["a": 1]]) }
+        }
         #expect(try pages("pages == %@", [30]) == [30])
     }
 

@@ -14,7 +14,7 @@ final class TrackedOwner: NSManagedObject {
     @Managed var items: Set<TrackedItem>
 }
 
-@Suite struct ChangeTrackingTests {
+@Suite(.everyStore) struct ChangeTrackingTests {
     let stack: TestStack
     let item: TrackedItem
     let owner: TrackedOwner
@@ -175,7 +175,7 @@ final class TrackedOwner: NSManagedObject {
         #expect(item.changedValues().isEmpty)
         try stack.context.save()
         #expect(!stack.context.hasChanges)
-        #expect(stack.file.column("SELECT Z_OPT FROM ZITEM") == ["1"])
+        stack.expectColumn("SELECT {version} FROM {item}", is: ["1"])
     }
 
     @Test("60: a change set back is no changed value") func settingBackLeavesNoChangedValue() {
@@ -196,7 +196,7 @@ final class TrackedOwner: NSManagedObject {
         try stack.context.save()
         #expect(item.cache == "x")
         #expect(!stack.context.hasChanges)
-        #expect(stack.file.column("SELECT Z_OPT FROM ZITEM") == ["1"])
+        stack.expectColumn("SELECT {version} FROM {item}", is: ["1"])
     }
 
     @Test("62: changes of unmodeled properties are ignored by default") func unmodeledChangesAreIgnored() {

@@ -15,7 +15,7 @@ final class HeardItem: NSManagedObject {
 }
 
 /// Every object that a save wrote hears `didSave()` once, whatever the others do there.
-@Suite struct DidSaveTests {
+@Suite(.everyStore) struct DidSaveTests {
     let stack: TestStack
 
     init() throws {
@@ -60,7 +60,7 @@ final class HeardItem: NSManagedObject {
         for item in items { item.inDidSave = nil }
         try stack.context.save()
         #expect(items.map(\.count) == [2, 1, 2])
-        #expect(stack.file.column("SELECT ZNAME FROM ZITEM") == ["b"])
+        #expect(stack.stored("name", of: "Item") == ["b"])
     }
 
     @Test("41: an object that was not saved hears nothing") func unsavedObjectsHearNothing() throws {

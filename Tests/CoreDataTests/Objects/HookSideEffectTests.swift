@@ -26,7 +26,7 @@ final class EffectItem: NSManagedObject {
 }
 
 /// What hooks do to other objects of the context takes part in the same save.
-@Suite struct HookSideEffectTests {
+@Suite(.everyStore) struct HookSideEffectTests {
     let stack: TestStack
 
     init() throws {
@@ -43,7 +43,7 @@ final class EffectItem: NSManagedObject {
         return item
     }
 
-    func names() -> [String?] { stack.file.column("SELECT ZNAME FROM ZITEM ORDER BY ZNAME") }
+    func names() -> [String?] { stack.stored("name", of: "Item") }
 
     @Test("39: objects inserted in willSave are saved too") func willSaveInserts() throws {
         let item = item("a")
@@ -79,7 +79,7 @@ final class EffectItem: NSManagedObject {
         item.inWillSave = { if $0.isDeleted, witness.trace == nil { witness.trace = "seen" } }
         stack.context.delete(item)
         try stack.context.save()
-        #expect(stack.file.column("SELECT ZTRACE FROM ZITEM") == ["seen"])
+        #expect(stack.stored("trace", of: "Item") == ["seen"])
     }
 
     @Test("37: objects changed and inserted in prepareForDeletion are saved") func prepareForDeletionChangesOthers()
@@ -95,8 +95,7 @@ final class EffectItem: NSManagedObject {
         }
         stack.context.delete(item)
         try stack.context.save()
-        #expect(names() == ["grave of a", "witness"])
-        #expect(stack.file.column("SELECT ZTRACE FROM ZITEM WHERE ZNAME = 'witness'") == ["before a"])
+        #expect(stack.stored(["name", "trace"], of: "Item") == [["grave of a", nil], ["witness", "before a"]])
     }
 
     @Test("37: prepareForDeletion runs once for an object that is deleted twice") func prepareForDeletionRunsOnce()
@@ -170,7 +169,7 @@ final class EffectItem: NSManagedObject {
         item.inValidation = { if $0.trace == nil { $0.trace = "validated" } }
         item.name = "b"
         try stack.context.save()
-        #expect(stack.file.column("SELECT ZNAME || ZTRACE FROM ZITEM") == ["bvalidated"])
+        #expect(stack.stored(["name", "trace"], of: "Item") == [["b", "validated"]])
         #expect(!stack.context.hasChanges)
     }
 
@@ -178,7 +177,7 @@ final class EffectItem: NSManagedObject {
         let item = item("a")
         item.setPrimitiveValue("primitive", forKey: "trace")
         try stack.context.save()
-        #expect(stack.file.column("SELECT ZTRACE FROM ZITEM") == ["primitive"])
+        #expect(stack.stored("trace", of: "Item") == ["primitive"])
     }
 
     @Test("43: an object with changes that becomes a fault loses them and is not saved") func faultsLoseChanges() throws {
@@ -189,7 +188,7 @@ final class EffectItem: NSManagedObject {
         #expect(!stack.context.hasChanges)
         item.trace = "kept"
         try stack.context.save()
-        #expect(stack.file.column("SELECT ZNAME || ZTRACE FROM ZITEM") == ["akept"])
+        #expect(stack.stored(["name", "trace"], of: "Item") == [["a", "kept"]])
     }
 
     @Test("44: using a deleted and saved object does not bring it back") func deletedObjectsStayDeleted() throws {

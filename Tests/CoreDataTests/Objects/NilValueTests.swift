@@ -18,7 +18,7 @@ final class Barometer: NSManagedObject {
 }
 
 /// `setNilValueForKey(_:)`, and nil by name in general.
-@Suite struct NilValueTests {
+@Suite(.everyStore) struct NilValueTests {
     private static func stack() throws -> TestStack {
         let barometer = NSEntityDescription(
             "Barometer", class: "Barometer",
@@ -41,7 +41,7 @@ final class Barometer: NSManagedObject {
         barometer.setValue(nil as Int32?, forKeyPath: "level")
         #expect(barometer.nilKeys == ["level", "level", "level", "level"] && barometer.name == nil)
         try stack.context.save()
-        #expect(stack.file.rows("SELECT ZLEVEL, ZNAME FROM ZBAROMETER") == [["-1", nil]])
+        #expect(stack.stored(["level", "name"], of: "Barometer") == [["-1", nil]])
     }
 
     @Test func onlyWhatMayBeAScalarAsksTheClass() throws {
@@ -54,7 +54,7 @@ final class Barometer: NSManagedObject {
         barometer.setValue(3, forKey: "spare")
         #expect(barometer.nilKeys == ["spare", "isOn"] && barometer.spare == 3)
         try stack.context.save()
-        #expect(stack.file.rows("SELECT ZSPARE, ZISON FROM ZBAROMETER") == [["3", nil]])
+        #expect(stack.stored(["spare", "isOn"], of: "Barometer") == [["3", nil]])
     }
 
     @Test func nilThatNobodyReplacesIsMissingWhenItIsSaved() throws {

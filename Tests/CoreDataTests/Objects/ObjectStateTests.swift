@@ -18,7 +18,7 @@ final class StateItem: NSManagedObject {
     }
 }
 
-@Suite struct ObjectStateTests {
+@Suite(.everyStore) struct ObjectStateTests {
     let stack: TestStack
 
     init() throws {
@@ -61,7 +61,7 @@ final class StateItem: NSManagedObject {
         #expect(!item.isDeleted)
         #expect(!item.hasChanges)
         #expect(item.managedObjectContext == nil)
-        #expect(stack.file.integer("SELECT COUNT(*) FROM ZITEM") == 0)
+        #expect(stack.storedCount(of: "Item") == 0)
     }
 
     @Test("45: hasChanges is true when inserted, updated or deleted")
@@ -94,7 +94,7 @@ final class StateItem: NSManagedObject {
         #expect(stack.context.insertedObjects == [item])
         try stack.context.save()
         #expect(!item.isInserted)
-        #expect(stack.file.integer("SELECT COUNT(*) FROM ZITEM") == 1)
+        #expect(stack.storedCount(of: "Item") == 1)
     }
 
     @Test("47: asking a fault about itself does not fire it")

@@ -26,7 +26,7 @@ final class StampedItem: NSManagedObject {
 }
 
 /// Properties named `primitiveX`, which read and write the storage of `x`.
-@Suite struct PrimitiveAccessorTests {
+@Suite(.everyStore) struct PrimitiveAccessorTests {
     let stack: TestStack
 
     init() throws {
@@ -50,7 +50,9 @@ final class StampedItem: NSManagedObject {
         // The object was never saved: all that was set since counts.
         #expect(item.changedValues() as? [String: Date] == ["modified": Date(timeIntervalSinceReferenceDate: 42)])
         try stack.context.save()
-        #expect(stack.file.value("SELECT ZMODIFIED FROM ZITEM") == "42")
+        stack.expectColumn("SELECT {modified} FROM {item}", is: [stack.kind == .sqlite ? "42" : "2001-01-01 00:00:42+00"])
+        let stored = try stack.newContext().existingObject(with: item.objectID) as? StampedItem
+        #expect(stored?.modified == Date(timeIntervalSinceReferenceDate: 42))
         item.primitiveCount = 7
         item.primitiveName = "A"
         #expect(!item.hasChanges)
@@ -87,7 +89,9 @@ final class StampedItem: NSManagedObject {
         let other = try #require(try stack.newContext().fetch(NSFetchRequest<StampedItem>(entityName: "Item")).first)
         #expect(other.speed == 0 && other.ratio == 0.5)
     }
+}
 
+@Suite struct PrimitiveAccessorStopTests {
     @Test func aPropertyThatStandsForNothingStopsTheProgram() async {  // 340
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             final class Stray: NSManagedObject { @Managed var primitiveNothing: String? }

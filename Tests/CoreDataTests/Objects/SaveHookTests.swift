@@ -67,7 +67,7 @@ final class HookBox: NSManagedObject {
     }
 }
 
-@Suite struct SaveHookTests {
+@Suite(.everyStore) struct SaveHookTests {
     let stack: TestStack
     let log = HookLog()
 
@@ -89,7 +89,7 @@ final class HookBox: NSManagedObject {
         return item
     }
 
-    func storedNames() throws -> [String?] { stack.file.column("SELECT ZNAME FROM ZITEM ORDER BY Z_PK") }
+    func storedNames() -> [String?] { stack.stored("name", of: "Item") }
 
     @Test("37: prepareForDeletion runs while the relationships of owner and owned are intact")
     func prepareForDeletionSeesRelationships() throws {
@@ -129,11 +129,11 @@ final class HookBox: NSManagedObject {
         box.isRefused = true
         #expect(errorThrown { try stack.context.save() }?.domain == "HookBox")
         #expect(item.rounds == 1)
-        #expect(try storedNames() == ["A"])
+        #expect(storedNames() == ["A"])
         box.isRefused = false
         try stack.context.save()
         #expect(item.rounds == 2)
-        #expect(try storedNames() == ["B"])
+        #expect(storedNames() == ["B"])
     }
 
     @Test("38, 133: willSave runs for no new object whose insertion a refresh has taken back") func willSaveRunsForNoRefreshedNewObjects()
@@ -154,7 +154,7 @@ final class HookBox: NSManagedObject {
         try stack.context.save()
         #expect(item.rounds == 2)
         #expect(!stack.context.hasChanges)
-        #expect(stack.file.column("SELECT ZNAME || ZSTAMP FROM ZITEM") == ["B7"])
+        #expect(stack.stored(["name", "stamp"], of: "Item") == [["B", "7"]])
     }
 
     @Test("39: willSave may change another, so far unchanged object, which is saved too")
@@ -166,7 +166,7 @@ final class HookBox: NSManagedObject {
         try stack.context.save()
         #expect(other.rounds == 1)
         #expect(!stack.context.hasChanges)
-        #expect(try storedNames() == ["B", "by willSave"])
+        #expect(storedNames() == ["B", "by willSave"])
     }
 
     @Test("39: a save whose willSave always changes something fails and writes nothing")
@@ -176,7 +176,7 @@ final class HookBox: NSManagedObject {
         item.name = "B"
         let error = errorThrown { try stack.context.save() }
         #expect(error != nil)
-        #expect(try storedNames() == ["A"])
+        #expect(storedNames() == ["A"])
     }
 
     @Test("40: a primitive value set in willSave causes no second round and is saved with the object")
@@ -188,17 +188,14 @@ final class HookBox: NSManagedObject {
         #expect(item.rounds == 1)
         #expect(!item.hasChanges)
         #expect(item.stamp == 9)
-        #expect(stack.file.column("SELECT ZNAME || ZSTAMP FROM ZITEM") == ["B9"])
+        #expect(stack.stored(["name", "stamp"], of: "Item") == [["B", "9"]])
     }
 
     @Test("41: didSave runs after the commit, also for deleted objects")
     func didSaveRunsAfterTheCommit() throws {
         let item = try savedItem()
-        let file = stack.file
-        let log = log
-        item.onDidSave = { _ in
-            log.lines.append(file.column("SELECT ZNAME FROM ZITEM").description)
-        }
+        let (stack, log) = (stack, log)
+        item.onDidSave = { _ in log.lines.append(stack.stored("name", of: "Item").description) }
         item.name = "B"
         try stack.context.save()
         #expect(log.lines.suffix(2) == ["didSave", "[Optional(\"B\")]"])
@@ -215,10 +212,10 @@ final class HookBox: NSManagedObject {
         try stack.context.save()
         #expect(item.hasChanges)
         #expect(stack.context.hasChanges)
-        #expect(try storedNames() == ["B"])
+        #expect(storedNames() == ["B"])
         item.onDidSave = nil
         try stack.context.save()
-        #expect(try storedNames() == ["after"])
+        #expect(storedNames() == ["after"])
     }
 
     @Test("42: notifications, hooks and validation come in the documented order")

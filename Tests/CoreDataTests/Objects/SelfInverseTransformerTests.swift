@@ -16,7 +16,7 @@ private final class OneWayTransformer: ValueTransformer, @unchecked Sendable {
 }
 
 /// Transformers that leave the way back to the class they inherit from.
-@Suite struct SelfInverseTransformerTests {
+@Suite(.everyStore) struct SelfInverseTransformerTests {
     @Test func theWayBackIsTheWayThereAgain() {
         let bytes = Data("abc".utf8)
         let transformer = ScramblingTransformer()

@@ -33,8 +33,9 @@ final class ReversingTransformer: ValueTransformer, @unchecked Sendable {
     }
 }
 
-@Suite struct SpecialAttributeTests {
+@Suite(.everyStore) struct SpecialAttributeTests {
     let stack: TestStack
+    static let large = Data((0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
     static let transformer = NSValueTransformerName("SpecialAttributeTestsReversing")
 
     init() throws {
@@ -62,11 +63,6 @@ final class ReversingTransformer: ValueTransformer, @unchecked Sendable {
         try #require(try stack.newContext().fetch(NSFetchRequest<SpecialItem>(entityName: "Item")).first)
     }
 
-    func externalFiles() throws -> [String] {
-        let folder = stack.url.deletingLastPathComponent().appendingPathComponent(".store_SUPPORT/_EXTERNAL_DATA")
-        return (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    }
-
     @Test func aTransformableAttributeMayBeDeclaredAsAnyObject() throws {
         let item = SpecialItem(context: stack.context)
         #expect(item.listAsObject == nil)
@@ -88,7 +84,8 @@ final class ReversingTransformer: ValueTransformer, @unchecked Sendable {
         let item = SpecialItem(context: stack.context)
         item.list = ["one", "two"]
         try stack.context.save()
-        #expect(stack.file.column("SELECT hex(substr(ZLIST, 1, 6)) FROM ZITEM") == ["62706C697374"])
+        let start = stack.kind == .sqlite ? "hex(substr({list}, 1, 6))" : "upper(encode(substr({list}, 1, 6), 'hex'))"
+        stack.expectColumn("SELECT \(start) FROM {item}", is: ["62706C697374"])
         let stored = try fresh()
         #expect(stored.list as? [String] == ["one", "two"])
     }
@@ -98,7 +95,8 @@ final class ReversingTransformer: ValueTransformer, @unchecked Sendable {
         let item = SpecialItem(context: stack.context)
         item.reversed = "abc"
         try stack.context.save()
-        #expect(stack.file.column("SELECT CAST(ZREVERSED AS TEXT) FROM ZITEM") == ["cba"])
+        let text = stack.kind == .sqlite ? "CAST({reversed} AS TEXT)" : "convert_from({reversed}, 'UTF8')"
+        stack.expectColumn("SELECT \(text) FROM {item}", is: ["cba"])
         #expect(try fresh().reversed == "abc")
     }
 
@@ -126,29 +124,15 @@ final class ReversingTransformer: ValueTransformer, @unchecked Sendable {
         #expect(try fresh().list as? [String] == ["one"])
     }
 
-    @Test("326: large data lies in a file beside the store and reads back the same")
-    func largeDataLiesBesideTheStore() throws {
+    @Test("326: large data reads back the same") func largeDataReadsBack() throws {
         let item = SpecialItem(context: stack.context)
-        let large = Data((0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        item.blob = large
+        item.blob = Self.large
         let small = SpecialItem(context: stack.context)
         small.blob = Data([1, 2, 3])
         try stack.context.save()
-        #expect(try externalFiles().count == 1)
-        #expect(stack.file.integer("SELECT MAX(LENGTH(ZBLOB)) < 1000 FROM ZITEM") == 1)
         let context = stack.newContext()
-        #expect((try context.existingObject(with: item.objectID) as? SpecialItem)?.blob == large)
+        #expect((try context.existingObject(with: item.objectID) as? SpecialItem)?.blob == Self.large)
         #expect((try context.existingObject(with: small.objectID) as? SpecialItem)?.blob == Data([1, 2, 3]))
-    }
-
-    @Test("327: the file of large data goes with its object") func externalFilesGoWithTheirObject() throws {
-        let item = SpecialItem(context: stack.context)
-        item.blob = Data(count: 400_000)
-        try stack.context.save()
-        #expect(try externalFiles().count == 1)
-        stack.context.delete(item)
-        try stack.context.save()
-        #expect(try externalFiles().isEmpty)
     }
 
     @Test("332: UUID, URI and decimal values read back equal") func identifiersAndDecimalsReadBack() throws {
@@ -158,7 +142,8 @@ final class ReversingTransformer: ValueTransformer, @unchecked Sendable {
         item.link = URL(string: "https://example.org/a?b=c#d")
         item.price = NSDecimalNumber(string: "12345.6789")
         try stack.context.save()
-        #expect(stack.file.integer("SELECT LENGTH(ZUUID) FROM ZITEM") == 16)
+        let size = stack.kind == .sqlite ? "length({uuid})" : "pg_column_size({uuid})"
+        stack.expectColumn("SELECT \(size) FROM {item}", is: ["16"])
         let stored = try fresh()
         #expect(stored.uuid == uuid)
         #expect(stored.link == URL(string: "https://example.org/a?b=c#d"))
@@ -176,7 +161,7 @@ final class ReversingTransformer: ValueTransformer, @unchecked Sendable {
         #expect(item.optionalLong == nil)
         #expect(item.value(forKey: "short") == nil)
         try stack.context.save()
-        #expect(stack.file.column("SELECT ZSHORT FROM ZITEM") == [nil])
+        #expect(stack.stored("short", of: "Item") == [nil])
         let stored = try fresh()
         #expect(stored.short == 0)
         #expect(stored.double == 0)
@@ -185,16 +170,25 @@ final class ReversingTransformer: ValueTransformer, @unchecked Sendable {
         stored.optionalLong = 5
         stored.flag = true
         try stored.managedObjectContext?.save()
-        #expect(stack.file.column("SELECT ZOPTIONALLONG || ZFLAG FROM ZITEM") == ["51"])
+        #expect(stack.stored("optionalLong", of: "Item") == ["5"])
+        stack.expectColumn("SELECT {flag} FROM {item}", is: [stack.kind == .sqlite ? "1" : "t"])
+        let changed = try fresh()
+        #expect(changed.optionalLong == 5 && changed.flag)
     }
 
     @Test("334: transient attributes have no column and are not stored") func transientsAreNotStored() throws {
         let item = SpecialItem(context: stack.context)
         item.cache = "x"
         try stack.context.save()
-        let columns = stack.file.column("SELECT name FROM pragma_table_info('ZITEM')")
-        #expect(!columns.contains("ZCACHE"))
-        #expect(columns.contains("ZNAME"))
+        if let tables = stack.tables {
+            let columns = tables.column(
+                stack.kind == .sqlite
+                    ? "SELECT name FROM pragma_table_info('ZITEM')"
+                    : "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass('item')")
+            let (cache, name) = stack.kind == .sqlite ? ("ZCACHE", "ZNAME") : ("cache", "name")
+            #expect(!columns.contains(cache))
+            #expect(columns.contains(name))
+        }
         #expect(try fresh().cache == nil)
     }
 
@@ -202,5 +196,41 @@ final class ReversingTransformer: ValueTransformer, @unchecked Sendable {
         let request = NSFetchRequest<SpecialItem>(entityName: "Item")
         request.predicate = NSPredicate(format: "cache == 'x'")
         #expect(errorThrown { _ = try stack.context.fetch(request) } != nil)
+    }
+}
+
+/// Large data, which a store of SQLite keeps outside of its file.
+@Suite struct ExternalDataFileTests {
+    private let stack: TestStack
+
+    init() throws { stack = try SpecialAttributeTests().stack }
+
+    private func externalFiles() -> [String] {
+        let folder = stack.url.deletingLastPathComponent().appendingPathComponent(".store_SUPPORT/_EXTERNAL_DATA")
+        return (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    }
+
+    @Test("326: large data lies in a file beside the store and reads back the same")
+    func largeDataLiesBesideTheStore() throws {
+        let item = SpecialItem(context: stack.context)
+        item.blob = SpecialAttributeTests.large
+        let small = SpecialItem(context: stack.context)
+        small.blob = Data([1, 2, 3])
+        try stack.context.save()
+        #expect(externalFiles().count == 1)
+        #expect(stack.file.integer("SELECT MAX(LENGTH(ZBLOB)) < 1000 FROM ZITEM") == 1)
+        let context = stack.newContext()
+        #expect((try context.existingObject(with: item.objectID) as? SpecialItem)?.blob == SpecialAttributeTests.large)
+        #expect((try context.existingObject(with: small.objectID) as? SpecialItem)?.blob == Data([1, 2, 3]))
+    }
+
+    @Test("327: the file of large data goes with its object") func externalFilesGoWithTheirObject() throws {
+        let item = SpecialItem(context: stack.context)
+        item.blob = Data(count: 400_000)
+        try stack.context.save()
+        #expect(externalFiles().count == 1)
+        stack.context.delete(item)
+        try stack.context.save()
+        #expect(externalFiles().isEmpty)
     }
 }

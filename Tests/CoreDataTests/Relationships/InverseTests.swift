@@ -21,7 +21,7 @@ final class InverseNode: NSManagedObject {
     @ManagedAccessor func removeFromChildren(_ values: NSSet)
 }
 
-@Suite struct InverseTests {
+@Suite(.everyStore) struct InverseTests {
     let stack: TestStack
     let a: InverseNode
     let b: InverseNode
@@ -177,7 +177,7 @@ final class InverseNode: NSManagedObject {
         a.removeFromChildren(NSSet(array: [c]))
         try stack.context.save()
         #expect(a.children.isEmpty)
-        #expect(stack.file.integer("SELECT COUNT(*) FROM ZNODE") == 3)
+        #expect(stack.storedCount(of: "Node") == 3)
         a.addToChildren(NSSet(array: [b, c]))
         #expect(a.children == [b, c])
     }

@@ -4,9 +4,13 @@ import TestSupport
 import Testing
 
 /// Proxies of to-many relationships as values of Swift.
-@Suite struct ProxyBridgingTests {
+@Suite(.everyStore) struct ProxyBridgingTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     @Test func proxiesDescribeThemselvesAndAreEqualToSets() throws {
-        let library = try Library(.inMemory)
+        let library = try Library()
         let context = library.context
         let (new, old) = (context.tag("new"), context.tag("old"))
         let book = context.book("Notes", tags: [new, old])
@@ -27,24 +31,23 @@ import Testing
         #expect(book.value(forKey: "tags") as? Set<LibraryTag> == [new, old])
     }
 
-    /// An author in a store in memory, and two books that are not yet the author's.
-    private func author(isOrdered: Bool) throws -> (NSManagedObjectContext, NSManagedObject, books: [NSManagedObject]) {
+    /// An author, and two books that are not yet the author's.
+    private func author(isOrdered: Bool) throws -> (TestStack, NSManagedObject, books: [NSManagedObject]) {
         let model = Library.model()
         model.entitiesByName["Author"]?.relationshipsByName["books"]?.isOrdered = isOrdered
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-        let context = coordinator.newContext()
+        let stack = try TestStack(model, url: folder.file("store.sqlite"), kind: .current)
+        let context = stack.context
         let books = ["Notes", "Letters"].map { title in
             let book = NSEntityDescription.insertNewObject(forEntityName: "Book", into: context)
             book.setValue(title, forKey: "title")
             return book
         }
-        return (context, NSEntityDescription.insertNewObject(forEntityName: "Author", into: context), books)
+        return (stack, NSEntityDescription.insertNewObject(forEntityName: "Author", into: context), books)
     }
 
     @Test func proxiesOfOrderedRelationshipsDescribeThemselves() throws {
-        let (context, ada, books) = try author(isOrdered: true)
-        defer { withExtendedLifetime(context) {} }
+        let (stack, ada, books) = try author(isOrdered: true)
+        defer { withExtendedLifetime(stack) {} }
         let set = ada.mutableOrderedSetValue(forKey: "books")
         let array = ada.mutableArrayValue(forKey: "books")
         for book in books { set.add(book) }
@@ -57,7 +60,8 @@ import Testing
 
     /// Accessors written by hand set one side by a primitive setter, and then the other.
     @Test(arguments: [true, false]) func aMemberThatWasSetPrimitivelyIsListedOnce(isOrdered: Bool) throws {
-        let (context, ada, books) = try author(isOrdered: isOrdered)
+        let (stack, ada, books) = try author(isOrdered: isOrdered)
+        let context = stack.context
         let members: Any = isOrdered ? NSOrderedSet(array: books) : NSSet(array: books)
         ada.willChangeValue(forKey: "books")
         ada.setPrimitiveValue(members, forKey: "books")

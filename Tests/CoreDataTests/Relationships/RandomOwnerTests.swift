@@ -4,16 +4,15 @@ import Testing
 
 /// To-many relationships without an inverse under random changes by several contexts, compared with a plain table of owners.
 @Suite struct RandomOwnerTests {
-    enum Arena: CaseIterable {
-        case inMemory, inMemoryOrdered
-        /// One of the contexts has a coordinator of its own on the file.
-        case sqlite, sqliteOrdered
+    struct Arena {
+        /// Where the kind allows it, one of the contexts has a coordinator of its own on the store.
+        let kind: StoreKind
+        let isOrdered: Bool
 
-        var isFile: Bool { self == .sqlite || self == .sqliteOrdered }
-        var isOrdered: Bool { self == .inMemoryOrdered || self == .sqliteOrdered }
+        static let all = StoreKind.allCases.flatMap { kind in [false, true].map { Arena(kind: kind, isOrdered: $0) } }
     }
 
-    @Test(arguments: Arena.allCases, 1...(LongTests.areEnabled ? 60 : 4))
+    @Test(arguments: Arena.all, 1...(LongTests.areEnabled ? 60 : 4))
     func everyItemHasTheOwnerThatClaimedItLast(_ arena: Arena, _ seed: Int) throws {
         let run = try OwnerRun(arena, seed: UInt64(seed))
         for step in 0..<150 {
@@ -50,8 +49,12 @@ private final class OwnerRun {
     private var generator: SeededGenerator
     private let ordered: Bool
     private let folder: TemporaryFolder
-    private let url: URL?
-    private var coordinators: [NSPersistentStoreCoordinator] = []
+    /// The store as its database's own library reads it; nil for a store in memory.
+    private let tables: StoreTables?
+    /// The columns of the items' box and of their places in it.
+    private let key: String
+    private let position: String
+    private let coordinators: [NSPersistentStoreCoordinator]
     private var players: [Player] = []
     private var serial = 0
     /// What is saved: all boxes, and the owner of each item, `-` where it has none.
@@ -62,13 +65,14 @@ private final class OwnerRun {
         generator = SeededGenerator(seed: seed)
         ordered = arena.isOrdered
         folder = try TemporaryFolder()
-        url = arena.isFile ? folder.file("store.sqlite") : nil
-        for _ in 0..<(arena.isFile ? 2 : 1) {
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model(ordered))
-            try coordinator.addPersistentStore(
-                ofType: arena.isFile ? NSSQLiteStoreType : NSInMemoryStoreType, configurationName: nil, at: url)
-            coordinators.append(coordinator)
+        let (kind, file) = (arena.kind, folder.file("store.sqlite"))
+        (key, position) = kind == .sqlite ? ("Z1ITEMS", "Z_FOK_1ITEMS") : ("box_items_id", "box_items_pos")
+        coordinators = try (0..<(kind == .inMemory ? 1 : 2)).map { _ in
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: OwnerRun.model(arena.isOrdered))
+            try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(file))
+            return coordinator
         }
+        tables = kind == .inMemory ? nil : StoreTables(kind, file)
         for number in 0..<3 {
             let context = coordinators[number == 2 ? coordinators.count - 1 : 0].newContext()
             context.mergePolicy = NSMergePolicy(
@@ -224,15 +228,14 @@ private final class OwnerRun {
 
     // MARK: Checks
 
-    /// What the store has: as the sqlite3 library reads the file, or a fresh context a store in memory.
+    /// What the store has: as its database's own library reads it, or a fresh context a store in memory.
     private func state() throws -> (boxes: Set<String>, owners: [String: Set<String>]) {
         var owners: [String: Set<String>] = [:]
-        if let url {
-            let file = SQLiteFile(url)
-            for row in file.rows("SELECT i.ZNAME, IFNULL(b.ZNAME, i.Z1ITEMS) FROM ZITEM i LEFT JOIN ZBOX b ON b.Z_PK = i.Z1ITEMS") {
-                owners[row[0] ?? "?"] = [row[1] ?? "-"]
-            }
-            return (Set(file.column("SELECT ZNAME FROM ZBOX").compactMap { $0 }), owners)
+        if let tables {
+            let rows = tables.rows(
+                "SELECT i.{name}, coalesce(b.{name}, CAST(i.\(key) AS text)) FROM {item} i LEFT JOIN {box} b ON b.{id} = i.\(key)")
+            for row in rows { owners[row[0] ?? "?"] = [row[1] ?? "-"] }
+            return (Set(tables.column("SELECT {name} FROM {box}").compactMap { $0 }), owners)
         }
         return try contextState()
     }
@@ -263,9 +266,9 @@ private final class OwnerRun {
                     + wrong.map { "\($0) in \(found.owners[$0] ?? gone), not \(owners[$0] ?? gone)" }.joined(separator: "; ")
             }
         }
-        if ordered, let url {
-            let same = SQLiteFile(url).value(
-                "SELECT count(*) - count(DISTINCT Z1ITEMS || ' ' || Z_FOK_1ITEMS) FROM ZITEM WHERE Z1ITEMS NOT NULL")
+        if ordered, let tables {
+            let same = tables.value(
+                "SELECT count(*) - count(DISTINCT \(key) || ' ' || \(position)) FROM {item} WHERE \(key) IS NOT NULL")
             if same != "0" { return "\(same ?? "?") items have the place of another one, or none" }
         }
         // What a context has changed is in it until it is saved or taken back.

@@ -21,7 +21,7 @@ final class ChangingSpecialItem: ChangingItem {
 }
 
 /// Relationship changes together with refreshing, rolling back, deleting and other contexts.
-@Suite struct RelationshipChangeTests {
+@Suite(.everyStore) struct RelationshipChangeTests {
     let stack: TestStack
     let owner: ChangingOwner
     let items: [ChangingItem]
@@ -116,10 +116,13 @@ final class ChangingSpecialItem: ChangingItem {
         #expect(names(stored.tags) == "b")
         #expect(names(stored.items) == "")
         #expect(listNames(stored) == "b")
-        let joins = stack.file.column(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'Z\\_%TAG%' ESCAPE '\\'")
+        let joinNames =
+            stack.kind == .sqlite
+            ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'Z\\_%TAG%' ESCAPE '\\'"
+            : "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename LIKE '%tag%'"
+        let joins = stack.tables.map { $0.column(joinNames) } ?? [nil]
         #expect(joins.count == 1)
-        #expect(stack.file.integer("SELECT COUNT(*) FROM \(joins.first.flatMap { $0 } ?? "")") == 1)
+        stack.expectColumn("SELECT count(*) FROM \(joins.first.flatMap { $0 } ?? "")", is: ["1"])
     }
 
     @Test("94: deleting an owner whose relationships are faults clears the members' side") func deletingAFault() throws {
@@ -131,7 +134,7 @@ final class ChangingSpecialItem: ChangingItem {
         #expect(item.owner == nil)
         #expect(item.lister == nil)
         #expect(item.taggers.isEmpty)
-        #expect(stack.file.column("SELECT ZOWNER FROM ZITEM") == [nil, nil, nil])
+        #expect(stack.stored("owner", of: "Item") == [nil, nil, nil])
     }
 
     @Test("86: new objects that name each other are saved together") func newObjectsNameEachOther() throws {
@@ -173,7 +176,7 @@ final class ChangingSpecialItem: ChangingItem {
         #expect(names(owner.items) == "a")
         #expect(names(owner.tags) == "ab")
         #expect(listNames(owner) == "ba")
-        #expect(stack.file.integer("SELECT COUNT(*) FROM ZITEM") == 3)
+        #expect(stack.storedCount(of: "Item") == 3)
     }
 
     @Test("88: emptying and filling a relationship in one save stores the last state") func emptyingAndFilling() throws {

@@ -32,7 +32,7 @@ final class PlainValidatedItem: NSManagedObject {
     @Managed var cache: String?
 }
 
-@Suite struct AttributeValidationTests {
+@Suite(.everyStore) struct AttributeValidationTests {
     let stack: TestStack
     static let year2000 = Date(timeIntervalSinceReferenceDate: -31_622_400)
 
@@ -138,7 +138,7 @@ final class PlainValidatedItem: NSManagedObject {
         try stack.context.save()
         #expect(item.code == "a-b")
         #expect(!stack.context.hasChanges)
-        #expect(stack.file.column("SELECT ZCODE FROM ZITEM") == ["a-b"])
+        #expect(stack.stored("code", of: "Item") == ["a-b"])
     }
 
     @Test("72: nil for a required attribute is error 1570") func missingValues() throws {
@@ -160,7 +160,7 @@ final class PlainValidatedItem: NSManagedObject {
         let error = try #require(saveError())
         #expect(error.code == 1570)
         #expect(error.userInfo[NSValidationKeyErrorKey] as? String == "name")
-        #expect(stack.file.integer("SELECT COUNT(*) FROM ZPLAIN") == 0)
+        #expect(stack.storedCount(of: "Plain") == 0)
     }
 
     @Test(
@@ -226,14 +226,6 @@ final class PlainValidatedItem: NSManagedObject {
         #expect((1550..<1700).contains(error.code))
         #expect(error.localizedDescription.contains("cache too long"))
         #expect(error.userInfo[NSValidationKeyErrorKey] as? String == "cache")
-    }
-
-    @Test("77: predicates and warnings come in equal number") func predicatesAndWarningsArePairs() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let name = NSAttributeDescription("name", .stringAttributeType)
-            name.setValidationPredicates([NSPredicate(value: true)], withValidationWarnings: [])
-        }
-        #expect(Complaint(result?.standardErrorContent).lacks("name", "1 validation predicates but 0 warnings") == [])
     }
 
     @Test("77: warnings may be error codes, beside texts") func warningsMayBeCodes() throws {
@@ -304,5 +296,15 @@ final class PlainValidatedItem: NSManagedObject {
         var value: AnyObject? = "-" as NSString
         let single = errorThrown { try item.validateValue(&value, forKey: "name") }
         #expect((single?.userInfo[NSDetailedErrorsKey] as? [NSError])?.map(\.code) == [1670, 1680])
+    }
+}
+
+@Suite struct ValidationPredicateStopTests {
+    @Test("77: predicates and warnings come in equal number") func predicatesAndWarningsArePairs() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let name = NSAttributeDescription("name", .stringAttributeType)
+            name.setValidationPredicates([NSPredicate(value: true)], withValidationWarnings: [])
+        }
+        #expect(Complaint(result?.standardErrorContent).lacks("name", "1 validation predicates but 0 warnings") == [])
     }
 }

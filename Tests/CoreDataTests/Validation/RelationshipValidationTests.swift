@@ -16,7 +16,7 @@ final class CountedPlayer: NSManagedObject {
     @Managed var coached: CountedTeam?
 }
 
-@Suite struct RelationshipValidationTests {
+@Suite(.everyStore) struct RelationshipValidationTests {
     let stack: TestStack
     let team: CountedTeam
 
@@ -101,7 +101,7 @@ final class CountedPlayer: NSManagedObject {
         let error = try #require(saveError())
         #expect(error.code == 1570)
         #expect(error.validationKeys == ["coach"])
-        #expect(stack.file.integer("SELECT COUNT(*) FROM ZPLAYER") == 2)
+        #expect(stack.storedCount(of: "Player") == 2)
     }
 
     @Test("81: a deleted object may lack required relationships") func deletedObjectsMayLackRelationships() throws {
@@ -110,6 +110,6 @@ final class CountedPlayer: NSManagedObject {
         team.staff = []
         stack.context.delete(team)
         #expect(saveError() == nil)
-        #expect(stack.file.integer("SELECT COUNT(*) FROM ZTEAM") == 0)
+        #expect(stack.storedCount(of: "Team") == 0)
     }
 }

@@ -36,7 +36,7 @@ final class CheckedItem: NSManagedObject {
     }
 }
 
-@Suite struct SaveValidationTests {
+@Suite(.everyStore) struct SaveValidationTests {
     let stack: TestStack
 
     init() throws {
@@ -79,7 +79,7 @@ final class CheckedItem: NSManagedObject {
         #expect(error?.domain == "CheckedItem")
         #expect(error?.code == 2)
         #expect(item.isDeleted)
-        #expect(stack.file.integer("SELECT COUNT(*) FROM ZITEM") == 1)
+        #expect(stack.storedCount(of: "Item") == 1)
         stack.context.rollback()
         #expect(!item.isDeleted)
         #expect(item.name == "keep")
@@ -93,7 +93,7 @@ final class CheckedItem: NSManagedObject {
         #expect(saveError()?.code == 1570)
         stack.context.delete(item)
         try stack.context.save()
-        #expect(stack.file.integer("SELECT COUNT(*) FROM ZITEM") == 0)
+        #expect(stack.storedCount(of: "Item") == 0)
     }
 
     @Test("82: a save that fails writes nothing and keeps all changes") func failedSavesWriteNothing() throws {
@@ -105,7 +105,7 @@ final class CheckedItem: NSManagedObject {
         let valid = item("valid")
         let invalid = item(nil)
         #expect(saveError()?.code == 1570)
-        #expect(stack.file.column("SELECT ZNAME FROM ZITEM ORDER BY 1") == ["deleted", "old"])
+        #expect(stack.stored("name", of: "Item") == ["deleted", "old"])
         #expect(stack.context.hasChanges)
         #expect(stack.context.insertedObjects == [valid, invalid])
         #expect(stack.context.updatedObjects == [changed])
@@ -113,7 +113,7 @@ final class CheckedItem: NSManagedObject {
         #expect(valid.objectID.isTemporaryID)
         invalid.name = "now valid"
         try stack.context.save()
-        #expect(stack.file.column("SELECT ZNAME FROM ZITEM ORDER BY 1") == ["new", "now valid", "valid"])
+        #expect(stack.stored("name", of: "Item") == ["new", "now valid", "valid"])
     }
 
     @Test("84: a subclass adds its errors to those of its superclass") func subclassesAddErrors() throws {
