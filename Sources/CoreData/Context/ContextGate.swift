@@ -39,8 +39,10 @@ final class ContextGate: @unchecked Sendable {
     /// Where blocks run.
     private let queue: DispatchQueue
     let isMain: Bool
-    /// Whose gate it is; that of the main queue has many. Set before the gate is used.
-    weak var owner: (any GateOwner)?
+    /// Whose gate it is, while that is there; that of the main queue has many.
+    var owner: (any GateOwner)? { findOwner() }
+    /// Set before the gate is used.
+    var findOwner: @Sendable () -> (any GateOwner)? = { nil }
 
     private init(_ queue: DispatchQueue, isMain: Bool) {
         self.queue = queue

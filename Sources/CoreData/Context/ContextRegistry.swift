@@ -5,11 +5,13 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
     // Sendable: the reference to the context is guarded by the registry's lock; the coordinator is Sendable.
 
     private var contextReference: Unmanaged<NSManagedObjectContext>?
-    private weak let coordinator: NSPersistentStoreCoordinator?
+    private let coordinatorReference: BackReference<NSPersistentStoreCoordinator>?
+
+    private var coordinator: NSPersistentStoreCoordinator? { coordinatorReference?.object }
 
     init(context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator?, parent: ContextRegistry? = nil) {
         contextReference = .passUnretained(context)
-        self.coordinator = coordinator
+        coordinatorReference = coordinator?.reference
         super.init(
             modelLayout: coordinator?.modelLayout, coordinatorSerial: coordinator?.serialNumber ?? 0,
             isOnMainQueue: context.concurrencyType == .mainQueueConcurrencyType, parent: parent)

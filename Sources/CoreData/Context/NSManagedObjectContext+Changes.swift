@@ -65,9 +65,10 @@ extension NSManagedObjectContext {
     func processChangesAfterEvent() {
         guard concurrencyType == .mainQueueConcurrencyType, !willProcessChanges, isOnQueue else { return }
         willProcessChanges = true
-        gate.async { [weak self] in
-            self?.willProcessChanges = false
-            self?.processPendingChanges()
+        gate.async { [reference] in
+            guard let self = reference.object else { return }
+            self.willProcessChanges = false
+            self.processPendingChanges()
         }
     }
 

@@ -35,7 +35,7 @@ extension NSManagedObjectContext {
 extension ObjectRegistry {
     /// The registered object of an ID of the own coordinator.
     final func object(ofRow objectID: NSManagedObjectID) -> NSManagedObject? {
-        guard let key = objectID.key, let number = objectID.anyStore?.number else { return nil }
+        guard let key = objectID.key, let number = objectID.storeNumber else { return nil }
         return object(store: number, root: objectID.layout.rootIndex, key: key)
     }
 }

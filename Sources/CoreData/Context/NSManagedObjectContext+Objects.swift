@@ -11,7 +11,7 @@ extension NSManagedObjectContext {
             return objectID.serial(in: registry.identities).flatMap { registry.object(withSerial: $0, root: objectID.layout.rootIndex) }
         }
         if isForeign(objectID) { return ownID(of: objectID).flatMap(registry.object(ofRow:)) }
-        guard let number = objectID.anyStore?.number else { return nil }
+        guard let number = objectID.storeNumber else { return nil }
         return registry.object(store: number, root: objectID.layout.rootIndex, key: key)
     }
 
@@ -91,7 +91,7 @@ extension NSManagedObjectContext {
     }
 
     private func fault(withOwnID objectID: NSManagedObjectID) -> NSManagedObject {
-        guard let key = objectID.key, let number = objectID.anyStore?.number else {
+        guard let key = objectID.key, let number = objectID.storeNumber else {
             if let object = faultOfParent(with: objectID) { return object }
             // A temporary ID of another context, or of an object that is gone: a fault that cannot be fulfilled.
             guard let layout = ownLayout(of: objectID) else { stopForForeign(objectID) }

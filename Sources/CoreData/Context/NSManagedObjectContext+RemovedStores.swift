@@ -12,8 +12,8 @@ extension NSManagedObjectContext: CoordinatorClient {
         if isOnQueue {
             invalidateObjects(ofStore: number)
         } else {
-            gate.async { [weak self] in
-                guard let self, self.registry === registry else { return }
+            gate.async { [reference] in
+                guard let self = reference.object, self.registry === registry else { return }
                 CurrentContext.run(in: self) { self.invalidateObjects(ofStore: number) }
             }
         }

@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
 
     /// The rows of a store that the context works with; nil once it was removed.
     func rows(ofStore number: Int) -> (any RowSource)? {
-        guard let store = registry.store(number: number) else { return nil }
+        guard let store = store(number: number) else { return nil }
         guard let parent = parentContext else {
             if let generation { return generation.rows(of: store) }
             return store.snapshotStore

@@ -11,6 +11,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // (`perform`, the registry) is safe by itself.
 
     let gate: ContextGate
+    /// What others refer to the context by without keeping it alive.
+    final let reference = BackReference<NSManagedObjectContext>()
     /// How the context's work is scheduled.
     public let concurrencyType: NSManagedObjectContextConcurrencyType
     @exclusivity(unchecked) private(set) var registry: ContextRegistry!
@@ -81,9 +83,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         self.concurrencyType = concurrencyType
         gate = concurrencyType == .mainQueueConcurrencyType ? .main : ContextGate()
         super.init()
+        reference.lead(to: self)
         if concurrencyType == .mainQueueConcurrencyType { _ReadObservation.mainContextWasMade() }
         registry = ContextRegistry(context: self, coordinator: nil)
-        if concurrencyType != .mainQueueConcurrencyType { gate.owner = self }
+        if concurrencyType != .mainQueueConcurrencyType { gate.findOwner = { [reference] in reference.object } }
         // Unowned: the context owns what calls it.
         changes.eventBegins = { [unowned(unsafe) self] in processChangesAfterEvent() }
     }
@@ -101,6 +104,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
         releaseObjects()
         registry.contextWillDeallocate()
+        reference.clear()
         withExtendedLifetime(coordinator) {}
     }
 
@@ -125,6 +129,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// That of the parent, too.
     @exclusivity(unchecked) private var coordinator: NSPersistentStoreCoordinator?
 
+    /// A store of the coordinator's; nil once it was removed.
+    final func store(number: Int) -> NSPersistentStore? { coordinator?.store(number: number) }
+
     /// The context that this one fetches from and saves to, in place of stores; nil for one that works on stores. Kept alive.
     ///
     /// What the parent has not saved yet is there for its children, and what a child saves becomes a change of the parent. Work of a child
@@ -147,8 +154,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     private func attach(to coordinator: NSPersistentStoreCoordinator?) {
         self.coordinator = coordinator
         generation = nil
-        coordinator?.clients.add(self)
-        parentContext?.children.add(self)
+        coordinator?.clients.add(self, reference)
+        parentContext?.children.add(self, reference)
         parentRows.removeAll()
         registry.contextWillDeallocate()
         lastInsertedClass = nil

@@ -58,7 +58,7 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
 /// The rows of a coordinator's stores as they were when one of the contexts that are pinned to them read first.
 final class QueryGeneration: Sendable {
     private struct State {
-        weak var coordinator: NSPersistentStoreCoordinator?
+        var coordinator: BackReference<NSPersistentStoreCoordinator>?
         /// For each store that was there its rows; nil for one that cannot keep them. Nil before the first read.
         var rows: [ObjectIdentifier: (any RowSource)?]?
     }
@@ -66,9 +66,9 @@ final class QueryGeneration: Sendable {
     /// Guards the rows, which are pinned under it: all stores at the same time.
     private let state: Mutex<State>
 
-    init(of coordinator: NSPersistentStoreCoordinator?) { state = Mutex(State(coordinator: coordinator)) }
+    init(of coordinator: NSPersistentStoreCoordinator?) { state = Mutex(State(coordinator: coordinator?.reference)) }
 
-    var coordinator: NSPersistentStoreCoordinator? { state.withLock { $0.coordinator } }
+    var coordinator: NSPersistentStoreCoordinator? { state.withLock { $0.coordinator }?.object }
 
     /// Whether the state is known, because somebody has read it.
     var hasRead: Bool { state.withLock { $0.rows != nil } }
@@ -78,7 +78,7 @@ final class QueryGeneration: Sendable {
         let pinned = state.withLock { state in
             if let rows = state.rows { return rows[ObjectIdentifier(store)] }
             var rows: [ObjectIdentifier: (any RowSource)?] = [:]
-            for store in state.coordinator?.persistentStores ?? [] { rows[ObjectIdentifier(store)] = .some(store.pinRows()) }
+            for store in state.coordinator?.object?.persistentStores ?? [] { rows[ObjectIdentifier(store)] = .some(store.pinRows()) }
             state.rows = rows
             return rows[ObjectIdentifier(store)]
         }

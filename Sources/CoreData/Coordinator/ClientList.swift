@@ -75,7 +75,7 @@ struct SavedObjectIDs: Sendable {
         for (place, objectID) in objectIDs.enumerated() {
             guard case .permanent(let own, let root, let key) = objectID.identity else { return nil }
             if own !== token {
-                guard let number = own.store?.number else { return nil }
+                guard let number = own.numberInUse else { return nil }
                 (token, store) = (own, number)
             }
             if last < 0 || tables[last].store != store || tables[last].root != root {
@@ -111,17 +111,14 @@ final class HandedChanges: Sendable {
 
 /// Contexts of one coordinator, or of one parent. It keeps none of them alive.
 final class ClientList: Sendable {
-    private struct Entry {
-        weak var client: (any CoordinatorClient)?
-    }
-
-    /// Guards the entries.
-    private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+    /// Guards the entries: each gives its context, or nil once that is being deallocated.
+    private let entries = Mutex<[ObjectIdentifier: @Sendable () -> (any CoordinatorClient)?]>([:])
 
     var isEmpty: Bool { entries.withLock { $0.isEmpty } }
 
-    func add(_ client: any CoordinatorClient) {
-        entries.withLock { $0[ObjectIdentifier(client)] = Entry(client: client) }
+    /// - Parameter reference: that of the client itself.
+    func add<Client: CoordinatorClient>(_ client: Client, _ reference: BackReference<Client>) {
+        entries.withLock { $0[ObjectIdentifier(client)] = { reference.object } }
     }
 
     /// Called by the context's deinit at the latest.
@@ -129,5 +126,5 @@ final class ClientList: Sendable {
         _ = entries.withLock { $0.removeValue(forKey: ObjectIdentifier(client)) }
     }
 
-    var all: [any CoordinatorClient] { entries.withLock { $0.values.compactMap(\.client) } }
+    var all: [any CoordinatorClient] { entries.withLock { $0.values.compactMap { $0() } } }
 }

@@ -9,6 +9,7 @@ extension NSPersistentStoreCoordinator {
         }
 
         let store: NSPersistentStore
+        let number: Int
         /// By layout index.
         let holdings: [Holding]
 
@@ -20,6 +21,7 @@ extension NSPersistentStoreCoordinator {
             note(held.unlisted, .asSubentity)
             note(held.listed, .listed)
             self.store = store
+            number = store.number
             self.holdings = holdings
         }
 
@@ -70,11 +72,6 @@ extension NSPersistentStoreCoordinator {
             if let affected, !affected.contains(where: { $0.isTwin(of: added.store) }) { return nil }
             return added.store
         }
-    }
-
-    /// The store with a number that `NSPersistentStore.number` gave; nil once it was removed.
-    func store(number: Int) -> NSPersistentStore? {
-        addedStores.first { $0.store.number == number }?.store
     }
 
     /// The store with a UUID.

@@ -9,8 +9,8 @@ extension NSPersistentStoreCoordinator {
 
     /// Has contexts take over what others save, where the store hears of it.
     func follow(_ store: NSPersistentStore) {
-        store.othersChanged = { [weak self, weak store] in
-            guard let self, let store else { return }
+        store.othersChanged = { [reference, of = store.reference] in
+            guard let self = reference.object, let store = of.object else { return }
             for cache in store.snapshotStore?.rowCaches ?? [] { cache.removeAll() }
             for client in self.clients.all { client.storeWasChangedByOthers() }
         }

@@ -38,6 +38,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     // Guards the list of stores and the name.
     private let state = Mutex(State())
 
+    /// What others refer to the coordinator by without keeping it alive.
+    final let reference = BackReference<NSPersistentStoreCoordinator>()
+
     /// Whether a store wants to know which objects contexts use; stays set once there was one.
     let tellsStoresOfUse = Atomic<Bool>(false)
 
@@ -70,6 +73,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         modelLayout = Self.layout(freezing: model)
         queue = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator")
         super.init()
+        reference.lead(to: self)
         queue.setSpecific(key: queueKey, value: true)
     }
 
@@ -91,14 +95,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         modelLayout = Self.layout(freezing: model)
         queue = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator")
         super.init()
+        reference.lead(to: self)
         queue.setSpecific(key: queueKey, value: true)
-    }
-
-    /// - Throws: one error for all inconsistencies of a model.
-    static func requireConsistency(of model: NSManagedObjectModel, checksAllClasses: Bool = false) throws {
-        let problems = model.objectProblems(checksAllClasses: checksAllClasses)
-        guard !problems.isEmpty else { return }
-        throw CoreDataErrors.inconsistentModel(message(for: problems), problems)
     }
 
     private static func layout(freezing model: NSManagedObjectModel) -> ModelLayout {
@@ -107,9 +105,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         return layout
     }
 
-    private static func message(for problems: [String]) -> String {
-        "The model cannot be used by a persistent store coordinator: " + problems.joined(separator: "; ")
-    }
+    deinit { reference.clear() }
 
     /// A name for people, shown by debuggers.
     open var name: String? {
@@ -126,6 +122,12 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// The stores and what they hold, as of now.
     var addedStores: [AddedStore] { state.withLock { $0.stores } }
+
+    /// The store with a number; nil once it was removed.
+    final func store(number: Int) -> NSPersistentStore? {
+        // Under the lock: a copy of the list would cost more than the search.
+        state.withLock { guarded in guarded.stores.first { $0.number == number }?.store }
+    }
 
     /// A number no store of this coordinator had before.
     func takeStoreNumber() -> Int {

@@ -59,6 +59,12 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     /// The store, also after it was removed from its coordinator.
     var anyStore: NSPersistentStore? { store }
 
+    /// The number of the store, also after it was removed from its coordinator; nil for a temporary ID, and once the store is gone.
+    var storeNumber: Int? {
+        if case .permanent(let token, _, _) = identity { return token.numberInUse }
+        return nil
+    }
+
     /// Whether the object has not been saved yet. The ID is replaced by a permanent one when it is.
     ///
     /// ```swift
@@ -156,15 +162,23 @@ extension NSManagedObjectID: RowIdentity {
 /// A store as its object IDs know it: its UUID, and the store itself while it exists.
 final class StoreToken: Hashable, Sendable {
     let uuid: String
-    weak let store: NSPersistentStore?
+    /// Among all stores that its coordinator ever had; -1 where it was never added.
+    let number: Int
+    private let reference: BackReference<NSPersistentStore>
     /// Which coordinator the store was opened for, also after it was removed from it.
     let coordinatorSerial: Int
 
-    init(_ store: NSPersistentStore, uuid: String, coordinatorSerial: Int) {
+    init(_ store: BackReference<NSPersistentStore>, uuid: String, number: Int, coordinatorSerial: Int) {
         self.uuid = uuid
-        self.store = store
+        self.number = number
+        reference = store
         self.coordinatorSerial = coordinatorSerial
     }
+
+    var store: NSPersistentStore? { reference.object }
+
+    /// The store's number; nil once the store is gone.
+    var numberInUse: Int? { reference.hasObject ? number : nil }
 
     static func == (first: StoreToken, second: StoreToken) -> Bool {
         first === second || first.uuid == second.uuid

@@ -22,7 +22,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         /// Option values are property list values or immutable objects.
         var options: [AnyHashable: Any]?
         var registeredType = ""
-        weak var coordinator: NSPersistentStoreCoordinator?
+        var coordinator: BackReference<NSPersistentStoreCoordinator>?
         var coordinatorSerial = 0
         var number = -1
         var modelLayout: ModelLayout?
@@ -31,6 +31,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     private let state: Mutex<State>
+
+    /// What others refer to the store by without keeping it alive.
+    final let reference = BackReference<NSPersistentStore>()
 
     /// The name of the model configuration whose entities the store holds; `PF_DEFAULT_CONFIGURATION_NAME` for all.
     public let configurationName: String
@@ -45,20 +48,23 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         configurationName = name ?? NSPersistentStore.defaultConfigurationName
         state = Mutex(State(url: url))
         super.init()
+        reference.lead(to: self)
         let given = Unchecked(options)
         state.withLock {
-            $0.coordinator = root
+            $0.coordinator = root?.reference
             $0.coordinatorSerial = root?.serialNumber ?? 0
             $0.options = given.value
             $0.isReadOnly = Self.flag(given.value, NSReadOnlyPersistentStoreOption)
         }
     }
 
+    deinit { reference.clear() }
+
     /// The name that Core Data gives to the configuration of all entities.
     static var defaultConfigurationName: String { NSManagedObjectModel.defaultConfigurationName }
 
     /// The coordinator the store belongs to; nil once it was removed.
-    open var persistentStoreCoordinator: NSPersistentStoreCoordinator? { state.withLock { $0.coordinator } }
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator? { state.withLock { $0.coordinator }?.object }
 
     /// Where the store's data is.
     open var url: URL? {
@@ -285,8 +291,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     var token: StoreToken {
         let uuid = identifier ?? ""
         return state.withLock { state in
-            if let token = state.token, token.uuid == uuid { return token }
-            let made = StoreToken(self, uuid: uuid, coordinatorSerial: state.coordinatorSerial)
+            if let token = state.token, token.uuid == uuid, token.number == state.number { return token }
+            let made = StoreToken(reference, uuid: uuid, number: state.number, coordinatorSerial: state.coordinatorSerial)
             state.token = made
             return made
         }

@@ -23,8 +23,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The model that lists this entity.
     package weak var owningModel: NSManagedObjectModel?
 
-    /// The entity's layout in rows, unretained and opaque here, while the model's layouts exist.
-    @exclusivity(unchecked) package final var layoutReference: Unmanaged<AnyObject>?
+    /// Where `layoutReference` stands.
+    package final let layoutCell = LayoutCell()
 
     /// What others hold of this entity without keeping it alive.
     final let link = EntityLink()
@@ -35,7 +35,10 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         link.lead(to: self)
     }
 
-    deinit { link.clear() }
+    deinit {
+        link.clear()
+        layoutCell.deallocate()
+    }
 
     /// The name, unique in the model.
     open var name: String? {

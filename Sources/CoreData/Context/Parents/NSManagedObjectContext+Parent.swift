@@ -2,7 +2,7 @@
 
 extension NSManagedObjectContext {
     func updateMergeObserver() {
-        if automaticallyMergesChangesFromParent { mergingContexts?.add(self) } else { mergingContexts?.remove(self) }
+        if automaticallyMergesChangesFromParent { mergingContexts?.add(self, reference) } else { mergingContexts?.remove(self) }
     }
 
     /// Stops the program where a context cannot be the parent of this one.
@@ -71,8 +71,8 @@ extension NSManagedObjectContext {
         guard registry.permanentKeyCount < registry.identities.count else { return }
         if isOnQueue, !gate.isGivenUp(by: .current) { return adoptAndTell() }
         guard gate.isMain else { return }
-        gate.async { [weak self] in
-            guard let self else { return }
+        gate.async { [reference] in
+            guard let self = reference.object else { return }
             CurrentContext.run(in: self) { self.adoptAndTell() }
         }
     }

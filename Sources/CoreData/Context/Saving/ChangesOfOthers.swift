@@ -24,8 +24,8 @@ extension NSManagedObjectContext {
                     Warnings.sayOnce(about: "changes of others") {
                         "What others have saved cannot be read at present, and contexts show what they had: \(error.localizedDescription)"
                     }
-                    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + pause) { [weak self] in
-                        self?.readAgain(pause: min(pause * 2, Self.longestPause))
+                    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + pause) { [reference = self.reference] in
+                        reference.object?.readAgain(pause: min(pause * 2, Self.longestPause))
                     }
                 }
             }

@@ -60,7 +60,7 @@ final class RowWriter {
     private let insertSQL: String
     private let deleteSQL: String
     private let deleteVersionSQL: String
-    private var insertStatement: SQLiteStatement?
+    @exclusivity(unchecked) private var insertStatement: SQLiteStatement?
     private var updateStatements: [(mask: SlotMask, statement: SQLiteStatement)] = []
     @exclusivity(unchecked) private var builder: RowPageBuilder
     private let bitmapWord: Int
