@@ -235,6 +235,25 @@ import Testing
         #expect(notes.objectID == objectID)
     }
 
+    @Test func aDeletionThatARefreshHasTakenBackIsNotInsertedOnceMore() throws {
+        let ada = context.author("Ada", born: 1)
+        let notes = context.book("Notes", by: ada)
+        try saveWithoutUndo()
+        group { context.delete(notes) }
+        context.refresh(notes, mergeChanges: false)
+        #expect(!notes.isDeleted)
+        context.undo()
+        #expect(context.insertedObjects.isEmpty)
+        #expect(notes.author === ada)
+        #expect(ada.books == [notes])
+        try context.save()
+        #expect(library.stored("title", of: "Book") == ["Notes"])
+        context.redo()
+        #expect(notes.isDeleted)
+        try context.save()
+        #expect(library.storedCount(of: "Book") == 0)
+    }
+
     @Test func undoAndRedoTellTheObjectsAndNotInsertThemAnew() throws {  // 33, 36
         let label = NSAttributeDescription("label", .stringAttributeType)
         let stack = try TestStack([NSEntityDescription("Watched", class: "CoreDataTests.WatchedObject", [label])])

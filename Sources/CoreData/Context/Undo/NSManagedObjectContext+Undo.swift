@@ -123,12 +123,23 @@ extension NSManagedObjectContext {
             let wasChanged = object.hasChangesToSave
             if wasChanged { changes.undelete(object) } else { changes.takeBackDeletion(of: object) }
             changes.noteUndoneDeletion(of: object)
+        } else if isPresent(object) {
+            // What was undone is so already: the deletion was taken back by a refresh, which is not registered.
+            return
         } else if object.registry == nil || object.registry === registry {
             insertAgain(object)
             if let store = change.assignedStore, registry.store(number: store.number) === store {
                 assignedStores[ObjectIdentifier(object)] = store
             }
         }
+    }
+
+    /// Whether an object that is not being deleted is new in this context, or has a row that the context knows it by.
+    private func isPresent(_ object: NSManagedObject) -> Bool {
+        guard object.registry === registry, object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) else { return false }
+        return object.flags.contains(.inserted)
+            || object.storeNumber >= 0
+                && registry.object(store: Int(object.storeNumber), root: object.layout.rootIndex, key: object.key) === object
     }
 
     /// An object whose deletion was saved is saved again, under its former key.
