@@ -200,7 +200,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     }
 
     open override var description: String {
-        "<\(Swift.type(of: self)): \(type) store at \(url?.absoluteString ?? "no URL")"
+        "<\(Swift.type(of: self)): \(type) store at \(url?.withoutPassword.absoluteString ?? "no URL")"
             + (configuration.map { ", configuration \($0)" } ?? "") + ">"
     }
 }

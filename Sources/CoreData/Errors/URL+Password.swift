@@ -6,8 +6,10 @@ extension URL {
         if isFileURL { return self }
         var text = absoluteString
         if let start = text.range(of: "://")?.upperBound {
-            let authority = text[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-            if let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") {
+            // The client library takes all before the first @ for the user and the password, also what ends a host elsewhere.
+            let beforePath = text[start...].prefix { $0 != "/" }
+            let authority = beforePath.prefix { $0 != "?" && $0 != "#" }
+            if let at = authority.lastIndex(of: "@") ?? beforePath.firstIndex(of: "@"), let colon = text[start..<at].firstIndex(of: ":") {
                 text.removeSubrange(colon..<at)
             }
         }
@@ -18,7 +20,8 @@ extension URL {
                 text = String(text[..<question]) + (shown.isEmpty ? "" : "?" + shown.joined(separator: "&"))
             }
         }
-        return URL(string: text) ?? self
+        // Rather nothing of it than the password.
+        return URL(string: text) ?? URL(string: "\(scheme ?? "")://") ?? URL(fileURLWithPath: "/")
     }
 
     /// Whether a parameter is a password, or the address of a server, which may hold one.

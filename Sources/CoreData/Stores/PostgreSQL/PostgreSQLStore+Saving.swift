@@ -186,7 +186,7 @@ extension PostgreSQLStore {
     func failure(_ error: WireError) -> NSError {
         switch error.sqlState {
         case WireError.foreignKeyViolation?: return error.cocoaError(store: url, .managedObjectReferentialIntegrity)
-        case "23502"?, "23514"?: return missingValue(error) ?? error.cocoaError(store: url)
+        case WireError.notNullViolation?, WireError.checkViolation?: return missingValue(error) ?? error.cocoaError(store: url)
         default: return error.cocoaError(store: url)
         }
     }
@@ -199,7 +199,9 @@ extension PostgreSQLStore {
         return CoreDataErrors.make(
             .validationMissingMandatoryProperty,
             "An object of '\(found.property.owningEntity?.name ?? table)' cannot be saved: '\(found.propertyName)' is required and has no value.",
-            userInfo: [NSValidationKeyErrorKey: found.propertyName, "SQLSTATE": error.sqlState ?? ""])
+            recovery: "Give it a value before the save, or a default value in the model.",
+            userInfo: error.cocoaError(store: url).userInfo.filter { ["SQLSTATE", "statement", "table", "column"].contains($0.key) }
+                .merging([NSValidationKeyErrorKey: found.propertyName]) { $1 })
     }
 
     /// A column that only the others know whose tables they are.

@@ -35,6 +35,18 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     /// The URL with the password, which nobody is shown, and the one that everybody is shown.
     private let place: Mutex<(address: Result<PostgreSQLAddress, any Error>, publicURL: URL)>
 
+    /// Where the store is to go with `reconnect()`: the URL that it was given, which may have a password.
+    private let givenURL = Mutex<URL?>(nil)
+
+    /// Never with a password.
+    override var url: URL? {
+        get { super.url }
+        set {
+            givenURL.withLock { $0 = newValue }
+            super.url = newValue?.withoutPassword
+        }
+    }
+
     required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
         options: [AnyHashable: Any]? = nil
@@ -209,11 +221,10 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
 
     override func reconnect() throws {
         let former = place.withLock { $0 }
-        if let url, url != former.publicURL {
-            // The store was given another URL, which may have a password.
-            place.withLock { $0 = (Result { try PostgreSQLAddress(url, options: options) }, url.withoutPassword) }
-            self.url = url.withoutPassword
+        if let given = givenURL.withLock({ $0 }), given != former.publicURL {
+            place.withLock { $0 = (Result { try PostgreSQLAddress(given, options: options) }, given.withoutPassword) }
         }
+        givenURL.withLock { $0 = nil }
         close()
         do {
             try load(makesStore: false)
@@ -244,7 +255,9 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         }
         let listener = opening.withLock { opening -> PostgreSQLListener? in
             guard let pool = opening.pool, opening.listener == nil else { return nil }
-            let made = PostgreSQLListener(pool, after: known) { [weak self] last, byOthers in self?.wasChanged(byOthers: byOthers) }
+            let made = PostgreSQLListener(pool, after: known) { [reference] last, byOthers in
+                (reference.object as? PostgreSQLStore)?.wasChanged(byOthers: byOthers)
+            }
             opening.listener = made
             return made
         }

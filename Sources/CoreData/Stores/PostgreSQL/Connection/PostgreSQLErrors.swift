@@ -3,6 +3,8 @@ import Foundation
 extension WireError {
     static let uniqueViolation = "23505"
     static let foreignKeyViolation = "23503"
+    static let notNullViolation = "23502"
+    static let checkViolation = "23514"
     static let undefinedTable = "42P01"
     static let unknownDatabase = "3D000"
     static let undefinedFunction = "42883"
@@ -37,7 +39,7 @@ extension WireError {
         var userInfo = StoreOpeningErrors.userInfo(type: PostgreSQLStore.storeType, url: store)
         if let sqlState { userInfo["SQLSTATE"] = sqlState }
         if let statement { userInfo["statement"] = statement }
-        for (key, value) in [("table", table), ("column", column), ("constraint", constraint), ("schema", schema)] {
+        for (key, value) in [("table", table), ("column", column), ("constraint", constraint), ("schema", schema), ("detail", detail)] {
             if let value { userInfo[key] = value }
         }
         if sqlState == Self.undefinedFunction, message.contains("function ocd_") {
@@ -47,10 +49,13 @@ extension WireError {
         }
         let (kind, recovery) = explanation(code)
         var text = "The store \(StoreName.path(store)): PostgreSQL says: \(message)"
-        if let detail { text += " (\(detail))" }
+        if let detail, !detailIsRow { text += " (\(detail))" }
         if let sqlState { text += " [SQLSTATE \(sqlState)]" }
         return CoreDataErrors.make(kind, text, recovery: [hint, recovery].compactMap { $0 }.joined(separator: " "), userInfo: userInfo)
     }
+
+    /// Whether the detail is a whole row, whose values are not for messages that end in logs.
+    var detailIsRow: Bool { sqlState == Self.notNullViolation || sqlState == Self.checkViolation }
 
     /// What the program gets and its user may do.
     private func explanation(_ code: CocoaError.Code) -> (CocoaError.Code, String) {
@@ -79,7 +84,25 @@ extension WireError {
         case "3D000"?: return (code, "Create the database, or name another one in the URL.")
         case "53300"?: return (code, "The server has no connection left: lower NSPersistentStoreConnectionPoolMaxSizeKey, or use a pooler.")
         case nil: return (code, "Look whether the server runs at this address.")
-        default: return (code, "")
+        default: return (code, remedy)
+        }
+    }
+
+    /// What may be done about what the server refuses.
+    private var remedy: String {
+        switch sqlState {
+        case Self.undefinedTable?, "42703"?, "3F000"?:
+            "Another program has changed the store's tables: give back what is missing, or open the store with a model that fits them."
+        case Self.checkViolation?:
+            "A CHECK that the model does not know refuses a value: change the value, or the constraint."
+        case Self.notNullViolation?: "Give the attribute a value, or let the column have none."
+        case Self.foreignKeyViolation?:
+            "A row that is led to is missing: fetch or refresh the objects, and save again."
+        case Self.uniqueViolation?: "Another row has these values: change them, or set a merge policy."
+        case let state? where state.hasPrefix("22"): "A value does not fit what the statement does with it: change the request, or the value."
+        case let state? where state.hasPrefix("23"): "A constraint of the table refuses the rows: change them, or the constraint."
+        case let state? where state.hasPrefix("53"): "The server has not enough of what it needs. Look at its log."
+        default: "Look at the statement, which is in the error's userInfo, and at the server's log."
         }
     }
 }

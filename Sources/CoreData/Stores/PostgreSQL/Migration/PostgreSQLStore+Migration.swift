@@ -120,9 +120,10 @@ extension PostgreSQLStore {
         if isOfServer { return cause }
         var userInfo = StoreOpeningErrors.userInfo(type: type, url: url)
         userInfo[NSUnderlyingErrorKey] = cause
-        userInfo["SQLSTATE"] = error.sqlState
+        for key in ["SQLSTATE", "statement", "table", "constraint", "detail"] { userInfo[key] = cause.userInfo[key] }
+        let detail = error.detailIsRow ? nil : error.detail
         return CoreDataErrors.make(
-            .migration, "The store \(name) could not be migrated: \(error.message)" + (error.detail.map { " (\($0))" } ?? "") + ".",
+            .migration, "The store \(name) could not be migrated: \(error.message)" + (detail.map { " (\($0))" } ?? "") + ".",
             recovery: "The store is as it was before. Look whether others have changed its tables, or made views of them.",
             userInfo: userInfo)
     }
