@@ -92,14 +92,14 @@ extension WireError {
     private var remedy: String {
         switch sqlState {
         case Self.undefinedTable?, "42703"?, "3F000"?:
-            "Another program has changed the store's tables: give back what is missing, or open the store with a model that fits them."
+            "Another program has changed the store's tables: give back what is missing, or open the store with another model."
         case Self.checkViolation?:
             "A CHECK that the model does not know refuses a value: change the value, or the constraint."
         case Self.notNullViolation?: "Give the attribute a value, or let the column have none."
         case Self.foreignKeyViolation?:
             "A row that is led to is missing: fetch or refresh the objects, and save again."
         case Self.uniqueViolation?: "Another row has these values: change them, or set a merge policy."
-        case let state? where state.hasPrefix("22"): "A value does not fit what the statement does with it: change the request, or the value."
+        case let state? where state.hasPrefix("22"): "A value does not fit what is done with it: change the request, or the value."
         case let state? where state.hasPrefix("23"): "A constraint of the table refuses the rows: change them, or the constraint."
         case let state? where state.hasPrefix("53"): "The server has not enough of what it needs. Look at its log."
         default: "Look at the statement, which is in the error's userInfo, and at the server's log."
