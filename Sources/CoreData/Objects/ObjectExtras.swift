@@ -17,7 +17,7 @@ final class ObjectExtras {
     @exclusivity(unchecked) private var rarities: Rarities?
 
     @exclusivity(unchecked) private var toManyStates: [(slot: Int, state: ToManyState)]?
-    @exclusivity(unchecked) private var toOneObjects: [(slot: Int, object: NSManagedObject)]?
+    @exclusivity(unchecked) private var toOneObjects = SlotObjects<NSManagedObject>()
 
     init(keeping modelLayout: ModelLayout?) {
         self.modelLayout = modelLayout
@@ -89,23 +89,14 @@ final class ObjectExtras {
     var allToMany: [(slot: Int, state: ToManyState)] { toManyStates ?? [] }
 
     /// The destination of an unchanged to-one relationship that was already looked up.
-    func toOne(_ slot: Int) -> NSManagedObject? {
-        guard let toOneObjects else { return nil }
-        for entry in toOneObjects where entry.slot == slot { return entry.object }
-        return nil
-    }
+    func toOne(_ slot: Int) -> NSManagedObject? { toOneObjects[slot] }
 
     func setToOne(_ slot: Int, _ object: NSManagedObject?) {
-        if toOneObjects == nil, object == nil { return }
-        if let index = toOneObjects?.firstIndex(where: { $0.slot == slot }) {
-            if let object { toOneObjects?[index].object = object } else { toOneObjects?.remove(at: index) }
-        } else if let object {
-            if toOneObjects == nil { toOneObjects = [(slot, object)] } else { toOneObjects?.append((slot, object)) }
-        }
+        if let object { toOneObjects.set(slot, object) } else if !toOneObjects.isEmpty { toOneObjects.remove(slot) }
     }
 
     func forgetDestinations() {
-        toOneObjects = nil
+        toOneObjects = SlotObjects()
     }
 
     /// Drops everything but the identity: the object turns into a fault or leaves its context.
@@ -113,7 +104,7 @@ final class ObjectExtras {
         transient = nil
         decodedObjects = nil
         toManyStates = nil
-        toOneObjects = nil
+        forgetDestinations()
         oneSided = nil
     }
 }

@@ -70,7 +70,7 @@ final class PendingValues: RowValues {
 
     /// Whether a value stands for an object.
     private var hasObjects: Bool {
-        @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.objects != nil } }
+        @inline(__always) get { withUnsafeMutablePointerToHeader { !$0.pointee.objects.isEmpty } }
     }
 
     /// A slot's value: null for one that has none.
@@ -87,20 +87,22 @@ final class PendingValues: RowValues {
 
     /// Calls a function with each value that is an object; it may give the slot another value for the store.
     func forEachObject(_ body: (Int, PropertyValue) throws -> Void) rethrows {
-        guard let objects = withUnsafeMutablePointerToHeader({ $0.pointee.objects }) else { return }
-        for object in objects { try body(object.slot, Self.value(object.object)) }
+        guard hasObjects else { return }
+        let objects = withUnsafeMutablePointerToHeader { $0.pointee.objects }
+        try objects.forEach { slot, object in try body(slot, Self.value(object)) }
     }
 
     func set(_ slot: Int, _ value: PropertyValue) {
-        if hasObjects { removeObject(slot) }
         switch value {
-        case .stored(let value): self[slot] = value
+        case .stored(let value):
+            if hasObjects { removeObject(slot) }
+            self[slot] = value
         case .object(let destination):
             self[slot] = .reference(destination.rowReference)
-            append(SlotObject(slot: slot, object: destination))
+            setObject(slot, destination)
         case .custom(let custom):
             self[slot] = .null
-            append(SlotObject(slot: slot, object: custom))
+            setObject(slot, custom)
         }
     }
 
@@ -119,19 +121,15 @@ final class PendingValues: RowValues {
     }
 
     private func object(_ slot: Int) -> AnyObject? {
-        withUnsafeMutablePointerToHeader { $0.pointee.objects?.first { $0.slot == slot }?.object }
+        withUnsafeMutablePointerToHeader { $0.pointee.objects[slot] }
     }
 
-    private func append(_ object: SlotObject) {
-        withUnsafeMutablePointerToHeader { header in
-            if header.pointee.objects == nil { header.pointee.objects = [] }
-            header.pointee.objects?.append(object)
-        }
+    @inline(__always)
+    private func setObject(_ slot: Int, _ object: AnyObject) {
+        withUnsafeMutablePointerToHeader { $0.pointee.objects.set(slot, object) }
     }
 
     private func removeObject(_ slot: Int) {
-        withUnsafeMutablePointerToHeader { header in
-            if let index = header.pointee.objects?.firstIndex(where: { $0.slot == slot }) { header.pointee.objects?.remove(at: index) }
-        }
+        withUnsafeMutablePointerToHeader { $0.pointee.objects.remove(slot) }
     }
 }

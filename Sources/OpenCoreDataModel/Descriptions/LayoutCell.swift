@@ -2,8 +2,9 @@
 ///
 /// It is read for each object that is made, by another module: the access to a stored property of the entity itself would be checked for
 /// exclusivity each time. It is as safe as that would be unchecked: set while the layouts are made, cleared when they go.
+@usableFromInline
 package struct LayoutCell {
-    @usableFromInline let address: UnsafeMutablePointer<Unmanaged<AnyObject>?>
+    @usableFromInline package let address: UnsafeMutablePointer<Unmanaged<AnyObject>?>
 
     init() {
         address = .allocate(capacity: 1)

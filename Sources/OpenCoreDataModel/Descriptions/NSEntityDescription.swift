@@ -24,7 +24,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     package weak var owningModel: NSManagedObjectModel?
 
     /// Where `layoutReference` stands.
-    package final let layoutCell = LayoutCell()
+    @usableFromInline package final let layoutCell = LayoutCell()
 
     /// What others hold of this entity without keeping it alive.
     final let link = EntityLink()

@@ -9,14 +9,9 @@ class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
         /// What whoever collects the values (`PendingValues`) needs besides; empty for a store.
         var tracked: SlotMask
         var eventMask: SlotMask
-        var objects: ContiguousArray<SlotObject>?
+        /// What the values of slots stand for.
+        var objects = SlotObjects<AnyObject>()
         var former: AnyObject?
-    }
-
-    /// What the value of a slot stands for.
-    struct SlotObject {
-        let slot: Int
-        let object: AnyObject
     }
 
     /// - Parameter slotCount: how many slots may have values.
