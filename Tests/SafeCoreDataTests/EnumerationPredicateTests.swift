@@ -86,7 +86,7 @@ final class DeskTicket: NSManagedObject {
             ])
     }
 
-    @Test(arguments: StoreKind.allCases) func rawValuesAreCompared(kind: StoreKind) throws {
+    @Test(.foldsTexts, arguments: StoreKind.allCases) func rawValuesAreCompared(kind: StoreKind) throws {
         let (held, middle) = (TicketState.held, TicketLevel.middle)
         let text = held.rawValue
         try check(

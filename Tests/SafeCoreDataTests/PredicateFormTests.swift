@@ -74,7 +74,7 @@ import Testing
             ])
     }
 
-    @Test(arguments: StoreKind.allCases) func texts(kind: StoreKind) throws {
+    @Test(.foldsTexts, arguments: StoreKind.allCases) func texts(kind: StoreKind) throws {
         let (part, empty, same, before) = ("ol", "", Self.same, Self.before)
         try check(
             kind,
@@ -123,7 +123,7 @@ import Testing
             ])
     }
 
-    @Test(arguments: StoreKind.allCases) func relationships(kind: StoreKind) throws {
+    @Test(.foldsTexts, arguments: StoreKind.allCases) func relationships(kind: StoreKind) throws {
         try check(
             kind,
             [

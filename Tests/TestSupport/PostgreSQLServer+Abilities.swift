@@ -17,4 +17,11 @@ extension PostgreSQLServer {
 extension Trait where Self == ConditionTrait {
     /// For what a server without ICU refuses.
     public static var needsICU: Self { .enabled(if: PostgreSQLServer.hasICU, "needs a PostgreSQL server with ICU") }
+
+    /// For what folds texts, or orders them as people do, on every kind of store of the run.
+    public static var foldsTexts: Self {
+        .enabled(
+            if: !StoreKind.allCases.contains(.postgreSQL) || PostgreSQLServer.hasICU,
+            "stores of PostgreSQL fold and order texts by ICU, which the server lacks")
+    }
 }

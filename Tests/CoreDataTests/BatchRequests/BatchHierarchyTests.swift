@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Rows of a batch insertion whose unique values an object of another entity of the hierarchy has.
-@Suite struct BatchHierarchyTests {
+@Suite(.foldsTexts) struct BatchHierarchyTests {
     /// Wares, some of them fragile, of which some are antique; and bulky ones. The fragile ones' properties stand before and behind the others
     /// in order.
     private static func model() -> NSManagedObjectModel {

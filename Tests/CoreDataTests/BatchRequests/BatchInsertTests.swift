@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-@Suite struct BatchInsertTests {
+@Suite(.foldsTexts) struct BatchInsertTests {
     /// A request for authors with names.
     private func authors(_ names: [String]) -> NSBatchInsertRequest {
         NSBatchInsertRequest(entityName: "Author", objects: names.map { ["name": $0, "born": 1900 + $0.count] })

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Rows whose unique values others have, under each merge policy.
-@Suite struct BatchUniquenessTests {
+@Suite(.foldsTexts) struct BatchUniquenessTests {
     private static var rows: [[String: Any]] {
         [["sku": "a", "name": "Mallet"], ["sku": "x", "name": "Drill", "stock": 1], ["sku": "x", "stock": 2]]
     }

@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-@Suite struct BatchUpdateTests {
+@Suite(.foldsTexts) struct BatchUpdateTests {
     private func update(_ entity: String = "Item", _ predicate: String? = nil, _ properties: [AnyHashable: Any]) -> NSBatchUpdateRequest {
         let request = NSBatchUpdateRequest(entityName: entity)
         request.predicate = predicate.map { NSPredicate(format: $0) }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The same changes as batches, in stores of each kind, and by hand with objects in another file: all of them must hold the same.
-@Suite struct RandomBatchTests {
+@Suite(.foldsTexts) struct RandomBatchTests {
     private struct Trial {
         let batches: [BatchStack]
         let byHand: BatchStack

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func storesAndObjectsAgree(_ seed: UInt64) throws {
+    @Test(.foldsTexts, arguments: [1, 2, 3, 4] as [UInt64]) func storesAndObjectsAgree(_ seed: UInt64) throws {
         var texts = Texts(random: SeededGenerator(seed: seed))
         let folder = try TemporaryFolder()
         let kinds = StoreKind.allCases

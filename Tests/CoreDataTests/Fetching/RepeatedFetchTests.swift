@@ -52,7 +52,7 @@ import Testing
         #expect(try pages("title != %@", ["Banana"]) == [10, 20, 40, 50])
     }
 
-    @Test func prefixesOfEveryKindFindTheirRows() throws {
+    @Test(.foldsTexts) func prefixesOfEveryKindFindTheirRows() throws {
         #expect(try pages("title BEGINSWITH %@", ["Ap"]) == [10, 20])
         #expect(try pages("title BEGINSWITH %@", ["B"]) == [30])
         #expect(try pages("title BEGINSWITH %@", [""]) == [10, 20, 30, 40])

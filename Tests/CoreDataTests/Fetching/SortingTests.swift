@@ -35,7 +35,7 @@ import Testing
             try sorted(library, NSSortDescriptor(key: "title", ascending: false)) == ["b", "a", "B", "A", "9", "10"])
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(.foldsTexts, arguments: StoreKind.allCases)
     func caseInsensitiveCompareIgnoresCase(kind: StoreKind) throws {  // 203
         let library = try library(kind, ["b", "B", "a", "A"])
         let descriptor = NSSortDescriptor(
@@ -43,7 +43,7 @@ import Testing
         #expect(try sorted(library, descriptor) == ["a", "A", "b", "B"])
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(.foldsTexts, arguments: StoreKind.allCases)
     func localizedStandardCompareOrdersNumbersByValue(kind: StoreKind) throws {  // 203
         let library = try library(kind, ["file 10", "File 9", "file 1"])
         let descriptor = NSSortDescriptor(
@@ -51,7 +51,7 @@ import Testing
         #expect(try sorted(library, descriptor) == ["file 1", "File 9", "file 10"])
     }
 
-    @Test(arguments: ["localizedCompare:", "localizedCaseInsensitiveCompare:"], StoreKind.allCases)
+    @Test(.foldsTexts, arguments: ["localizedCompare:", "localizedCaseInsensitiveCompare:"], StoreKind.allCases)
     func localizedSelectorsOrderLettersAsPeopleDo(selector: String, kind: StoreKind) throws {  // 203
         let library = try library(kind, ["f", "É", "B", "a"])
         let descriptor = NSSortDescriptor(key: "title", ascending: true, selector: Selector((selector)))
@@ -59,7 +59,7 @@ import Testing
         #expect(try sorted(library, descriptor) == ["a", "B", "É", "f"])
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(.foldsTexts, arguments: StoreKind.allCases)
     func onlyTheCaseInsensitiveLocalizedSelectorTakesCasesForEqual(kind: StoreKind) throws {  // 203
         func order(_ selector: String, _ titles: [String]) throws -> [String?] {
             try sorted(

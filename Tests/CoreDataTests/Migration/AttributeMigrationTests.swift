@@ -210,7 +210,7 @@ import Testing
         #expect(try store.open(new) { try $0.values("Item", "note", as: String.self) } == ["def"])
     }
 
-    @Test(arguments: StoreKind.persistent) func derivedAttributesAreComputed(kind: StoreKind) throws {  // 328
+    @Test(.foldsTexts, arguments: StoreKind.persistent) func derivedAttributesAreComputed(kind: StoreKind) throws {  // 328
         let store = try MigratedStore(kind)
         func version(derived: Bool) -> NSManagedObjectModel {
             let author = entity("Author", text("name"))

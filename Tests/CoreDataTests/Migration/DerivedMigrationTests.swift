@@ -107,7 +107,7 @@ import Testing
         return model(tag)
     }
 
-    @Test(arguments: StoreKind.persistent) func sharedDerivedValuesOfANewConstraintFail(kind: StoreKind) throws {
+    @Test(.foldsTexts, arguments: StoreKind.persistent) func sharedDerivedValuesOfANewConstraintFail(kind: StoreKind) throws {
         let store = try MigratedStore(kind)
         try store.open(tags(key: nil)) { context in
             for name in ["EVA", "eva", "Ada"] { context.insert("Tag", ["name": name]) }
@@ -123,7 +123,7 @@ import Testing
         try store.migrate(to: tags(key: "lowercase:(name)"))
     }
 
-    @Test(arguments: StoreKind.persistent) func constrainedDerivedValuesMayChangePlaces(kind: StoreKind) throws {
+    @Test(.foldsTexts, arguments: StoreKind.persistent) func constrainedDerivedValuesMayChangePlaces(kind: StoreKind) throws {
         let store = try MigratedStore(kind)
         try store.open(tags(key: "name")) { context in
             for (name, label) in [("a", "b"), ("b", "c"), ("c", "a")] { context.insert("Tag", ["name": name, "label": label]) }
@@ -140,7 +140,7 @@ import Testing
         #expect(unsaved != nil)
     }
 
-    @Test(arguments: StoreKind.persistent) func aDerivedAttributeOfAnotherTypeKeepsNoFormerValue(kind: StoreKind) throws {
+    @Test(.foldsTexts, arguments: StoreKind.persistent) func aDerivedAttributeOfAnotherTypeKeepsNoFormerValue(kind: StoreKind) throws {
         let store = try MigratedStore(kind)
         try store.open(model(entity("Item", text("name"), derived("mark", .stringAttributeType, "uppercase:(name)")))) { context in
             context.insert("Item", ["name": "one"])

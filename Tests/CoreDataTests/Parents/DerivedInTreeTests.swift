@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Derived values, which the root's save makes, in the levels below it.
-@Suite struct DerivedInTreeTests {
+@Suite(.foldsTexts) struct DerivedInTreeTests {
     @Test("What the store has derived meanwhile is no conflict with a parent", arguments: StoreKind.allCases)
     func whatTheStoreHasDerivedIsNoConflict(kind: StoreKind) throws {
         let stack = try Warehouse.stack(kind)

@@ -4,7 +4,7 @@ import Testing
 
 /// Random work of a tree of contexts with undo, over ordered relationships, external data, composites, derived and unique values and a
 /// read-only store, compared step by step with a plain model, and after each save with the file.
-@Suite struct ExhibitionModelTests {
+@Suite(.foldsTexts) struct ExhibitionModelTests {
     private static let stepsOfASequence = 40
 
     @Test("Every kind of value goes up and down a tree, and to the file and back", arguments: StoreKind.allCases, 0..<2)

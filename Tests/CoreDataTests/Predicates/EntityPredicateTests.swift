@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(
-        arguments: StoreKind.allCases,
+        .foldsTexts, arguments: StoreKind.allCases,
         [
             ("entity.name == 'Novel'", ["Sketches"]), ("entity.name ==[c] 'BOOK'", ["Notes", "Letters"]),
             ("entity.name BEGINSWITH 'No'", ["Sketches"]),

@@ -5,7 +5,7 @@ import Testing
 /// Numbers as texts: `number.stringValue`, which programs search numbers by.
 @Suite struct NumberTextTests {
     @Test(
-        "A number's text finds the same in every store as in memory", arguments: StoreKind.allCases,
+        "A number's text finds the same in every store as in memory", .foldsTexts, arguments: StoreKind.allCases,
         [
             "pages.stringValue BEGINSWITH '1'", "pages.stringValue BEGINSWITH[cd] '10'", "pages.stringValue ENDSWITH '10'",
             "pages.stringValue == '20'", "pages.stringValue != '20'", "pages.stringValue IN {'10', '40'}", "pages.stringValue LIKE '?0'",

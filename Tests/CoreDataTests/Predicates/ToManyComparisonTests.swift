@@ -14,7 +14,7 @@ import Testing
         ("NONE books.title CONTAINS 'd'", ["Nobody", "Zoe"]),
     ]
 
-    @Test(arguments: StoreKind.allCases, formats)
+    @Test(.foldsTexts, arguments: StoreKind.allCases, formats)
     func anyElementCounts(kind: StoreKind, expected: (format: String, names: [String])) throws {
         let (format, names) = expected
         let library = try Library(kind)

@@ -170,7 +170,7 @@ import Testing
         return model
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(.foldsTexts, arguments: StoreKind.allCases)
     func derivedAttributesAreComputedByTheSave(_ kind: StoreKind) throws {  // 326, 327, 328, 329
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: derivedModel())

@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.allCases) func textsAreFoundByAllTheirCharacters(kind: StoreKind) throws {
+    @Test(.foldsTexts, arguments: StoreKind.allCases) func textsAreFoundByAllTheirCharacters(kind: StoreKind) throws {
         func keepable(_ text: String) -> String { Self.keepable(text, kind) }
         func predicate(_ format: String, _ text: String) -> NSPredicate { NSPredicate(format: format, argumentArray: [keepable(text)]) }
         let texts: [String?] = ["a\u{0}b", "a\u{0}c", "a", "", nil, "e\u{301}", "\u{e9}", "x%y_z", "[a]*?"]
