@@ -40,21 +40,17 @@ test: setup-tests
 	SWIFT=$(SWIFT) Scripts/run-tests.sh
 
 # The long tests take several times as long without optimization; with assertions they check what a debug build checks.
-# What is released has no assertions: that is tested too, without the long tests, and its PostgreSQL store on a newer server than the
-# system's where that can be had. The newer one knows neither ICU nor TLS; tests that need them say that they are skipped.
+# What is released has no assertions: that is tested too, without the long tests, and its PostgreSQL store behind a pooler, and on a newer
+# server than the system's where these can be had.
 # Under Thread Sanitizer trees of contexts are worked on for ten minutes, five on a file and five in memory.
 test-deep: export OPENCOREDATA_UNOPTIMIZED_TESTS = 1
 test-deep: setup-tests example
 	OPENCOREDATA_DEEP_TESTS=1 SWIFT=$(SWIFT) Scripts/run-tests.sh -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug \
 		--scratch-path .build/assertions
 	SWIFT=$(SWIFT) Scripts/run-tests.sh -c release -Xswiftc -enable-testing
-	rm -f .build/without-newer-postgresql
-	if programs=$$(Scripts/newer-postgresql.sh); then \
-		OPENCOREDATA_POSTGRESQL=$$programs SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 \
-		$(SWIFT) test --skip-build --parallel -c release -Xswiftc -enable-testing --filter '^(PostgreSQLTests|SQLTests)\.'; \
-	else touch .build/without-newer-postgresql; fi
+	SWIFT=$(SWIFT) Scripts/run-postgresql-tests.sh -c release -Xswiftc -enable-testing
 	SWIFT=$(SWIFT) Scripts/thread-sanitizer.sh 300 300
-	@if [ -e .build/without-newer-postgresql ]; then echo 'Skipped: the PostgreSQL store on a newer server, which could not be had.'; fi
+	@if [ -e .build/skipped-runs.txt ]; then cat .build/skipped-runs.txt; fi
 
 bench: setup-tests
 	$(SWIFT) run -c release Benchmarks

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Sees to what the build needs besides Swift: the headers of SQLite, zlib and PostgreSQL's client library. Installs them on Debian
 # and its relatives, says what to install elsewhere. With --swift-only it looks for Swift alone; with --tests also for the server of
-# PostgreSQL and for PgBouncer, without which tests are skipped.
+# PostgreSQL and for PgBouncer, without which tests are skipped. With --has-server or --has-pooler it installs nothing, and its status
+# tells whether one of these is there.
 set -euo pipefail
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -24,7 +25,7 @@ has_header() {
 # Whether the server's programs are where the tests look for them.
 has_server() {
     local programs
-    for programs in /usr/lib/postgresql/*/bin; do
+    for programs in "${OPENCOREDATA_POSTGRESQL:-/nowhere}" /usr/lib/postgresql/*/bin; do
         if [ -x "$programs/initdb" ] && [ -x "$programs/postgres" ]; then return 0; fi
     done
     command -v initdb >/dev/null && command -v postgres >/dev/null
@@ -32,6 +33,11 @@ has_server() {
 
 # Whether PgBouncer is there; Debian puts it where only root's path leads.
 has_pooler() { command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ]; }
+
+case ${1:-} in
+    --has-server) if has_server; then exit 0; else exit 1; fi ;;
+    --has-pooler) if has_pooler; then exit 0; else exit 1; fi ;;
+esac
 
 missing=()
 for header in sqlite3.h zlib.h libpq-fe.h; do

@@ -57,7 +57,7 @@ struct FeaturePairTests {
         let warehouse = try Warehouse()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         _ = try coordinator.addPersistentStore(
-            ofType: NSPostgreSQLStoreType, configurationName: nil, at: pooler.url(schema: warehouse.schema, server))
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: pooler.url(schema: warehouse.schema))
         let context = coordinator.newContext()
         try context.performAndWait {
             let items = (0..<Self.many).map { context.insert("Item", ["name": "\($0)", "code": UUID()]) }

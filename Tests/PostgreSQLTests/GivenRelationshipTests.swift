@@ -262,7 +262,7 @@ struct GivenRelationshipTests {
         let pooler = try Pooler(server)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: firm.model)
         _ = try coordinator.addPersistentStore(
-            ofType: NSPostgreSQLStoreType, configurationName: nil, at: pooler.url(schema: firm.schema, server), options: GivenShop.options)
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: pooler.url(schema: firm.schema), options: GivenShop.options)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         try context.performAndWait {

@@ -119,7 +119,7 @@ struct LeftOutPairTests {
         let pooler = try Pooler(server)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         _ = try coordinator.addPersistentStore(
-            ofType: NSPostgreSQLStoreType, configurationName: nil, at: pooler.url(schema: warehouse.schema, server), options: nil)
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: pooler.url(schema: warehouse.schema), options: nil)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         try context.performAndWait {

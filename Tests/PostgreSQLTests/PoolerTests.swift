@@ -13,7 +13,7 @@ struct PoolerTests {
         _ pooler: Pooler, _ schema: String, direct: Bool = false, options: [AnyHashable: Any]? = nil
     ) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
-        let url = pooler.url(schema: schema, try WireConnection.server(), direct: direct)
+        let url = pooler.url(schema: schema, direct: direct)
         _ = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator

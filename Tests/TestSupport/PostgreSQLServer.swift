@@ -25,16 +25,22 @@ public final class PostgreSQLServer: Sendable {
     private let schemas = Atomic<Int>(0)
 
     /// The server, started by the first that asks; nil where it cannot be had.
-    public static let shared: PostgreSQLServer? = {
-        do {
-            return try PostgreSQLServer()
-        } catch {
-            FileHandle.standardError.write(Data("tests with PostgreSQL are skipped: \(error)\n".utf8))
-            return nil
-        }
-    }()
+    public static var shared: PostgreSQLServer? { try? attempt.get() }
 
     public static var isAvailable: Bool { shared != nil }
+
+    /// Why there is no server; nil where there is one.
+    public static var absence: String? {
+        if case .failure(let error) = attempt { "there is no PostgreSQL server: \(error)" } else { nil }
+    }
+
+    private static let attempt: Result<PostgreSQLServer, any Error> = {
+        let result = Result<PostgreSQLServer, any Error> { try PostgreSQLServer() }
+        if case .failure(let error) = result {
+            FileHandle.standardError.write(Data("tests with PostgreSQL are skipped: \(error)\n".utf8))
+        }
+        return result
+    }()
 
     /// Where the programs are that this server was started with.
     public let programs: String
@@ -69,7 +75,7 @@ public final class PostgreSQLServer: Sendable {
 
     // MARK: Starting
 
-    private struct Reason: Error, CustomStringConvertible {
+    struct Reason: Error, CustomStringConvertible {
         let description: String
     }
 
@@ -136,6 +142,12 @@ public final class PostgreSQLServer: Sendable {
 
     /// Makes the folder of a server, which goes with this process.
     private static func makeFolder(_ programs: String) throws -> (path: String, lifeline: Pipe) {
+        let path = try makeFolder()
+        return (path, try startWatchdog(watch, programs, path))
+    }
+
+    /// Makes a folder of the account that runs the server; its path is short, as those of sockets are.
+    static func makeFolder() throws -> String {
         var template = Array("/tmp/ocd-pg-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Reason(description: "no folder can be made in /tmp") }
         let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -146,7 +158,7 @@ public final class PostgreSQLServer: Sendable {
                 throw Reason(description: "root needs a user \"postgres\" to run the server as")
             }
         }
-        return (path, try startWatchdog(account + ["sh", "-c"], programs, path))
+        return path
     }
 
     public enum Command: String, Sendable {
@@ -254,13 +266,14 @@ public final class PostgreSQLServer: Sendable {
         rm -rf "$2"
         """#
 
-    private static func startWatchdog(_ command: [String], _ programs: String, _ folder: String) throws -> Pipe {
+    /// Runs a shell's script that reads its input, which ends when this process does, and then ends what it watches.
+    static func startWatchdog(_ script: String, _ arguments: String...) throws -> Pipe {
         let watchdog = Process()
         let lifeline = Pipe()
         // Programs that this one starts must not hold it.
         _ = fcntl(lifeline.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         watchdog.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        watchdog.arguments = command + [watch, "watch", programs, folder]
+        watchdog.arguments = account + ["sh", "-c", script, "watch"] + arguments
         watchdog.standardInput = lifeline
         watchdog.standardOutput = FileHandle.nullDevice
         watchdog.standardError = FileHandle.nullDevice

@@ -7,8 +7,12 @@ public enum StoreKind: String, CaseIterable, Sendable {
     case inMemory
     case postgreSQL
 
-    /// Those that this machine has: a test that needs a server says so where there is none.
-    public static let allCases: [StoreKind] = [.sqlite, .inMemory] + (PostgreSQLServer.isAvailable ? [.postgreSQL] : [])
+    /// Those that the run is of and that this machine has: `StoreKindTests` says which were left out. Never none.
+    public static let allCases: [StoreKind] = {
+        let present = wanted.filter { $0.absence == nil }
+        if present.isEmpty { stop("No kind of store is left: " + wanted.compactMap(\.absence).joined(separator: "; ") + ".") }
+        return present
+    }()
 
     /// Those whose rows outlast their coordinators.
     public static let persistent = allCases.filter { $0 != .inMemory }
@@ -24,11 +28,13 @@ public enum StoreKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// Where a store is that would lie in a file if it were one of SQLite: a schema of its own for each file, or nowhere.
+    /// Where a store is that would lie in a file if it were one of SQLite: a schema of its own for each file, or nowhere. Where the run is
+    /// behind a pooler, the URL says how to listen past it.
     public func url(_ file: URL) -> URL? {
         switch self {
         case .sqlite: file
         case .inMemory: nil
+        case .postgreSQL where Pooler.isWanted: Pooler.shared?.url(schema: Self.schema(file), direct: true)
         case .postgreSQL: PostgreSQLServer.shared?.url(schema: Self.schema(file))
         }
     }
@@ -38,5 +44,37 @@ public enum StoreKind: String, CaseIterable, Sendable {
         let path = file.path
         let hash = path.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return "t_" + String(hash, radix: 36)
+    }
+
+    // MARK: The kinds of a run
+
+    /// Names the kinds that a run is limited to, with commas between them.
+    private static let variable = "OPENCOREDATA_STORE_KINDS"
+
+    /// Those that the run is of.
+    private static let wanted: [StoreKind] = {
+        let every: [StoreKind] = [.sqlite, .inMemory, .postgreSQL]
+        guard let text = ProcessInfo.processInfo.environment[variable], !text.isEmpty else { return every }
+        let named = text.split(separator: ",").map { name -> StoreKind in
+            let name = name.trimmingCharacters(in: .whitespaces)
+            guard let kind = StoreKind(rawValue: name) else {
+                stop("\(variable) names '\(name)', which is no kind of store. Known are \(every.map(\.rawValue).joined(separator: ", ")).")
+            }
+            return kind
+        }
+        return every.filter(named.contains)
+    }()
+
+    /// Why no test runs on this kind; nil where tests do.
+    public var absence: String? {
+        guard Self.wanted.contains(self) else { return "\(Self.variable) names other kinds" }
+        guard self == .postgreSQL else { return nil }
+        return PostgreSQLServer.absence ?? (Pooler.isWanted ? Pooler.absence : nil)
+    }
+
+    /// Ends the run: tests that run on no kind would all pass.
+    private static func stop(_ message: String) -> Never {
+        FileHandle.standardError.write(Data((message + "\n").utf8))
+        exit(EXIT_FAILURE)
     }
 }
