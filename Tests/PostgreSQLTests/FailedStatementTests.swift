@@ -47,7 +47,7 @@ struct FailedStatementTests {
     enum Kind: CaseIterable, Sendable {
         case objects, references, count, dictionaries
 
-        func run(_ predicate: NSPredicate, _ context: NSManagedObjectContext) throws {
+        func run(_ predicate: CoreData.NSPredicate, _ context: NSManagedObjectContext) throws {
             let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
             request.predicate = predicate
             switch self {
@@ -176,7 +176,8 @@ struct FailedStatementTests {
         #expect(error.localizedRecoverySuggestion?.contains("view") == true)
         #expect(tables.content == before)
         let again = try open(former)
-        try again.performAndWait { #expect(try again.all("Note").map { $0.value(forKey: mark) as? Int } == [Self.count]) }
+        let counts = try again.performAndWait { try again.all("Note").map { $0.value(forKey: mark) as? Int } }
+        #expect(counts == [Self.count])
     }
 
     // MARK: What to do

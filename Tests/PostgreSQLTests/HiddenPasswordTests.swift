@@ -172,9 +172,10 @@ struct HiddenPasswordTests {
         let made = try PasswordedStore(way)
         try made.coordinator.remove(made.open())
         let address = try #require(proxy?.url(schema: made.schema))
-        let host = URLComponents(url: address, resolvingAgainstBaseURL: false)?.queryItems?.first { $0.name == "host" }?.value
+        let parameters = URLComponents(url: address, resolvingAgainstBaseURL: false)?.queryItems ?? []
+        let host = try #require(parameters.first { $0.name == "host" }?.value)
         let guarded = try PasswordedStore(
-            way, host: try #require(host), schema: made.schema, options: [NSPersistentStoreTimeoutOption: 3])
+            way, host: host, schema: made.schema, options: [NSPersistentStoreTimeoutOption: 3])
         try guarded.open()
         let context = guarded.newContext()
         try context.performAndWait {

@@ -17,7 +17,7 @@ struct KeyBlockTests {
         context = warehouse.context
     }
 
-    private func keys(_ objects: [NSManagedObject]) -> [Int64] {
+    private static func keys(_ objects: [NSManagedObject]) -> [Int64] {
         objects.compactMap { $0.objectID.isTemporaryID ? nil : Int64($0.objectID.uriRepresentation().lastPathComponent.dropFirst()) }
     }
 
@@ -30,7 +30,7 @@ struct KeyBlockTests {
     /// Saves so many new tags.
     ///
     /// - Returns: their keys, in order.
-    private func save(_ count: Int, in context: NSManagedObjectContext) throws -> [Int64] {
+    private static func save(_ count: Int, in context: NSManagedObjectContext) throws -> [Int64] {
         try context.performAndWait {
             let tags = (0..<count).map { context.insert("Tag", ["label": "\($0)"]) }
             try context.save()
@@ -41,7 +41,7 @@ struct KeyBlockTests {
     /// Has keys handed out to so many new tags, which are not saved.
     ///
     /// - Returns: the keys, in order.
-    private func handOut(_ count: Int, in context: NSManagedObjectContext) throws -> [Int64] {
+    private static func handOut(_ count: Int, in context: NSManagedObjectContext) throws -> [Int64] {
         try context.performAndWait {
             let tags = (0..<count).map { context.insert("Tag", ["label": "\($0)"]) }
             try context.obtainPermanentIDs(for: tags)
@@ -52,7 +52,8 @@ struct KeyBlockTests {
     // MARK: Sizes
 
     @Test func aStoreThatOnlyReadsTakesNone() throws {
-        try context.performAndWait { #expect(try context.all("Tag").isEmpty) }
+        let tags = try context.performAndWait { try context.all("Tag") }
+        #expect(tags.isEmpty)
         #expect(try lastKey() == 0)
     }
 
@@ -60,9 +61,9 @@ struct KeyBlockTests {
         var taken: Int64 = 0
         for size: Int64 in [32, 64, 128, 256, 512, 1024, 1024] {
             // The first key needs a block, the others are those of it.
-            #expect(try save(1, in: context) == [taken + 1])
+            #expect(try Self.save(1, in: context) == [taken + 1])
             #expect(try lastKey() == taken + size)
-            #expect(try save(Int(size) - 1, in: context) == Array(taken + 2...taken + size))
+            #expect(try Self.save(Int(size) - 1, in: context) == Array(taken + 2...taken + size))
             taken += size
             #expect(try lastKey() == taken)
         }
@@ -71,7 +72,7 @@ struct KeyBlockTests {
     @Test func savesOfAnySizeHaveConsecutiveKeys() throws {
         var all: Set<Int64> = []
         for count in [1, 2, 10, 1000, 5000, 1, 2, 10] {
-            let keys = try save(count, in: context)
+            let keys = try Self.save(count, in: context)
             let first = try #require(keys.first)
             #expect(keys == Array(first..<first + Int64(count)))
             #expect(all.isDisjoint(with: keys))
@@ -86,11 +87,11 @@ struct KeyBlockTests {
 
     /// What is left of a block is not lost when more is wanted at once than it has.
     @Test func whatIsLeftOfABlockIsUsedLater() throws {
-        #expect(try save(1, in: context) == [1])
-        let large = try save(1000, in: context)
+        #expect(try Self.save(1, in: context) == [1])
+        let large = try Self.save(1000, in: context)
         #expect(large.first == 33)
         let taken = try lastKey()
-        #expect(try save(31, in: context) == Array(2...32))
+        #expect(try Self.save(31, in: context) == Array(2...32))
         #expect(try lastKey() == taken)
     }
 
@@ -100,7 +101,7 @@ struct KeyBlockTests {
             let kits = (0..<20).map { context.insert("Kit", ["name": "\($0)"]) }
             let tags = (0..<20).map { context.insert("Tag", ["label": "\($0)"]) }
             try context.save()
-            return (keys(items), keys(kits), keys(tags))
+            return (Self.keys(items), Self.keys(kits), Self.keys(tags))
         }
         // Items and kits are in one table.
         #expect(Set(items + kits).count == 40)
@@ -122,7 +123,7 @@ struct KeyBlockTests {
                     let count = [1, 3, 40, 700][(index + round) % 4]
                     // Every other time the objects are not saved.
                     let isSaved = round.isMultiple(of: 2)
-                    let keys = try isSaved ? save(count, in: contexts[index]) : handOut(count, in: contexts[index])
+                    let keys = try isSaved ? Self.save(count, in: contexts[index]) : Self.handOut(count, in: contexts[index])
                     #expect(keys.count == count)
                     handedOut.withLock { $0.append(keys) }
                     contexts[index].performAndWait { contexts[index].reset() }
@@ -147,7 +148,7 @@ struct KeyBlockTests {
         DispatchQueue.concurrentPerform(iterations: 8) { index in
             do {
                 for round in 0..<20 {
-                    let keys = try handOut(1 + (index + round) % 50, in: contexts[index])
+                    let keys = try Self.handOut(1 + (index + round) % 50, in: contexts[index])
                     handedOut.withLock { $0.append(keys) }
                 }
             } catch {
@@ -162,34 +163,34 @@ struct KeyBlockTests {
     // MARK: Keys that are not used
 
     @Test func keysThatWereHandedOutAreNotHandedOutAfterReopening() throws {
-        let unused = try handOut(5, in: context)
+        let unused = try Self.handOut(5, in: context)
         context.performAndWait { context.rollback() }
-        let former = try unused + save(3, in: context)
+        let former = try unused + Self.save(3, in: context)
         let taken = try lastKey()
         #expect(Set(former).count == 8)
         try warehouse.coordinator.remove(warehouse.store)
         let reopened = try warehouse.otherProgram()
-        let later = try save(10, in: reopened)
+        let later = try Self.save(10, in: reopened)
         #expect(later.allSatisfy { $0 > taken })
         #expect(try lastKey() > taken)
     }
 
     @Test func keysOfDeletedRowsAreNotHandedOutAgain() throws {
-        let former = try save(3, in: context)
+        let former = try Self.save(3, in: context)
         try context.performAndWait {
             for tag in try context.all("Tag") { context.delete(tag) }
             try context.save()
         }
         #expect(try warehouse.texts("SELECT count(*) FROM tag") == ["0"])
-        #expect(try Set(save(3, in: context)).isDisjoint(with: former))
-        #expect(try Set(save(3, in: warehouse.otherProgram())).isDisjoint(with: former))
+        #expect(try Set(Self.save(3, in: context)).isDisjoint(with: former))
+        #expect(try Set(Self.save(3, in: warehouse.otherProgram())).isDisjoint(with: former))
     }
 
     @Test func keysOfObjectsThatAreRolledBackAreNotHandedOutAgain() throws {
-        let former = try handOut(5, in: context)
+        let former = try Self.handOut(5, in: context)
         let taken = try lastKey()
         context.performAndWait { context.rollback() }
-        let later = try save(20, in: context)
+        let later = try Self.save(20, in: context)
         #expect(Set(later).isDisjoint(with: former))
         // The block goes on behind them.
         #expect(try lastKey() == taken)
@@ -202,17 +203,17 @@ struct KeyBlockTests {
         let former = try context.performAndWait {
             let tags = (0..<count).map { context.insert("Tag", ["label": "\($0)"]) }
             try context.obtainPermanentIDs(for: tags)
-            let keys = keys(tags)
+            let keys = Self.keys(tags)
             #expect(throws: NSError.self) { try context.save() }
-            #expect(self.keys(tags) == keys)
+            #expect(Self.keys(tags) == keys)
             context.rollback()
             return keys
         }
         #expect(try warehouse.texts("SELECT count(*) FROM tag") == ["0"])
         try warehouse.run("ALTER TABLE tag DROP CONSTRAINT refused")
-        let later = try save(count, in: context)
+        let later = try Self.save(count, in: context)
         #expect(later.count == count && Set(later).isDisjoint(with: former))
-        #expect(try Set(save(count, in: warehouse.otherProgram())).isDisjoint(with: former + later))
+        #expect(try Set(Self.save(count, in: warehouse.otherProgram())).isDisjoint(with: former + later))
     }
 
     /// Changes that are saved again after a failure keep the keys that they have.
@@ -221,11 +222,11 @@ struct KeyBlockTests {
         try context.performAndWait {
             let tags = (0..<3).map { context.insert("Tag", ["label": "\($0)"]) }
             try context.obtainPermanentIDs(for: tags)
-            let former = keys(tags)
+            let former = Self.keys(tags)
             #expect(throws: NSError.self) { try context.save() }
             tags[0].setValue("other", forKey: "label")
             try context.save()
-            #expect(keys(tags) == former)
+            #expect(Self.keys(tags) == former)
             #expect(try warehouse.texts("SELECT id FROM tag ORDER BY id") == former.sorted().map { "\($0)" })
         }
     }

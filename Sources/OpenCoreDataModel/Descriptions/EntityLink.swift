@@ -29,3 +29,12 @@ final class EntityLink: Sendable {
         target.withLock { $0.entity = nil }
     }
 }
+
+extension NSEntityDescription {
+    /// The entity at the top of the hierarchy: the entity itself where it has no superentity. O(depth of the hierarchy).
+    package final var rootEntity: NSEntityDescription {
+        var root = self
+        while let parent = root.superentity { root = parent }
+        return root
+    }
+}

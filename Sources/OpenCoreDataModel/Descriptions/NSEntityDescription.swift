@@ -386,13 +386,6 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// Drops the indexes of the whole hierarchy, which a change of properties or of the hierarchy may have made wrong.
     private func hierarchyDidChange() { rootEntity.dropIndexes() }
 
-    /// The entity at the top of the hierarchy: the entity itself where it has no superentity. O(depth of the hierarchy).
-    package final var rootEntity: NSEntityDescription {
-        var root = self
-        while let parent = root.superentity { root = parent }
-        return root
-    }
-
     private func dropIndexes() {
         if !storedIndexes.isEmpty { indexes = [] }
         for entity in storedSubentities { entity.dropIndexes() }

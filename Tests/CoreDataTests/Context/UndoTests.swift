@@ -248,10 +248,6 @@ import Testing
         #expect(ada.books == [notes])
         try context.save()
         #expect(library.stored("title", of: "Book") == ["Notes"])
-        context.redo()
-        #expect(notes.isDeleted)
-        try context.save()
-        #expect(library.storedCount(of: "Book") == 0)
     }
 
     @Test func undoAndRedoTellTheObjectsAndNotInsertThemAnew() throws {  // 33, 36
