@@ -153,4 +153,18 @@ struct UnreliableConnectionTests {
         #expect(try warehouse.texts("SELECT count(*) FROM maker") == ["4"])
         #expect(try warehouse.texts("SELECT max(number) FROM ocd_transaction") == ["7"])
     }
+
+    @Test func aStoreThatCannotBeMovedGoesOnThoughItsServerWasAwayMeanwhile() throws {
+        try context.performAndWait {
+            try save("before", count: 1)
+            let place = try #require(warehouse.store.url)
+            proxy.conduct.bytesUntilCut = 0
+            let elsewhere = try #require(URL(string: place.absoluteString + "&ocd.unknown=1"))
+            #expect(!warehouse.coordinator.setURL(elsewhere, for: warehouse.store))
+            proxy.conduct.bytesUntilCut = nil
+            #expect(warehouse.store.url == place)
+            try save("after", count: 1)
+            #expect(try names() == ["after", "before"])
+        }
+    }
 }

@@ -285,6 +285,12 @@ extension ChangeTracker {
         event.mergedInsertions.insert(object)
     }
 
+    /// The deletion of an object is undone that was taken back before, without being registered: it counts as deleted until now.
+    func noteDeletionTakenBack(of object: NSManagedObject) {
+        object.withPending { $0.former = FormerState(ofDeleted: object) }
+        noteUndoneDeletion(of: object)
+    }
+
     /// An object's values were read again, at the program's wish.
     func noteRefreshed(_ object: NSManagedObject) {
         if event.refreshed.isEmpty { eventBegins() }

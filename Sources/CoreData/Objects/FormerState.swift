@@ -23,6 +23,12 @@ final class FormerState {
         }
     }
 
+    /// An object with the values of now that was deleted.
+    convenience init(ofDeleted object: NSManagedObject) {
+        self.init(of: object)
+        isDeleted = true
+    }
+
     /// Takes the values that another state of the object has.
     func take(_ other: FormerState) {
         if let values = other.pending {

@@ -16,6 +16,6 @@ final class BackReference<Object: AnyObject & Sendable>: Sendable {
 
     var object: Object? { reference.withLock { $0.flatMap { tryRetain($0) } } }
 
-    /// Whether the object is there: as `object != nil`, without retaining it.
+    /// Whether the object's memory is there still: `object` may be nil already, while it is being deallocated.
     var hasObject: Bool { reference.withLock { $0 != nil } }
 }

@@ -248,6 +248,16 @@ import Testing
         #expect(ada.books == [notes])
         try context.save()
         #expect(library.stored("title", of: "Book") == ["Notes"])
+        context.redo()
+        #expect(notes.isDeleted)
+        #expect(ada.books.isEmpty)
+        try context.save()
+        #expect(library.storedCount(of: "Book") == 0)
+        context.undo()
+        #expect(notes.author === ada)
+        #expect(ada.books == [notes])
+        try context.save()
+        #expect(library.stored("title", of: "Book") == ["Notes"])
     }
 
     @Test func undoAndRedoTellTheObjectsAndNotInsertThemAnew() throws {  // 33, 36

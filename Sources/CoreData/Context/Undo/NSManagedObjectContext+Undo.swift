@@ -124,8 +124,8 @@ extension NSManagedObjectContext {
             if wasChanged { changes.undelete(object) } else { changes.takeBackDeletion(of: object) }
             changes.noteUndoneDeletion(of: object)
         } else if isPresent(object) {
-            // What was undone is so already: the deletion was taken back by a refresh, which is not registered.
-            return
+            // A refresh has taken the deletion back, and is not registered: it is to be done again all the same.
+            changes.noteDeletionTakenBack(of: object)
         } else if object.registry == nil || object.registry === registry {
             insertAgain(object)
             if let store = change.assignedStore, registry.store(number: store.number) === store {

@@ -211,12 +211,20 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     }
 
     private func close() {
-        let (pool, listener) = opening.withLock { opening in
+        end(takeOpening())
+    }
+
+    /// What was open, which is not any more for others.
+    private func takeOpening() -> Opening {
+        opening.withLock { opening in
             defer { opening = Opening() }
-            return (opening.pool, opening.listener)
+            return opening
         }
-        listener?.end()
-        pool?.close()
+    }
+
+    private func end(_ opening: Opening) {
+        opening.listener?.end()
+        opening.pool?.close()
     }
 
     override func reconnect() throws {
@@ -225,14 +233,20 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
             place.withLock { $0 = (Result { try PostgreSQLAddress(given, options: options) }, given.withoutPassword) }
         }
         givenURL.withLock { $0 = nil }
-        close()
+        let (formerOpening, formerMetadata) = (takeOpening(), metadata)
         do {
             try load(makesStore: false)
             try prepareForRequests()
         } catch {
+            // The store goes on where it was, also where its server cannot be reached just now.
+            end(takeOpening())
             place.withLock { $0 = former }
+            super.url = former.publicURL
+            if let formerMetadata, formerMetadata[NSStoreUUIDKey] as? String != identifier { takeLoaded(formerMetadata) }
+            opening.withLock { $0 = formerOpening }
             throw error
         }
+        end(formerOpening)
         listen()
     }
 

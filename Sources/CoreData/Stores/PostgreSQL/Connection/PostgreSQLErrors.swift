@@ -5,6 +5,8 @@ extension WireError {
     static let foreignKeyViolation = "23503"
     static let notNullViolation = "23502"
     static let checkViolation = "23514"
+    /// Of a view.
+    static let checkOptionViolation = "44000"
     static let undefinedTable = "42P01"
     static let unknownDatabase = "3D000"
     static let undefinedFunction = "42883"
@@ -39,9 +41,10 @@ extension WireError {
         var userInfo = StoreOpeningErrors.userInfo(type: PostgreSQLStore.storeType, url: store)
         if let sqlState { userInfo["SQLSTATE"] = sqlState }
         if let statement { userInfo["statement"] = statement }
-        for (key, value) in [("table", table), ("column", column), ("constraint", constraint), ("schema", schema), ("detail", detail)] {
+        for (key, value) in [("table", table), ("column", column), ("constraint", constraint), ("schema", schema)] {
             if let value { userInfo[key] = value }
         }
+        if let detail, !detailIsRow { userInfo["detail"] = detail }
         if sqlState == Self.undefinedFunction, message.contains("function ocd_") {
             return CoreDataErrors.unanswerable(
                 "the request", by: "PostgreSQL store", "\(PostgreSQLDialect.lacksFunctions): \(message)",
@@ -55,7 +58,7 @@ extension WireError {
     }
 
     /// Whether the detail is a whole row, whose values are not for messages that end in logs.
-    var detailIsRow: Bool { sqlState == Self.notNullViolation || sqlState == Self.checkViolation }
+    var detailIsRow: Bool { [Self.notNullViolation, Self.checkViolation, Self.checkOptionViolation].contains(sqlState) }
 
     /// What the program gets and its user may do.
     private func explanation(_ code: CocoaError.Code) -> (CocoaError.Code, String) {

@@ -120,7 +120,7 @@ extension PostgreSQLStore {
         if isOfServer { return cause }
         var userInfo = StoreOpeningErrors.userInfo(type: type, url: url)
         userInfo[NSUnderlyingErrorKey] = cause
-        for key in ["SQLSTATE", "statement", "table", "constraint", "detail"] { userInfo[key] = cause.userInfo[key] }
+        for key in ["SQLSTATE", "statement", "schema", "table", "column", "constraint", "detail"] { userInfo[key] = cause.userInfo[key] }
         let detail = error.detailIsRow ? nil : error.detail
         return CoreDataErrors.make(
             .migration, "The store \(name) could not be migrated: \(error.message)" + (detail.map { " (\($0))" } ?? "") + ".",
