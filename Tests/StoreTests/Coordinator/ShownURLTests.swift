@@ -11,8 +11,7 @@ struct ShownURLTests {
         ("postgresql://app:1234#secret@db.example/shop", "postgresql://app@db.example/shop"),
         ("postgresql://app:12/34secret@db.example/shop", "postgresql://app@db.example/shop"),
         ("postgresql:app:secret@db.example/shop", "postgresql:app@db.example/shop"),
-        // What would be left is no URL.
-        ("postgres://app@azure:12?secret@db.example/shop", "postgres://"),
+        ("postgres://app@azure:12?secret@db.example/shop", "postgres://app%40azure@db.example/shop"),
         ("postgresql:///shop?host=/tmp&password=secret", "postgresql:///shop?host=/tmp"),
         ("postgresql:///shop?passwd=secret&user=app", "postgresql:///shop?user=app"),
         ("postgresql:///shop?password=se&cret&user=app", "postgresql:///shop?user=app"),
