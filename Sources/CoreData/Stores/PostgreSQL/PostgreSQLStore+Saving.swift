@@ -200,8 +200,7 @@ extension PostgreSQLStore {
             .validationMissingMandatoryProperty,
             "An object of '\(found.property.owningEntity?.name ?? table)' cannot be saved: '\(found.propertyName)' is required and has no value.",
             recovery: "Give it a value before the save, or a default value in the model.",
-            userInfo: error.cocoaError(store: url).userInfo.filter { ["SQLSTATE", "statement", "table", "column"].contains($0.key) }
-                .merging([NSValidationKeyErrorKey: found.propertyName]) { $1 })
+            userInfo: error.reported.merging([NSValidationKeyErrorKey: found.propertyName]) { $1 })
     }
 
     /// A column that only the others know whose tables they are.
@@ -211,6 +210,6 @@ extension PostgreSQLStore {
             .persistentStoreOperation,
             "The table '\(table)' of the store \(StoreName.path(url)) requires a value in its column '\(column)', which the model does not have.",
             recovery: "Give the entity an attribute for it (\(GivenNaming.Word.column) in its user info), or the column a default.",
-            userInfo: ["table": table, "column": column, "SQLSTATE": error.sqlState ?? ""])
+            userInfo: error.reported)
     }
 }

@@ -229,10 +229,13 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
 
     override func reconnect() throws {
         let former = place.withLock { $0 }
-        if let given = givenURL.withLock({ $0 }), given != former.publicURL {
+        let given = givenURL.withLock { given in
+            defer { given = nil }
+            return given
+        }
+        if let given, given != former.publicURL {
             place.withLock { $0 = (Result { try PostgreSQLAddress(given, options: options) }, given.withoutPassword) }
         }
-        givenURL.withLock { $0 = nil }
         let (formerOpening, formerMetadata) = (takeOpening(), metadata)
         do {
             try load(makesStore: false)

@@ -38,13 +38,7 @@ extension WireError {
     ///   - store: the store's URL without a password.
     ///   - code: what the program was doing.
     func cocoaError(store: URL?, _ code: CocoaError.Code = .persistentStoreOperation) -> NSError {
-        var userInfo = StoreOpeningErrors.userInfo(type: PostgreSQLStore.storeType, url: store)
-        if let sqlState { userInfo["SQLSTATE"] = sqlState }
-        if let statement { userInfo["statement"] = statement }
-        for (key, value) in [("table", table), ("column", column), ("constraint", constraint), ("schema", schema)] {
-            if let value { userInfo[key] = value }
-        }
-        if let detail, !detailIsRow { userInfo["detail"] = detail }
+        let userInfo = StoreOpeningErrors.userInfo(type: PostgreSQLStore.storeType, url: store).merging(reported) { $1 }
         if sqlState == Self.undefinedFunction, message.contains("function ocd_") {
             return CoreDataErrors.unanswerable(
                 "the request", by: "PostgreSQL store", "\(PostgreSQLDialect.lacksFunctions): \(message)",
@@ -52,13 +46,24 @@ extension WireError {
         }
         let (kind, recovery) = explanation(code)
         var text = "The store \(StoreName.path(store)): PostgreSQL says: \(message)"
-        if let detail, !detailIsRow { text += " (\(detail))" }
+        if let shownDetail { text += " (\(shownDetail))" }
         if let sqlState { text += " [SQLSTATE \(sqlState)]" }
         return CoreDataErrors.make(kind, text, recovery: [hint, recovery].compactMap { $0 }.joined(separator: " "), userInfo: userInfo)
     }
 
-    /// Whether the detail is a whole row, whose values are not for messages that end in logs.
-    var detailIsRow: Bool { [Self.notNullViolation, Self.checkViolation, Self.checkOptionViolation].contains(sqlState) }
+    /// What the server has said, for the user info of errors, whose keys `Errors.md` names.
+    var reported: [String: Any] {
+        let parts = [
+            "SQLSTATE": sqlState, "statement": statement, "schema": schema, "table": table, "column": column, "constraint": constraint,
+            "detail": shownDetail,
+        ]
+        return parts.compactMapValues { $0 }
+    }
+
+    /// The detail; nil where that is a whole row, whose values are not for messages that end in logs.
+    var shownDetail: String? {
+        [Self.notNullViolation, Self.checkViolation, Self.checkOptionViolation].contains(sqlState) ? nil : detail
+    }
 
     /// What the program gets and its user may do.
     private func explanation(_ code: CocoaError.Code) -> (CocoaError.Code, String) {

@@ -118,12 +118,10 @@ extension PostgreSQLStore {
         // What has nothing to do with the rows says what to do by itself.
         let isOfServer = error.isConnectionLost || cause.code != CocoaError.persistentStoreOperation.rawValue
         if isOfServer { return cause }
-        var userInfo = StoreOpeningErrors.userInfo(type: type, url: url)
+        var userInfo = StoreOpeningErrors.userInfo(type: type, url: url).merging(error.reported) { $1 }
         userInfo[NSUnderlyingErrorKey] = cause
-        for key in ["SQLSTATE", "statement", "schema", "table", "column", "constraint", "detail"] { userInfo[key] = cause.userInfo[key] }
-        let detail = error.detailIsRow ? nil : error.detail
         return CoreDataErrors.make(
-            .migration, "The store \(name) could not be migrated: \(error.message)" + (detail.map { " (\($0))" } ?? "") + ".",
+            .migration, "The store \(name) could not be migrated: \(error.message)" + (error.shownDetail.map { " (\($0))" } ?? "") + ".",
             recovery: "The store is as it was before. Look whether others have changed its tables, or made views of them.",
             userInfo: userInfo)
     }
