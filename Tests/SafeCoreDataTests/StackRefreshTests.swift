@@ -4,32 +4,18 @@ import TestSupport
 import Testing
 
 /// Taking over what other programs have written.
-@Suite struct StackRefreshTests {
+@Suite struct StackRefreshTests: TwoStacks {
     private let folder: TemporaryFolder
     private let url: URL
-    private let stack: DataStack
+    let stack: DataStack
     /// Another stack on the same file, which knows nothing of the first one: as another program.
-    private let other: DataStack
+    let other: DataStack
 
     init() throws {
         folder = try TemporaryFolder()
         url = folder.file("stock.sqlite")
         stack = DataStack(entities: Vendor.self, Article.self, Shelf.self, store: .file(url))
         other = DataStack(entities: Vendor.self, Article.self, Shelf.self, store: .file(url))
-    }
-
-    nonisolated(nonsending) private func insert(_ names: String..., into stack: DataStack) async throws -> [NSManagedObjectID] {
-        try await stack.write { context in names.map { Article(context: context, name: $0, unitPrice: 1).objectID } }
-    }
-
-    /// Changes an article in the other stack.
-    nonisolated(nonsending) private func change(
-        _ name: String, _ body: @escaping @Sendable (WriteContext, Article) throws -> Void
-    ) async throws {
-        try await other.write { context in
-            let article = try #require(try context.first(Article.self, where: #Predicate { $0.name == name }))
-            try body(context, article)
-        }
     }
 
     @MainActor @Test func viewsShowWhatOthersHaveWritten() async throws {

@@ -6,30 +6,16 @@ import Testing
 
 /// Stacks on a server take over by themselves what others save there.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"), .timeLimit(.minutes(5)))
-struct StackServerFollowingTests {
+struct StackServerFollowingTests: TwoStacks {
     private let shop: ServerShop
-    private let stack: DataStack
+    let stack: DataStack
     /// Another stack on the same schema, which knows nothing of the first one: as another program.
-    private let other: DataStack
+    let other: DataStack
 
     init() throws {
         shop = try ServerShop()
         stack = DataStack(entities: Vendor.self, Article.self, Shelf.self, store: .postgreSQL(shop.url))
         other = DataStack(entities: Vendor.self, Article.self, Shelf.self, store: .postgreSQL(shop.url))
-    }
-
-    nonisolated(nonsending) private func insert(_ names: String..., into stack: DataStack) async throws -> [NSManagedObjectID] {
-        try await stack.write { context in names.map { Article(context: context, name: $0, unitPrice: 1).objectID } }
-    }
-
-    /// Changes an article in the other stack.
-    nonisolated(nonsending) private func change(
-        _ name: String, _ body: @escaping @Sendable (WriteContext, Article) throws -> Void
-    ) async throws {
-        try await other.write { context in
-            let article = try #require(try context.first(Article.self, where: #Predicate { $0.name == name }))
-            try body(context, article)
-        }
     }
 
     @MainActor @Test func viewsShowWhatAnotherStackHasChanged() async throws {
