@@ -42,26 +42,25 @@ struct DictionaryStatement {
         func result(_ name: String) -> SQLTerm? {
             columns.first { $0.name == name }.map { SQLTerm(text: $0.text, kind: $0.kind, isColumn: $0.isColumn) }
         }
-        var groups = try (fetch.columns?.groupBy ?? []).map { try Self.column($0, generator, environment) }
+        let groups = try (fetch.columns?.groupBy ?? []).map { try Self.column($0, generator, environment) }
         let condition = try fetch.predicate.map { try generator.condition($0, in: environment) }
         let having = try fetch.columns?.having.map { try generator.havingCondition($0, in: environment, column: result) }
-        var isDistinct = fetch.columns?.isDistinct == true
-        var ofGroup: SQLAggregate?
-        if isDistinct, !isGrouped, !generator.dialect.ordersDistinctRowsByOthers,
-            fetch.sortDescriptors.contains(where: {
-                generator.dialect.ordersColumnsByLanguage || $0.key.flatMap(result) == nil || $0.selector?.name != "compare:"
-            })
-        {
-            // Different rows are groups, of which the least value counts.
-            (isDistinct, ofGroup, groups) = (false, .minimum, columns)
+        let order = try generator.order(fetch.sortDescriptors, in: scope, column: result)
+        let source = generator.source(scope, where: [condition], includesSubentities: fetch.includesSubentities)
+        let limits = generator.dialect.limits(fetch.limit, offset: fetch.offset)
+        self.columns = columns
+        mapping = generator.mapping
+        let isDistinct = fetch.columns?.isDistinct == true
+        let hasOtherOrder = fetch.sortDescriptors.contains { descriptor in
+            descriptor.key.flatMap(result) == nil
+                || !generator.dialect.ordersDistinctRowsByExpressions
+                    && (generator.dialect.ordersColumnsByLanguage || descriptor.selector?.name != "compare:")
         }
-        let order = try generator.order(fetch.sortDescriptors, in: scope, column: result) { term in
-            if columns.contains(where: { $0.text.isSame(as: term.text) }) { return term }
-            return ofGroup.map { SQLTerm(text: generator.dialect.aggregate($0, term), kind: term.kind) } ?? term
+        if isDistinct, !isGrouped, hasOtherOrder {
+            text = Self.firstRows(columns.flatMap(\.texts), source, order) + limits
+            return
         }
-        var text =
-            "SELECT " + (isDistinct ? "DISTINCT " : "") + SQLText.joined(columns.flatMap(\.texts), by: ", ")
-            + generator.source(scope, where: [condition], includesSubentities: fetch.includesSubentities)
+        var text = "SELECT " + (isDistinct ? "DISTINCT " : "") + SQLText.joined(columns.flatMap(\.texts), by: ", ") + source
         if !groups.isEmpty {
             let terms = groups.flatMap { group in
                 generator.dialect.groupsByPlaces ? Self.places(of: group, in: columns) ?? group.texts : group.texts
@@ -69,9 +68,19 @@ struct DictionaryStatement {
             text = text + " GROUP BY " + SQLText.joined(terms, by: ", ")
         }
         if let having { text = text + " HAVING " + having }
-        self.text = text + order + generator.dialect.limits(fetch.limit, offset: fetch.offset)
-        self.columns = columns
-        mapping = generator.mapping
+        self.text = text + order + limits
+    }
+
+    /// Different rows in an order that is not theirs alone: of equal ones the first counts, by whatever it is the first.
+    private static func firstRows(_ values: [SQLText], _ source: SQLText, _ order: SQLText) -> SQLText {
+        let names = values.indices.map { "v\($0)" }
+        let named = zip(values, names).map { $0 + " AS " + $1 }
+        let windows: [SQLText] = [
+            "ROW_NUMBER() OVER (PARTITION BY " + SQLText.joined(values, by: ", ") + order + ") AS turn",
+            "ROW_NUMBER() OVER (" + order + ") AS place",
+        ]
+        let rows = "SELECT " + SQLText.joined(named + windows, by: ", ") + source
+        return "SELECT " + names.joined(separator: ", ") + " FROM (" + rows + ") AS d WHERE turn = 1 ORDER BY place"
     }
 
     /// The places of a column's values among the results, counted from 1; nil where it is not among them.

@@ -110,8 +110,8 @@ protocol SQLDialect: Sendable {
     func ordered(_ term: SQLTerm) -> SQLText
     /// Why rows cannot be ordered so; nil where they can.
     func refusal(of collation: SQLCollation) -> String?
-    /// Whether different rows may be ordered by values that are not among their columns.
-    var ordersDistinctRowsByOthers: Bool { get }
+    /// Whether different rows may be ordered by what is made of their values, which is not among them.
+    var ordersDistinctRowsByExpressions: Bool { get }
     /// Whether values that rows are grouped by are named by their places among the results: said again they would be others.
     var groupsByPlaces: Bool { get }
     /// ` LIMIT … OFFSET …`; a limit of 0 is none.

@@ -232,11 +232,7 @@ extension SQLGenerator {
     // MARK: Sorting
 
     /// ` ORDER BY …`, empty for no descriptors.
-    ///
-    /// - Parameter change: makes another value of the one that rows are ordered by.
-    func order(
-        _ descriptors: [NSSortDescriptor], in scope: SQLScope, by change: (SQLTerm) -> SQLTerm = { $0 }
-    ) throws -> SQLText {
+    func order(_ descriptors: [NSSortDescriptor], in scope: SQLScope) throws -> SQLText {
         if descriptors.isEmpty { return SQLText("") }
         let terms = try descriptors.map { descriptor -> SQLText in
             let context = "\(descriptor.key ?? "SELF") \(descriptor.ascending ? "ascending" : "descending")"
@@ -252,8 +248,7 @@ extension SQLGenerator {
             let collation = try self.collation(descriptor)
             let isText = term.kind == .string || term.kind == .uri
             if isText, let refusal = collation.flatMap(dialect.refusal) { throw refuse("sorting by \(key)", refusal) }
-            let value = change(term)
-            let plain = collation == nil ? dialect.ordered(value) : value.text
+            let plain = collation == nil ? dialect.ordered(term) : term.text
             return dialect.order(plain, isText ? collation : nil, ascending: descriptor.ascending)
         }
         return " ORDER BY " + SQLText.joined(terms, by: ", ")

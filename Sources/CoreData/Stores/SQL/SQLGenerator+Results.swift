@@ -45,12 +45,11 @@ extension SQLGenerator {
 
     /// ` ORDER BY …` where keys may name result columns.
     func order(
-        _ descriptors: [NSSortDescriptor], in scope: SQLScope, column: @escaping (String) -> SQLTerm?,
-        by change: (SQLTerm) -> SQLTerm = { $0 }
+        _ descriptors: [NSSortDescriptor], in scope: SQLScope, column: @escaping (String) -> SQLTerm?
     ) throws -> SQLText {
         resultColumn = column
         defer { resultColumn = nil }
-        return try order(descriptors, in: scope, by: change)
+        return try order(descriptors, in: scope)
     }
 }
 

@@ -26,6 +26,7 @@ enum SQLColumnType {
 ///
 /// The names may be set while a store is opened: a file that migrations have changed has others than a new one (`SQLMapping` fitted to it).
 final class SQLColumn {
+    /// Set by the table, which makes names unique, and in another folder where the mapping is fitted to what a file has.
     var name: String
     let type: SQLColumnType
     let kind: ValueKind

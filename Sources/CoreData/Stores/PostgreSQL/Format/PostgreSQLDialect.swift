@@ -84,7 +84,7 @@ struct PostgreSQLDialect: SQLDialect {
 
     func refusal(of collation: SQLCollation) -> String? { hasICU ? nil : foldingRefusal }
 
-    var ordersDistinctRowsByOthers: Bool { false }
+    var ordersDistinctRowsByExpressions: Bool { false }
 
     var groupsByPlaces: Bool { true }
 

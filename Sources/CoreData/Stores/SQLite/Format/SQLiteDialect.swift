@@ -191,7 +191,7 @@ struct SQLiteDialect: SQLDialect {
 
     func refusal(of collation: SQLCollation) -> String? { nil }
 
-    var ordersDistinctRowsByOthers: Bool { true }
+    var ordersDistinctRowsByExpressions: Bool { true }
 
     var groupsByPlaces: Bool { false }
 
