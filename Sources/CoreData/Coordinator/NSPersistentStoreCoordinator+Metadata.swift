@@ -22,17 +22,8 @@ extension NSPersistentStoreCoordinator {
         changingStores.withLock {
             guard addedStores.contains(where: { $0.store === store }) else { return false }
             if let other = persistentStore(for: url), other !== store { return false }
-            let former = store.url
-            store.url = url
-            do {
-                try store.reconnect()
-                return true
-            } catch {
-                store.url = former
-                // The former file was open a moment ago; should it be gone, the next request says so.
-                try? store.reconnect()
-                return false
-            }
+            do { try store.move(to: url) } catch { return false }
+            return true
         }
     }
 

@@ -35,6 +35,26 @@ final class MetadataChanges: Sendable {
         }
     }
 
+    /// What a program has set or removed and no transaction has written.
+    var unwritten: Unwritten {
+        state.withLock { state in
+            let keys = Set(state.held.keys).union(state.stored.keys).subtracting(NSPersistentStore.ownMetadataKeys)
+            let changed = keys.filter { !Self.areSame(state.held[$0], state.stored[$0]) }
+            return Unwritten(values: state.held.filter { changed.contains($0.key) }, removed: changed.filter { state.held[$0] == nil })
+        }
+    }
+
+    struct Unwritten: @unchecked Sendable {
+        // Sendable: metadata values are property list values.
+        fileprivate let values: [String: Any]
+        fileprivate let removed: Set<String>
+
+        /// The same changes in metadata that were read elsewhere.
+        func added(to metadata: [String: Any]) -> [String: Any] {
+            metadata.filter { !removed.contains($0.key) }.merging(values) { _, changed in changed }
+        }
+    }
+
     /// What a transaction has to write.
     ///
     /// - Parameters:

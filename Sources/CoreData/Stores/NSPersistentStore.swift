@@ -261,6 +261,18 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Goes on with the file that `url` names now. Stores that write their file as a whole need nothing for that.
     func reconnect() throws {}
 
+    /// Goes on at another URL, and where it was if that cannot be.
+    func move(to url: URL) throws {
+        let former = self.url
+        self.url = url
+        do { try reconnect() } catch {
+            self.url = former
+            // The former file was open a moment ago; should it be gone, the next request says so.
+            try? reconnect()
+            throw error
+        }
+    }
+
     /// A number that identifies the store among all that its coordinator ever had; -1 before it is added.
     var number: Int {
         get { state.withLock { $0.number } }

@@ -35,16 +35,10 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     /// The URL with the password, which nobody is shown, and the one that everybody is shown.
     private let place: Mutex<(address: Result<PostgreSQLAddress, any Error>, publicURL: URL)>
 
-    /// Where the store is to go with `reconnect()`: the URL that it was given, which may have a password.
-    private let givenURL = Mutex<URL?>(nil)
-
     /// Never with a password.
     override var url: URL? {
         get { super.url }
-        set {
-            givenURL.withLock { $0 = newValue }
-            super.url = newValue?.withoutPassword
-        }
+        set { super.url = newValue?.withoutPassword }
     }
 
     required init(
@@ -93,25 +87,27 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         return (model, held)
     }
 
-    override func loadMetadata() throws { try load(makesStore: true) }
-
-    /// - Parameter makesStore: whether a store is made where there is none.
-    private func load(makesStore: Bool) throws {
-        let configuration = try Self.configuration(place.withLock { $0.address }.get(), options, isReadOnly: isReadOnly)
-        let pool = try PostgreSQLPool(configuration)
-        let loaded: [String: Any]
-        do {
-            loaded = try pool.withWire { connection in
-                try self.metadata(of: connection, pool, makesStore: makesStore)
-            }
-        } catch let error as WireError {
-            throw error.cocoaError(store: url, .persistentStoreOpen)
-        }
+    override func loadMetadata() throws {
+        let (pool, loaded) = try connect(to: place.withLock { $0.address }, makesStore: true)
         opening.withLock { opening in
             opening.pool?.close()
             opening = Opening(pool: pool)
         }
         takeLoaded(loaded)
+    }
+
+    /// - Parameter makesStore: whether a store is made where there is none.
+    private func connect(
+        to address: Result<PostgreSQLAddress, any Error>, makesStore: Bool
+    ) throws -> (pool: PostgreSQLPool, metadata: [String: Any]) {
+        let pool = try PostgreSQLPool(try Self.configuration(address.get(), options, isReadOnly: isReadOnly))
+        do {
+            let loaded = try pool.withWire { try metadata(of: $0, pool, makesStore: makesStore) }
+            return (pool, loaded)
+        } catch {
+            pool.close()
+            throw (error as? WireError)?.cocoaError(store: url, .persistentStoreOpen) ?? error
+        }
     }
 
     /// Takes over metadata that were just read.
@@ -181,8 +177,15 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     /// Looks whether the tables are those of the model. Called when the metadata was found to fit it.
     override func prepareForRequests() throws {
         guard let pool = opening.withLock({ $0.backend == nil ? $0.pool : nil }) else { return }
+        let backend = try makeBackend(pool)
+        opening.withLock { opening in if opening.backend == nil { opening.backend = backend } }
+        // What the coordinator has set is that of the model, which is not kept.
+        if hasGivenTables { metadataChanges.begin(with: metadata ?? [:]) }
+    }
+
+    private func makeBackend(_ pool: PostgreSQLPool) throws -> PostgreSQLBackend {
         let (_, held) = try heldEntities()
-        let backend = try pool.withConnection(repeats: true) { connection in
+        return try pool.withConnection(repeats: true) { connection in
             let catalog = try PostgreSQLCatalog.read(connection, schema: pool.configuration.address.schema)
             if hasGivenTables { return try givenBackend(pool, catalog, held.entities, connection) }
             let backend = try ownBackend(pool, catalog, held.entities)
@@ -190,9 +193,6 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
             try pool.watch.begin(StoreContents(versions: versions, mapping: backend.mapping), connection)
             return backend
         }
-        opening.withLock { opening in if opening.backend == nil { opening.backend = backend } }
-        // What the coordinator has set is that of the model, which is not kept.
-        if hasGivenTables { metadataChanges.begin(with: metadata ?? [:]) }
     }
 
     private func ownBackend(
@@ -227,30 +227,29 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
         opening.pool?.close()
     }
 
-    override func reconnect() throws {
-        let former = place.withLock { $0 }
-        let given = givenURL.withLock { given in
-            defer { given = nil }
-            return given
-        }
-        if let given, given != former.publicURL {
-            place.withLock { $0 = (Result { try PostgreSQLAddress(given, options: options) }, given.withoutPassword) }
-        }
-        let (formerOpening, formerMetadata) = (takeOpening(), metadata)
-        do {
-            try load(makesStore: false)
-            try prepareForRequests()
-        } catch {
-            // The store goes on where it was, also where its server cannot be reached just now.
-            end(takeOpening())
-            place.withLock { $0 = former }
-            super.url = former.publicURL
-            if let formerMetadata, formerMetadata[NSStoreUUIDKey] as? String != identifier { takeLoaded(formerMetadata) }
-            opening.withLock { $0 = formerOpening }
+    /// The store goes on where it was until it is open where it is to be.
+    override func move(to url: URL) throws {
+        var place = place.withLock { $0 }
+        // As everybody is shown it, it has no password.
+        if url != place.publicURL { place = (Result { try PostgreSQLAddress(url, options: options) }, url.withoutPassword) }
+        let (pool, loaded) = try connect(to: place.address, makesStore: false)
+        let backend: PostgreSQLBackend
+        do { backend = try makeBackend(pool) } catch {
+            pool.close()
             throw error
         }
-        end(formerOpening)
+        let unwritten = metadataChanges.unwritten
+        let former = opening.withLock { opening in
+            defer { opening = Opening(pool: pool, backend: backend) }
+            return opening
+        }
+        self.place.withLock { $0 = place }
+        super.url = place.publicURL
+        takeLoaded(loaded)
+        if !hasGivenTables { metadata = unwritten.added(to: loaded) }
+        // Before the former one is deaf: what is committed in between is told of.
         listen()
+        end(former)
     }
 
     override func willRemove(from coordinator: NSPersistentStoreCoordinator?) { close() }

@@ -297,6 +297,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     override func reconnect() throws {
         // What stands at the URL now may have no history.
         if readOnlyReason == .untrackedHistory { isReadOnly = false }
+        let unwritten = metadataChanges.unwritten
+        defer { metadata = unwritten.added(to: metadata ?? [:]) }
         close()
         try requireOwnFile()
         try loadMetadata()
