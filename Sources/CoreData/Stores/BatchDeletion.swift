@@ -35,11 +35,28 @@ protocol DeletingBatch: AnyObject {
 
     /// The order in which rows of layouts are deleted.
     func inTurn(_ layoutIndexes: some Collection<Int>) -> [Int]
+
+    /// Looks whether rows are gone: something in the database may keep them.
+    ///
+    /// - Parameter deleted: how many rows the database says to have deleted.
+    func requireDeletion(of keys: Set<Int64>, _ entity: SQLEntity, deleted: Int) throws
+
+    /// Looks whether no row of a table holds keys of a list any more, from which a relationship was taken away.
+    func requireNoRow(
+        of table: String, holding column: String, _ keys: [SQLArgument], _ property: PropertySlot, _ owner: EntityLayout
+    ) throws
 }
 
 extension DeletingBatch {
     // Nobody looks at keys before all is done.
     func inTurn(_ layoutIndexes: some Collection<Int>) -> [Int] { layoutIndexes.sorted() }
+
+    // Nothing keeps rows but what the package has made.
+    func requireDeletion(of keys: Set<Int64>, _ entity: SQLEntity, deleted: Int) throws {}
+
+    func requireNoRow(
+        of table: String, holding column: String, _ keys: [SQLArgument], _ property: PropertySlot, _ owner: EntityLayout
+    ) throws {}
 }
 
 /// Deletes many rows, and does in the database what delete rules say.
@@ -141,7 +158,7 @@ final class BatchDeletion<Batch: DeletingBatch> {
         var new = first
         var isFirst = true
         while !new.isEmpty {
-            if batch.meetsOthers, !isFirst { _ = try batch.lock(new) }
+            if batch.meetsOthers, !isFirst { new = try locked(new) }
             isFirst = false
             var keys: [Int: [Int64]] = [:]
             for reference in new { keys[reference.layoutIndex, default: []].append(reference.key) }
@@ -155,6 +172,13 @@ final class BatchDeletion<Batch: DeletingBatch> {
                 }
             }
         }
+    }
+
+    /// The rows that nobody else changes any more; those that others have deleted meanwhile are not to be deleted.
+    private func locked(_ rows: [RowReference]) throws -> [RowReference] {
+        let locked = Set(try batch.lock(rows))
+        for row in rows where !locked.contains(row) { doomed[row.layoutIndex]?.remove(row.key) }
+        return rows.filter(locked.contains)
     }
 
     /// The rows that others lead to through a relationship.
@@ -214,7 +238,7 @@ final class BatchDeletion<Batch: DeletingBatch> {
             }
             // What is a part of both rows goes with one of them, whatever the rule.
             if case .join(let join, let isFirst)? = try mapping.requiredEntity(layout).toMany[slot] {
-                try deletePairs(join, isFirst: isFirst, property, keys)
+                try deletePairs(join, isFirst: isFirst, property, layout, keys)
             }
         }
     }
@@ -232,34 +256,41 @@ final class BatchDeletion<Batch: DeletingBatch> {
         let owner = try mapping.requiredEntity(layout)
         switch owner.toMany[property.index] {
         case .inverse(let column, let destination, _)?:
-            try release(column, destination, property.inverseSlot >= 0 ? property.inverseSlot : nil, keys)
+            try release(column, destination, property, layout, keys)
         case .join: break
         case nil:
             guard property.inverseSlot >= 0, !property.inverseIsToMany, let destination = mapping.entities[property.destinationIndex],
                 let column = destination.columns[property.inverseSlot]
             else { return }
-            try release(column, destination, property.inverseSlot, keys)
+            try release(column, destination, property, layout, keys)
         }
     }
 
-    private func release(_ column: SQLColumn, _ destination: SQLEntity, _ slot: Int?, _ keys: Set<Int64>) throws {
+    private func release(
+        _ column: SQLColumn, _ destination: SQLEntity, _ property: PropertySlot, _ owner: EntityLayout, _ keys: Set<Int64>
+    ) throws {
         if batch.meetsOthers { try batch.lockRows(holding: column, of: destination, list(keys)) }
         let sql = statements.release(column, of: destination, returnsReferences: wantsConsequences)
-        guard wantsConsequences else {
+        if wantsConsequences {
+            let slot = property.inverseSlot >= 0 ? property.inverseSlot : nil
+            noteUpdated(try batch.references(sql, list(keys), only: nil), destination.layout, slot)
+        } else {
             try batch.run(sql, list(keys))
-            return
         }
-        noteUpdated(try batch.references(sql, list(keys), only: nil), destination.layout, slot)
+        try batch.requireNoRow(of: destination.table.name, holding: column.name, list(keys), property, owner)
     }
 
-    private func deletePairs(_ join: SQLJoinTable, isFirst: Bool, _ property: PropertySlot, _ keys: Set<Int64>) throws {
+    private func deletePairs(
+        _ join: SQLJoinTable, isFirst: Bool, _ property: PropertySlot, _ owner: EntityLayout, _ keys: Set<Int64>
+    ) throws {
         if wantsConsequences, property.destinationIndex >= 0, let destination = mapping.entities[property.destinationIndex] {
             let touched = try batch.references(statements.destinations(join, isFirst: isFirst, destination), list(keys), only: nil)
             noteUpdated(touched, destination.layout, property.inverseSlot >= 0 ? property.inverseSlot : nil)
         }
-        try batch.run(statements.deletePairs(join, ofKeysIn: join.ownerColumn(isFirst: isFirst)), list(keys))
-        if join.isReflexive {
-            try batch.run(statements.deletePairs(join, ofKeysIn: join.destinationColumn(isFirst: isFirst)), list(keys))
+        let columns = [join.ownerColumn(isFirst: isFirst)] + (join.isReflexive ? [join.destinationColumn(isFirst: isFirst)] : [])
+        for column in columns {
+            try batch.run(statements.deletePairs(join, ofKeysIn: column), list(keys))
+            try batch.requireNoRow(of: join.name, holding: column, list(keys), property, owner)
         }
     }
 
@@ -270,7 +301,8 @@ final class BatchDeletion<Batch: DeletingBatch> {
             let keys = doomed[index] ?? []
             let entity = try mapping.requiredEntity(layouts[index])
             try batch.willDelete(keys, of: entity)
-            try batch.run(statements.deleteRows(of: entity), list(keys))
+            let deleted = try batch.run(statements.deleteRows(of: entity), list(keys))
+            try batch.requireDeletion(of: keys, entity, deleted: deleted)
         }
     }
 

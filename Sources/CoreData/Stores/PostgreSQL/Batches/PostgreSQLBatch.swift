@@ -177,6 +177,22 @@ extension PostgreSQLBatch: DeletingBatch {
 
     func willDelete(_ keys: Set<Int64>, of entity: SQLEntity) {}
 
+    func requireDeletion(of keys: Set<Int64>, _ entity: SQLEntity, deleted: Int) throws {
+        let expected = PostgreSQLExpectedRows(place: 0, kind: .deleted, keys: keys.sorted(), entity: entity)
+        try connection.requireRows([expected], [deleted], statements, store: store.url)
+    }
+
+    func requireNoRow(
+        of table: String, holding column: String, _ keys: [SQLArgument], _ property: PropertySlot, _ owner: EntityLayout
+    ) throws {
+        guard backend.mayLeaveOutRows(of: table) else { return }
+        let question = try store.statement(
+            "SELECT count(*) FROM \(statements.identifier(table)) WHERE \(statements.identifier(column)) = ANY($1)", keys)
+        let links = PostgreSQLExpectedLinks(
+            place: 0, count: nil, question: question, owner: LinkOwner(relationship: property.name, entity: owner.name), table: table)
+        if let wrong = try connection.integer(question), wrong > 0 { throw links.failure(wrong: wrong, store: store.url) }
+    }
+
     func inTurn(_ layoutIndexes: some Collection<Int>) -> [Int] {
         guard backend.given != nil else { return layoutIndexes.sorted() }
         let byRoot = Dictionary(grouping: layoutIndexes) { mapping.layouts.layouts[$0].rootIndex }

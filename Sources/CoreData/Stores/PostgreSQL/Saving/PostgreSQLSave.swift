@@ -19,6 +19,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     private(set) var transaction: PostgreSQLServerTransaction?
     private var writers: [Int: PostgreSQLRowWriter] = [:]
     private var recent: (layout: ObjectIdentifier, writer: PostgreSQLRowWriter)?
+    /// What the batch meets, collected by the extension in another file that checks rows and constraints; empty when the save begins anew.
     var conflicts = SaveConflicts()
     private(set) var insertedRows: ContiguousArray<RowPointer?>
     private(set) var updatedRows: ContiguousArray<RowPointer?>

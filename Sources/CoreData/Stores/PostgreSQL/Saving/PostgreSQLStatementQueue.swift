@@ -156,12 +156,16 @@ extension PostgreSQLConnection {
     /// - Parameter counts: how many rows each of the statements has written or given.
     /// - Throws: what says that the server has left out rows.
     func requireRows(of sent: PostgreSQLStatementQueue, _ counts: [Int], _ statements: SaveStatements, store: URL?) throws {
-        for expected in sent.expected where expected.isIncomplete(counts) {
-            try require(expected, written: counts[expected.place], statements, store: store)
-        }
+        try requireRows(sent.expected, counts, statements, store: store)
         // These are expected only where it is looked before the commit.
         for expected in sent.expectedLinks where isInTransaction && expected.isIncomplete(counts) {
             if let wrong = try integer(expected.question), wrong > 0 { throw expected.failure(wrong: wrong, store: store) }
+        }
+    }
+
+    func requireRows(_ expected: [PostgreSQLExpectedRows], _ counts: [Int], _ statements: SaveStatements, store: URL?) throws {
+        for expected in expected where expected.isIncomplete(counts) {
+            try require(expected, written: counts[expected.place], statements, store: store)
         }
     }
 
