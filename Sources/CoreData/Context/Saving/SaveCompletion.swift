@@ -144,35 +144,36 @@ struct SaveCompletion {
         return set
     }
 
+    /// What both notifications of a save have.
+    private var commonUserInfo: [AnyHashable: Any] {
+        var userInfo = [AnyHashable: Any](minimumCapacity: 5)
+        userInfo[NSManagedObjectContext.NotificationKey.sourceContext.rawValue] = context
+        if let generation = context.queryGenerationToken { userInfo[NSManagedObjectContextQueryGenerationKey] = generation }
+        return userInfo
+    }
+
     private func postDidSave(
         _ savedSets: (inserted: Set<NSManagedObject>?, updated: Set<NSManagedObject>?),
         _ insertedObjects: ContiguousArray<NSManagedObject>, _ updatedObjects: ContiguousArray<NSManagedObject>,
         _ deletedObjects: ContiguousArray<NSManagedObject>
     ) {
         let count = insertedObjects.count + updatedObjects.count + deletedObjects.count
-        var common: [String: Any] = [NSManagedObjectContext.NotificationKey.sourceContext.rawValue: context]
-        if let generation = context.queryGenerationToken { common[NSManagedObjectContextQueryGenerationKey] = generation }
         if ContextNotification.didSave.isWanted(forObjects: count) {
-            let insertedSet =
+            var userInfo = commonUserInfo
+            userInfo[NSInsertedObjectsKey] =
                 savedSets.inserted.flatMap { $0.count == insertedObjects.count ? $0 : nil }
                 ?? NSManagedObjectContext.set(of: insertedObjects)
-            let updatedSet =
+            userInfo[NSUpdatedObjectsKey] =
                 savedSets.updated.flatMap { $0.count == updatedObjects.count ? $0 : nil } ?? NSManagedObjectContext.set(of: updatedObjects)
-            NotificationCenter.default.post(
-                name: ContextNotification.didSave.name, object: context,
-                userInfo: [
-                    NSInsertedObjectsKey: insertedSet, NSUpdatedObjectsKey: updatedSet,
-                    NSDeletedObjectsKey: NSManagedObjectContext.set(of: deletedObjects),
-                ].merging(common) { $1 })
+            userInfo[NSDeletedObjectsKey] = NSManagedObjectContext.set(of: deletedObjects)
+            NotificationCenter.default.post(name: ContextNotification.didSave.name, object: context, userInfo: userInfo)
         }
         if ContextNotification.didSaveIDs.isWanted(forObjects: count) {
-            NotificationCenter.default.post(
-                name: ContextNotification.didSaveIDs.name, object: context,
-                userInfo: [
-                    NSInsertedObjectIDsKey: Self.identifiers(of: insertedObjects),
-                    NSUpdatedObjectIDsKey: Self.identifiers(of: updatedObjects),
-                    NSDeletedObjectIDsKey: Self.identifiers(of: deletedObjects),
-                ].merging(common) { $1 })
+            var userInfo = commonUserInfo
+            userInfo[NSInsertedObjectIDsKey] = Self.identifiers(of: insertedObjects)
+            userInfo[NSUpdatedObjectIDsKey] = Self.identifiers(of: updatedObjects)
+            userInfo[NSDeletedObjectIDsKey] = Self.identifiers(of: deletedObjects)
+            NotificationCenter.default.post(name: ContextNotification.didSaveIDs.name, object: context, userInfo: userInfo)
         }
         let savedObjects = [insertedObjects, updatedObjects]
         context.tellListenersAfterEvent { [context] in $0.context(context, didSave: savedObjects) }

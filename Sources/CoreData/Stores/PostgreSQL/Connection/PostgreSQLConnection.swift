@@ -96,7 +96,7 @@ final class PostgreSQLConnection {
     private func runInTransaction(_ statements: [WireStatement], rows: (Int, WireRow) throws -> Void) throws -> [Int] {
         if !isPooled, statements.count == 1 { return [try wire.execute(statements[0]) { try rows(0, $0) }] }
         let opening = beginning()
-        let all = opening + statements + [WireStatement("COMMIT")]
+        let all = opening + statements + [Self.commit]
         do {
             let counts = try wire.executeAll(all) { index, row in
                 if index >= opening.count { try rows(index - opening.count, row) }
@@ -111,10 +111,13 @@ final class PostgreSQLConnection {
 
     /// Begins a transaction whose statements see what others have committed before them, whatever the role or the database is set to.
     private static let begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
+    /// The same where the connection is set to that: to name the isolation takes the server a sixth of a small save.
+    private static let beginAsSet = [WireStatement("BEGIN", isKept: true)]
+    private static let commit = WireStatement("COMMIT")
 
     /// What begins a transaction.
     private func beginning() -> [WireStatement] {
-        [WireStatement(Self.begin)] + (isPooled ? settings.list(isLocal: true).map { WireStatement($0) } : [])
+        isPooled ? [WireStatement(Self.begin)] + settings.list(isLocal: true).map { WireStatement($0) } : Self.beginAsSet
     }
 
     /// The first number of a result; nil for none.
@@ -154,7 +157,7 @@ final class PostgreSQLConnection {
     func commit(with statements: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
         let opening = isInTransaction ? [] : beginning()
         isInTransaction = true
-        let counts = try wire.executeAll(opening + statements + [WireStatement("COMMIT")]) { index, row in
+        let counts = try wire.executeAll(opening + statements + [Self.commit]) { index, row in
             if index >= opening.count { try rows(index - opening.count, row) }
         }
         isInTransaction = false

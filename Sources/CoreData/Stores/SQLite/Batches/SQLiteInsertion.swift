@@ -29,7 +29,9 @@ final class SQLiteInsertion {
     private let layout: EntityLayout
     private let targets: [Target]
     private let defaults: [StoredValue]
-    /// Whether a row that is changed may give up an external file.
+    /// Whether a value may lie in an external file.
+    private let writesFiles: Bool
+    /// Whether a row that is changed may give up one.
     private let replacesFiles: Bool
     private let isConstrained: Bool
     private let constraintColumns: [String]?
@@ -39,10 +41,11 @@ final class SQLiteInsertion {
     private let changesSubentities: Bool
     /// Whether it has to be known which rows were changed rather than inserted.
     private let wantsKeys: Bool
-    private var forms: [Form] = []
-    private var outcome = BatchOutcome()
+    // Looked at for each row; no access to them lasts longer than an expression.
+    @exclusivity(unchecked) private var forms: [Form] = []
+    @exclusivity(unchecked) private var outcome = BatchOutcome()
     private let firstKey: Int64
-    private var key: Int64
+    @exclusivity(unchecked) private var key: Int64
 
     init(_ insertion: RowInsertion, _ batch: SQLiteBatch) throws {
         self.insertion = insertion
@@ -69,7 +72,8 @@ final class SQLiteInsertion {
         isConstrained = !batch.statements.constraints(of: entity).isEmpty
         changesRows = insertion.rule == .updateGivenValues || insertion.rule == .replaceValues
         changesSubentities = batch.statements.changesSubentities(of: entity)
-        replacesFiles = isConstrained && changesRows && targets.contains(where: \.isExternal)
+        writesFiles = targets.contains(where: \.isExternal)
+        replacesFiles = isConstrained && changesRows && writesFiles
         wantsKeys = insertion.wantsReferences || batch.tracksHistory
         let root = try batch.entity(layout.rootIndex)
         firstKey = try SQLiteStore.takeKeys(0, of: root, batch.connection, isChecked: batch.backend.hasCheckedKeys(of: root)) + 1
@@ -121,7 +125,7 @@ final class SQLiteInsertion {
         let form = try form(for: isConstrained ? values.mask : SlotMask(count: layout.slots.count))
         let handle = form.statement.handle
         let replaced = replacesFiles ? try filesOfRow(withUniqueValuesOf: values) : []
-        let filesBefore = batch.files?.written.count ?? 0
+        let filesBefore = writesFiles ? batch.files?.written.count : nil
         var parameter: Int32 = 1
         sqlite3_bind_int64(handle, parameter, key)
         if entity.table.entityColumn != nil {
@@ -134,13 +138,13 @@ final class SQLiteInsertion {
         var unwanted: [String] = []
         for target in targets {
             parameter += 1
-            let count = batch.files?.written.count ?? 0
+            let count = target.isExternal ? batch.files?.written.count ?? 0 : 0
             try bind(values.has(target.slot) ? values[target.slot] : defaults[target.slot], target, form.statement, &parameter)
             guard target.isExternal, replacesFiles, !updates(target.slot, values), let files = batch.files else { continue }
             unwanted += files.written[count...]
         }
         let written = try write(form, values)
-        if written == nil { batch.files?.discard(after: filesBefore) }
+        if written == nil, let filesBefore { batch.files?.discard(after: filesBefore) }
         if let written, written.key != key {
             batch.files?.supersede(replaced)
             batch.files?.discard(unwanted)
