@@ -198,6 +198,10 @@ extension NSManagedObjectContext {
                 } else if object.flags.contains(.updated) {
                     if !reload(object) { discardChanges(of: object) }
                     changes.noteRefreshed(object)
+                } else if object.flags.contains(.inaccessible) {
+                    // Its row was gone when somebody asked for it, and may be there again.
+                    changes.takeBackDeletion(of: object)
+                    turnIntoFault(object)
                 }
             }
         }

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Two contexts of one coordinator, one of another, a child and a grandchild on one store, beside what they should show.
+/// Two contexts of one coordinator, one of another, a child and a grandchild on one store, beside what they should show. A store in memory
+/// is its coordinator's alone: there the distant context is a third one of the first coordinator.
 final class GraphWorld {
     /// A step of a sequence. What it does depends on what is there.
     struct Step: CustomStringConvertible {
@@ -64,6 +65,7 @@ final class GraphWorld {
             return child
         }
         let first = try coordinator()
+        // No other coordinator finds the rows of a store in memory; one at `/dev/null/name` is of SQLite, which has a run of its own.
         let other = kind != .inMemory ? try coordinator() : first
         let root = first.newContext()
         let distant = other.newContext()

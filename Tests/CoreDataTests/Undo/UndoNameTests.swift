@@ -87,7 +87,9 @@ import Testing
 
     @Test(arguments: [false, true]) func aBlockOfAPrivateQueueIsNamedBeforeOrAfterItsChange(isBefore: Bool) async throws {
         let library = try Library()
-        let (context, manager) = (library.context, UndoManager())
+        let context = library.context
+        // The context's queue alone uses it.
+        nonisolated(unsafe) let manager = UndoManager()
         let ada = try await context.perform {
             let ada = context.author("Ada")
             try context.save()

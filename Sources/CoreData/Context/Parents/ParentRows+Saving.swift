@@ -115,6 +115,7 @@ private struct ChildChanges {
             // The child has undone the deletion that it saved.
             let wasNew = former.flags.contains(.discarded)
             parent.insertFormer(former)
+            forgetRelationships(of: former)
             if wasNew { keepStore(of: former, change) }
             return former
         }
@@ -131,6 +132,21 @@ private struct ChildChanges {
         keepStore(of: object, change)
         parent.insertNew(object)
         return object
+    }
+
+    /// A former object remembers where it led, and nothing leads to it any more: what the child says is new on both sides.
+    private func forgetRelationships(of object: NSManagedObject) {
+        object.prepareForChange()
+        for slot in object.layout.relationshipSlots where !object.layout.slots[slot].isTransient {
+            if object.layout.slots[slot].kind == .toOne {
+                object.store(.null, slot: slot)
+                object.extras?.setToOne(slot, nil)
+            } else if let state = object.extras?.toMany(slot) {
+                state.changesWereSaved()
+                state.isLoaded = true
+                state.members.replaceAll([])
+            }
+        }
     }
 
     /// Has a new object saved to the child's store where it would come to another one by itself.
