@@ -25,7 +25,8 @@ extension NSNotification.Name {
     public static let NSPersistentStoreCoordinatorStoresDidChange = NSNotification.Name(
         "NSPersistentStoreCoordinatorStoresDidChangeNotification")
 
-    /// Posted before a coordinator removes a store; the notification's object is the store, and there is no userInfo.
+    /// Posted by a coordinator before it removes a store, behind `NSPersistentStoreCoordinatorStoresWillChange`, which names the store. There is no
+    /// userInfo.
     ///
     /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstorecoordinatorwillremovestorenotification>
     public static let NSPersistentStoreCoordinatorWillRemoveStore = NSNotification.Name(

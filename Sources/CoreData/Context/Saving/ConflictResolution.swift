@@ -91,14 +91,16 @@ struct ConflictResolution {
     ///
     /// When the coordinator knows the newer row already, because another context saved it, the conflict is between the
     /// context and the coordinator's cache and has no persisted snapshot; otherwise it is between that cache and the store.
+    /// A cache without the row has had a newer one than the object's, which went with the context that saved it.
     private func mergeConflict(
         _ conflict: SaveConflicts.RowConflict, _ object: NSManagedObject, _ store: NSPersistentStore
     ) -> NSMergeConflict {
         let cached = context.rows(ofStore: store.number)?.cachedRow(object.key, of: object.layout)
-        let isCached = cached?.version == conflict.current?.version
+        let isKnown = cached.map { $0.version == conflict.current?.version } ?? true
         let newVersion = Int(conflict.current?.version ?? 0)
-        let cachedValues = cached.map { values(of: $0, near: object) }
-        let persistedValues = isCached ? nil : conflict.current.map { values(of: $0, near: object) }
+        let currentValues = conflict.current.map { values(of: $0, near: object) }
+        let cachedValues = isKnown ? currentValues : cached.map { values(of: $0, near: object) }
+        let persistedValues = isKnown ? nil : currentValues
         if let deletedRow = object.extras?.deletedRow {
             return NSMergeConflict(
                 source: object, newVersion: newVersion, oldVersion: Int(deletedRow.version),
