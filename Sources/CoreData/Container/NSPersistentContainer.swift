@@ -211,8 +211,9 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     ///     try context.count(for: NSFetchRequest<Item>(entityName: "Item"))
     /// }
     /// ```
+    @preconcurrency
     public func performBackgroundTask<T, Failure: Error>(
-        _ block: @escaping (NSManagedObjectContext) throws(Failure) -> T
+        _ block: @escaping @Sendable (NSManagedObjectContext) throws(Failure) -> T
     ) async throws(Failure) -> T {
         let context = newBackgroundContext()
         return try await context.perform { () throws(Failure) -> T in try block(context) }

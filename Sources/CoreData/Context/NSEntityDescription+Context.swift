@@ -25,6 +25,7 @@ extension NSEntityDescription {
     /// let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
     /// item.setValue("Bolt", forKey: "name")
     /// ```
+    @discardableResult
     public class func insertNewObject(forEntityName name: String, into context: NSManagedObjectContext) -> NSManagedObject {
         guard let entity = entity(forEntityName: name, in: context), let layout = entity.cachedLayout else {
             preconditionFailure(

@@ -105,8 +105,9 @@ extension NSManagedObjectContext {
     ///     return item.objectID
     /// }
     /// ```
+    @preconcurrency
     public func perform<Value, Failure: Error>(
-        schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> Value
+        schedule: ScheduledTaskType = .immediate, _ block: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         if case .immediate = schedule, isOnQueue {
             return try block()

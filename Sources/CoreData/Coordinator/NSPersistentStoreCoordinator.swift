@@ -160,7 +160,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     // In the class, where it can be overridden; extensions have what it does.
 
-    /// Opens a store, making it when there is none, and adds it.
+    /// Opens a store, making it when there is none, and adds it. Reads the metadata and the schema of a database, not its rows.
     ///
     /// ```swift
     /// let store = try coordinator.addPersistentStore(type: .sqlite, configuration: "Shop", at: url)

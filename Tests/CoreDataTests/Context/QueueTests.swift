@@ -131,3 +131,19 @@ import Testing
         #expect(sums == Array(repeating: 1225, count: 6))
     }
 }
+
+extension QueueTests {
+    /// As with Apple's newer SDKs: what is given to another queue need not be sent there by the main actor.
+    @MainActor @Test func blocksOfOtherQueuesAreGivenFromTheMainActor() async throws {
+        let library = try Library()
+        let context = library.context
+        let name = try await context.perform {
+            let author = context.author("Ada")
+            try context.save()
+            return author.name
+        }
+        #expect(name == "Ada")
+        let hasChanges = await context.perform(schedule: .enqueued) { context.hasChanges }
+        #expect(!hasChanges)
+    }
+}
