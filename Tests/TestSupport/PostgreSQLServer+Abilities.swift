@@ -20,8 +20,6 @@ extension Trait where Self == ConditionTrait {
 
     /// For what folds texts, or orders them as people do, on every kind of store of the run.
     public static var foldsTexts: Self {
-        .enabled(
-            if: !StoreKind.allCases.contains(.postgreSQL) || PostgreSQLServer.hasICU,
-            "stores of PostgreSQL fold and order texts by ICU, which the server lacks")
+        .enabled(if: StoreKind.foldTexts, "stores of PostgreSQL fold and order texts by ICU, which the server lacks")
     }
 }

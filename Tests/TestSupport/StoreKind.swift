@@ -14,6 +14,9 @@ public enum StoreKind: String, CaseIterable, Sendable {
         return present
     }()
 
+    /// Whether all of them can fold texts: a server without ICU refuses models that derive such texts.
+    public static let foldTexts = !allCases.contains(.postgreSQL) || PostgreSQLServer.hasICU
+
     /// Those whose rows outlast their coordinators.
     public static let persistent = allCases.filter { $0 != .inMemory }
 

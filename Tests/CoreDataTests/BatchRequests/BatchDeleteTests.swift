@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-@Suite(.foldsTexts) struct BatchDeleteTests {
+struct BatchDeleteTests {
     private func fetch(_ entity: String, _ predicate: String? = nil) -> NSFetchRequest<any NSFetchRequestResult> {
         let request = NSFetchRequest<any NSFetchRequestResult>(entityName: entity)
         request.predicate = predicate.map { NSPredicate(format: $0) }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Batch requests that a child context executes.
-@Suite(.foldsTexts) struct BatchInTreeTests {
+struct BatchInTreeTests {
     /// A warehouse, and a tree of contexts over it.
     final class Tree {
         let stack: BatchStack

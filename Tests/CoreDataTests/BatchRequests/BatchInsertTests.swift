@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-@Suite(.foldsTexts) struct BatchInsertTests {
+struct BatchInsertTests {
     /// A request for authors with names.
     private func authors(_ names: [String]) -> NSBatchInsertRequest {
         NSBatchInsertRequest(entityName: "Author", objects: names.map { ["name": $0, "born": 1900 + $0.count] })
@@ -109,7 +109,7 @@ import Testing
                     ]
                 ]))
         let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
-        request.predicate = NSPredicate(format: "price == 1.25 AND upperName == 'A'")
+        request.predicate = NSPredicate(format: "price == 1.25" + (StoreKind.foldTexts ? " AND upperName == 'A'" : ""))
         let item = try #require(stack.newContext().fetch(request).first)
         #expect(item.entity.name == "Fragile")
         #expect(item.value(forKey: "stock") as? Int == 3)
@@ -292,7 +292,7 @@ import Testing
         try stack.context.execute(
             NSBatchInsertRequest(entityName: "Item", objects: [["sku": "x", "name": "Drill", "category": tools]]))
         #expect(try stack.values("itemCount", of: "Category", by: "title") == ["2", "3"])
-        #expect(try stack.values("upperName", of: "Item", by: "sku").last == "DRILL")
+        if StoreKind.foldTexts { #expect(try stack.values("upperName", of: "Item", by: "sku").last == "DRILL") }
     }
 
     static func refused(_ index: Int) -> (values: [String: Any], message: String) {

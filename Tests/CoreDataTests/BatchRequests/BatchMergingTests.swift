@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What a batch request has done, merged into contexts that hold what it has changed, by the IDs that its result gives.
-@Suite(.foldsTexts) struct BatchMergingTests {
+struct BatchMergingTests {
     typealias Tree = BatchInTreeTests.Tree
 
     private static func all(_ entity: String, in context: NSManagedObjectContext) throws -> [NSManagedObject] {

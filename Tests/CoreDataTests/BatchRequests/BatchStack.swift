@@ -62,6 +62,7 @@ enum Warehouse {
         var requiresName = true
     }
 
+    /// Without the name in capital letters where a kind of stores does not derive it.
     static func model(_ rules: Rules = Rules(), isUnique: Bool = true) -> NSManagedObjectModel {
         let photo = NSAttributeDescription("photo", .binaryDataAttributeType)
         photo.allowsExternalBinaryDataStorage = true
@@ -73,8 +74,8 @@ enum Warehouse {
                 NSAttributeDescription("name", .stringAttributeType, optional: !rules.requiresName),
                 NSAttributeDescription("stock", .integer32AttributeType, default: 5),
                 NSAttributeDescription("price", .decimalAttributeType), NSAttributeDescription("added", .dateAttributeType),
-                NSAttributeDescription("code", .UUIDAttributeType), photo, upper,
-            ])
+                NSAttributeDescription("code", .UUIDAttributeType), photo,
+            ] + (StoreKind.foldTexts ? [upper] : []))
         if isUnique { item.uniquenessConstraints = [["sku"]] }
         let fragile = NSEntityDescription(
             "Fragile", class: "NSManagedObject", [NSAttributeDescription("care", .stringAttributeType)])

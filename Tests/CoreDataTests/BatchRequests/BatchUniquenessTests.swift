@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Rows whose unique values others have, under each merge policy.
-@Suite(.foldsTexts) struct BatchUniquenessTests {
+struct BatchUniquenessTests {
     private static var rows: [[String: Any]] {
         [["sku": "a", "name": "Mallet"], ["sku": "x", "name": "Drill", "stock": 1], ["sku": "x", "stock": 2]]
     }
@@ -26,7 +26,7 @@ import Testing
         #expect(Set(objectIDs).count == 2)
         #expect(try stack.values("name", of: "Item", by: "sku") == ["Mallet", "Saw", "Rope", "Vase", "Bulb", "Drill"])
         #expect(try stack.values("price", of: "Item", by: "sku").first == "2")
-        #expect(try stack.values("upperName", of: "Item", by: "sku").first == "MALLET")
+        if StoreKind.foldTexts { #expect(try stack.values("upperName", of: "Item", by: "sku").first == "MALLET") }
         #expect(try stack.values("stock", of: "Item", by: "sku").last == "2")
         #expect(try stack.values("category.title", of: "Item", by: "sku").first == "Tools")
     }

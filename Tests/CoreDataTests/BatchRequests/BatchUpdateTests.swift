@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-@Suite(.foldsTexts) struct BatchUpdateTests {
+struct BatchUpdateTests {
     private func update(_ entity: String = "Item", _ predicate: String? = nil, _ properties: [AnyHashable: Any]) -> NSBatchUpdateRequest {
         let request = NSBatchUpdateRequest(entityName: entity)
         request.predicate = predicate.map { NSPredicate(format: $0) }
@@ -61,7 +61,7 @@ import Testing
         try stack.context.execute(
             update("Item", "category.title == 'Tools' AND ANY labels.text == 'old'", ["name": NSExpression(format: "category.title")]))
         #expect(try stack.values("name", of: "Item", by: "sku") == ["Hammer", "Tools", "Rope", "Vase", "Bulb"])
-        #expect(try stack.values("upperName", of: "Item", by: "sku")[1] == "TOOLS")
+        if StoreKind.foldTexts { #expect(try stack.values("upperName", of: "Item", by: "sku")[1] == "TOOLS") }
         try stack.context.execute(update("Item", nil, ["stock": NSExpression(format: "labels.@count")]))
         #expect(try stack.values("stock", of: "Item", by: "sku") == ["1", "2", "0", "1", "0"])
     }
@@ -70,11 +70,11 @@ import Testing
         let stack = try Warehouse.stack(kind)
         try stack.context.execute(
             update("Item", nil, ["name": NSExpression(format: "sku"), "care": NSNull()].filter { $0.key != "care" as AnyHashable }))
-        try stack.context.execute(
-            update("Category", nil, ["level": NSExpression(format: "level * 2.6"), "title": NSExpression(format: "uppercase:(title)")]))
+        let title = StoreKind.foldTexts ? NSExpression(format: "uppercase:(title)") : NSExpression(format: "title")
+        try stack.context.execute(update("Category", nil, ["level": NSExpression(format: "level * 2.6"), "title": title]))
         #expect(try stack.values("name", of: "Item", by: "sku") == ["a", "b", "c", "d", "e"])
         #expect(try stack.values("level", of: "Category", by: "title") == ["5", "2"])
-        #expect(try stack.values("title", of: "Category", by: "title") == ["GLASS", "TOOLS"])
+        #expect(try stack.values("title", of: "Category", by: "title") == (StoreKind.foldTexts ? ["GLASS", "TOOLS"] : ["Glass", "Tools"]))
     }
 
     @Test(arguments: StoreKind.allCases) func aToOneRelationshipTakesAnIDOrNil(kind: StoreKind) throws {
@@ -144,25 +144,25 @@ import Testing
         #expect(stack.file.value("SELECT count(*) FROM ZITEM WHERE ZNAME IS NULL") == "1")
     }
 
-    static func refused(_ index: Int) -> (properties: [AnyHashable: Any], message: String) {
+    static func refused(_ index: Int) -> (entity: String, properties: [AnyHashable: Any], message: String) {
         switch index {
-        case 0: (["labels": NSSet()], "it is a to-many relationship")
-        case 1: (["certificate": NSNull()], "its inverse is to-one too")
-        case 2: (["upperName": "A"], "its value is derived")
-        case 3: (["nonsense": 1], "has no property 'nonsense'")
-        case 4: ([1: 1], "A key of propertiesToUpdate")
-        case 5: ([:], "has no propertiesToUpdate")
-        case 6: (["stock": "many"], "Unacceptable type of value for Item.stock")
-        default: (["stock": NSExpression(format: "name")], "does not give what the property takes")
+        case 0: ("Item", ["labels": NSSet()], "it is a to-many relationship")
+        case 1: ("Item", ["certificate": NSNull()], "its inverse is to-one too")
+        case 2: ("Category", ["itemCount": 1], "its value is derived")
+        case 3: ("Item", ["nonsense": 1], "has no property 'nonsense'")
+        case 4: ("Item", [1: 1], "A key of propertiesToUpdate")
+        case 5: ("Item", [:], "has no propertiesToUpdate")
+        case 6: ("Item", ["stock": "many"], "Unacceptable type of value for Item.stock")
+        default: ("Item", ["stock": NSExpression(format: "name")], "does not give what the property takes")
         }
     }
 
     @Test(arguments: StoreKind.allCases, Array(0...7)) func whatCannotBeSetIsRefused(kind: StoreKind, index: Int) throws {
         // A text as a number is nil in memory, as key-value coding has it.
         if kind == .inMemory, index == 7 { return }
-        let (properties, message) = Self.refused(index)
+        let (entity, properties, message) = Self.refused(index)
         let stack = try Warehouse.stack(kind)
-        let error = #expect(throws: NSError.self) { try stack.context.execute(update("Item", nil, properties)) }
+        let error = #expect(throws: NSError.self) { try stack.context.execute(update(entity, nil, properties)) }
         #expect(error?.localizedDescription.contains(message) == true, "\(error as Any)")
         #expect(try stack.values("stock", of: "Item", by: "sku") == ["5", "5", "5", "5", "5"])
     }
