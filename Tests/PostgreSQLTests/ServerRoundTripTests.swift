@@ -86,6 +86,11 @@ struct ServerRoundTripTests {
             try context.save()
         }
         #expect(deletion <= 2)
+        // Keys of makers are at hand, too.
+        try context.performAndWait {
+            _ = context.insert("Maker", ["title": "first"])
+            try context.save()
+        }
         let mixed = try roundTrips { context in
             items[2].setValue("another", forKey: "name")
             context.delete(items[3])
@@ -93,8 +98,7 @@ struct ServerRoundTripTests {
             _ = context.insert("Maker", ["title": "new"])
             try context.save()
         }
-        // One more where keys of makers are taken for the first time.
-        #expect(mixed <= 3)
+        #expect(mixed <= 2)
     }
 
     @Test func aSaveThatOnlyInsertsTakesOne() throws {
@@ -124,6 +128,50 @@ struct ServerRoundTripTests {
             try context.save()
         }
         #expect(deletion <= 12)
+    }
+
+    /// Rows that lead to others, have a unique value, and of which triggers make another.
+    ///
+    /// New ones take one for their keys, one for what begins the transaction, two for the copy, which the server has to allow, and one for
+    /// the commit, with which rows are read as triggers have left them. Where the server gives these before all has been sent, that counts
+    /// once more.
+    @Test func aLargeSaveOfRowsWithDerivedAndUniqueValuesTakesFew() throws {
+        let count = LongTests.areEnabled ? 50_000 : 3_000
+        let model = Warehouse.model()
+        let title = NSDerivedAttributeDescription("makerTitle", .stringAttributeType, from: "maker.title")
+        model.entitiesByName["Item"]?.properties.append(title)
+        let warehouse = try Warehouse(model, through: proxy)
+        let context = warehouse.context
+        func savingTrips() throws -> Int {
+            proxy.roundTrips = 0
+            try context.save()
+            return proxy.roundTrips
+        }
+        let right = "SELECT count(*) FROM item i JOIN maker m ON m.id = i.maker_id WHERE i.maker_title = m.title AND i.code IS NOT NULL"
+        try context.performAndWait {
+            let makers = (0..<10).map { context.insert("Maker", ["title": "Maker \($0)"]) }
+            try context.save()
+            let items = (0..<count).map { number in
+                context.insert("Item", ["name": "\(number)", "stockCount": number, "code": UUID(), "maker": makers[number % 10]])
+            }
+            let insertion = try savingTrips()
+            #expect(insertion <= 12)
+            let inserted = try warehouse.texts(right)
+            #expect(inserted == ["\(count)"])
+            for (number, item) in items.enumerated() {
+                item.setValue(makers[(number + 1) % 10], forKey: "maker")
+                item.setValue(UUID(), forKey: "code")
+            }
+            let update = try savingTrips()
+            #expect(update <= 12)
+            let updated = try warehouse.texts(right)
+            #expect(updated == ["\(count)"])
+            for item in items { context.delete(item) }
+            let deletion = try savingTrips()
+            #expect(deletion <= 12)
+            let left = try warehouse.texts("SELECT count(*) FROM item")
+            #expect(left == ["0"])
+        }
     }
 
     /// What delete rules look at is read for all objects of a kind at once: the rows, a statement for each relationship, and for what goes

@@ -10,14 +10,15 @@ import Testing
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct StoreFaultTests {
     /// Ends the connections of stores that are in the middle of something in a schema.
-    private static func endConnections(_ schema: String) throws {
-        let connection = try WireConnection.open()
-        defer { connection.close() }
-        _ = try connection.texts(
+    ///
+    /// - Returns: how many.
+    private static func endConnections(_ schema: String, by connection: LibPQConnection) throws -> Int {
+        try connection.texts(
             """
             SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity WHERE application_name = 'OpenCoreData' \
             AND pid IN (SELECT l.pid FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relnamespace = '\(schema)'::regnamespace)
-            """)
+            """
+        ).count { $0 == "true" }
     }
 
     @Test func connectionsThatWereLostAreMadeAnew() throws {
@@ -60,21 +61,29 @@ struct StoreFaultTests {
         }
     }
 
+    /// How many connections a run ends. Each spoils a save at most, and there are more saves than that.
+    private static let wantedEnds = 8
+    private static let fewestSaves = 25
+
     /// Whatever moment the connection is lost at: what was reported as saved is there, once, and what was reported as failed is not.
     @Test(arguments: 0..<(LongTests.areEnabled ? 200 : 12)) func aSaveIsDoneOnceOrNotAtAll(seed: Int) throws {
         let warehouse = try Warehouse()
-        let isEnded = Flag()
+        let (isEnded, ends) = (Flag(), Counter())
         let schema = warehouse.schema
         let killer = OtherThread {
             var generator = SeededGenerator(seed: UInt64(seed))
-            while !isEnded.isRaised {
+            let connection = try WireConnection.open()
+            defer { connection.close() }
+            while !isEnded.isRaised, ends.value < Self.wantedEnds {
                 Thread.sleep(forTimeInterval: Double.random(in: 0...0.01, using: &generator))
-                try Self.endConnections(schema)
+                try ends.increase(by: Self.endConnections(schema, by: connection))
             }
         }
         var saved: [String] = []
         warehouse.context.performAndWait {
-            for number in 0..<25 {
+            var number = 0
+            // Who ends connections may meet none for long.
+            while number < Self.fewestSaves || ends.value < Self.wantedEnds && number < 2000 && !killer.isOver {
                 let name = "\(number)"
                 // Some saves are a few statements, others a copy.
                 let count = number % 3 == 0 ? 80 : 1
@@ -87,10 +96,13 @@ struct StoreFaultTests {
                     #expect(error.domain == NSCocoaErrorDomain, "\(error)")
                     warehouse.context.reset()
                 }
+                number += 1
             }
         }
         isEnded.raise()
         try killer.value()
+        #expect(ends.value > 0)
+        #expect(!saved.isEmpty)
         #expect(try warehouse.texts("SELECT name FROM item ORDER BY name").compactMap { $0 } == saved.sorted())
     }
 

@@ -3,13 +3,20 @@ import Testing
 
 /// Controllers under random changes: what their calls amount to is what a fetch gives.
 @Suite struct RandomResultsTests {
-    @Test(
-        arguments: [
+    private static let setups =
+        [
             RandomResults.Setup(.sqlite), RandomResults.Setup(.inMemory), RandomResults.Setup(.sqlite, hasSections: false),
             RandomResults.Setup(.sqlite, limit: 20), RandomResults.Setup(.inMemory, hasSections: false, limit: 10, offset: 5),
             RandomResults.Setup(.sqlite, parents: 1), RandomResults.Setup(.inMemory, parents: 2),
             RandomResults.Setup(.sqlite, limit: 20, parents: 2),
-        ], 1...3)
+        ]
+        + (StoreKind.allCases.contains(.postgreSQL)
+            ? [
+                RandomResults.Setup(.postgreSQL), RandomResults.Setup(.postgreSQL, limit: 20),
+                RandomResults.Setup(.postgreSQL, hasSections: false, parents: 1),
+            ] : [])
+
+    @Test(arguments: setups, 1...3)
     func callsAmountToWhatAFetchGives(_ setup: RandomResults.Setup, _ seed: Int) throws {
         var run = try RandomResults(setup, count: 120, seed: UInt64(seed))
         for step in 0..<150 {

@@ -4,7 +4,7 @@ import Testing
 
 /// Results that look at a property of a subentity, which other objects among them do not have.
 @Suite struct SubentityResultsTests {
-    @Test(arguments: [StoreKind.sqlite, .inMemory]) func aPredicateLooksAtAPropertyOfASubentity(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases) func aPredicateLooksAtAPropertyOfASubentity(kind: StoreKind) throws {
         let shelf = try BookShelf([], where: NSPredicate(format: "genre == 'crime'"), kind: kind)
         shelf.context.book("Plain")
         shelf.context.novel("Novel", genre: "crime")
@@ -12,7 +12,7 @@ import Testing
         #expect(shelf.titles == [["Novel"]])
     }
 
-    @Test(arguments: [StoreKind.sqlite, .inMemory]) func anOrderAndSectionsLookAtAPropertyOfASubentity(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases) func anOrderAndSectionsLookAtAPropertyOfASubentity(kind: StoreKind) throws {
         let sort = ["genre", "title"].map { NSSortDescriptor(key: $0, ascending: true) }
         let shelf = try BookShelf(["Ash", "Bay"], sort: sort, sections: "genre", kind: kind)
         shelf.context.book("Plain")

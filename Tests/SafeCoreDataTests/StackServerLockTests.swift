@@ -128,6 +128,50 @@ struct StackServerLockTests {
         try await other.close()
     }
 
+    // MARK: Tasks of others
+
+    enum Request: CaseIterable {
+        case read, write
+
+        func run(on stack: DataStack) async throws {
+            switch self {
+            case .read: _ = try await stack.itemNames()
+            case .write: try await stack.insertItem("Nut")
+            }
+        }
+    }
+
+    /// Whether something comes to pass so often, of which somebody signals each time. Who waits for ever would say nothing.
+    private func happens(_ event: DispatchSemaphore, _ times: Int = 1) -> Bool {
+        let deadline = DispatchTime.now() + .seconds(120)
+        return (0..<times).allSatisfy { _ in event.wait(timeout: deadline) == .success }
+    }
+
+    /// However many there are, and tasks of their priority find a thread to run in.
+    @Test(arguments: Request.allCases) func requestsThatWaitHoldNoThreadThatTasksShare(request: Request) async throws {
+        try await stack.insertItem("Bolt")
+        holdTable()
+        let stack = stack
+        let count = ProcessInfo.processInfo.activeProcessorCount + 4
+        let begun = DispatchSemaphore(value: 0)
+        let tasks = (0..<count).map { _ in
+            Task.detached(priority: .utility) {
+                begun.signal()
+                try await request.run(on: stack)
+            }
+        }
+        #expect(await aStatementWaits())
+        #expect(happens(begun, count))
+        let isServed = DispatchSemaphore(value: 0)
+        Task.detached(priority: .utility) { isServed.signal() }
+        #expect(happens(isServed))
+        #expect(shop.waitingStatements == 1)
+        letGo()
+        for task in tasks { try await task.value }
+        #expect(shop.names.count == (request == .write ? count + 1 : 1))
+        try await stack.close()
+    }
+
     // MARK: Closing
 
     /// What was asked for before is served.

@@ -85,7 +85,11 @@ import Testing
 
     // MARK: Conditions on groups
 
-    @Test(arguments: [[StoreKind.sqlite], [.inMemory], [.sqlite, .sqlite], [.inMemory, .inMemory], [.sqlite, .inMemory]])
+    private static let severalKinds: [[StoreKind]] =
+        [[.sqlite, .sqlite], [.inMemory, .inMemory], [.sqlite, .inMemory]]
+        + (StoreKind.allCases.contains(.postgreSQL) ? [[.postgreSQL, .postgreSQL], [.sqlite, .postgreSQL]] : [])
+
+    @Test(arguments: StoreKind.allCases.map { [$0] } + severalKinds)
     func aConditionOnGroupsWithAMethodIsAnErrorOrIsEvaluated(kinds: [StoreKind]) throws {
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
@@ -114,12 +118,12 @@ import Testing
         }
     }
 
-    @Test func aConditionOnGroupsThatCannotBeEvaluatedIsAnError() throws {
+    @Test(arguments: severalKinds) func aConditionOnGroupsThatCannotBeEvaluatedIsAnError(kinds: [StoreKind]) throws {
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
-        for number in 0..<2 {
+        for (number, kind) in kinds.enumerated() {
             _ = try coordinator.addPersistentStore(
-                ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("store\(number).sqlite"))
+                ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store\(number).sqlite")))
         }
         let context = coordinator.newContext()
         context.book(String(repeating: "a", count: 40) + "!")
@@ -232,8 +236,7 @@ import Testing
 
     // MARK: Composite values
 
-    @Test(arguments: [[NSSQLiteStoreType, NSSQLiteStoreType], [NSInMemoryStoreType], [NSSQLiteStoreType]])
-    func equalCompositesAreOneValue(types: [String]) throws {
+    @Test(arguments: StoreKind.allCases.map { [$0] } + severalKinds) func equalCompositesAreOneValue(kinds: [StoreKind]) throws {
         let names = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]
         let pack = NSCompositeAttributeDescription()
         pack.name = "pack"
@@ -242,14 +245,14 @@ import Testing
         let model = NSManagedObjectModel([NSEntityDescription("Box", [pack])])
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        for (number, type) in types.enumerated() {
+        for (number, kind) in kinds.enumerated() {
             _ = try coordinator.addPersistentStore(
-                ofType: type, configurationName: nil, at: type == NSInMemoryStoreType ? nil : folder.file("store\(number).sqlite"))
+                ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store\(number).sqlite")))
         }
         let context = coordinator.newContext()
         for number in 0..<40 {
             let box = NSEntityDescription.insertNewObject(forEntityName: "Box", into: context)
-            context.assign(box, to: coordinator.persistentStores[number % types.count])
+            context.assign(box, to: coordinator.persistentStores[number % kinds.count])
             if number < 38 { box.setValue(Dictionary(uniqueKeysWithValues: names.map { ($0, "\($0) \(number / 20)") }), forKey: "pack") }
         }
         try context.save()

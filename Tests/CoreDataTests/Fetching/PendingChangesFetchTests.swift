@@ -4,7 +4,9 @@ import Testing
 
 /// Fetches of a context with unsaved changes: the stores do the work, and the changes are seen.
 @Suite struct PendingChangesFetchTests {
-    static let kinds: [[StoreKind]] = [[.sqlite], [.inMemory], [.sqlite, .sqlite], [.sqlite, .inMemory]]
+    static let kinds: [[StoreKind]] =
+        [[.sqlite], [.inMemory], [.sqlite, .sqlite], [.sqlite, .inMemory]]
+        + (StoreKind.allCases.contains(.postgreSQL) ? [[.postgreSQL], [.sqlite, .postgreSQL], [.postgreSQL, .inMemory]] : [])
 
     /// 300 books in order of their pages, spread over the stores. Every object that a fetch makes stays registered.
     private final class Shelf {
@@ -91,9 +93,8 @@ import Testing
         #expect(try shelf.context.count(for: NSFetchRequest<LibraryNovel>(entityName: "Novel")) == 0)
     }
 
-    @Test(arguments: [[StoreKind.sqlite], [.inMemory]])
-    func aLimitedFetchReadsFewRowsHoweverManyMatch(kinds: [StoreKind]) throws {
-        let shelf = try Shelf(kinds)
+    @Test(arguments: StoreKind.allCases) func aLimitedFetchReadsFewRowsHoweverManyMatch(kind: StoreKind) throws {
+        let shelf = try Shelf([kind])
         shelf.context.author("Unrelated")
         let new = shelf.context.book("New", pages: 1000)
         let changed = try shelf.book(200)
@@ -119,8 +120,8 @@ import Testing
         #expect(shelf.context.registeredObjects.count == before)
     }
 
-    @Test func batchesAreLoadedOnlyWhereNewObjectsAreCompared() throws {
-        let shelf = try Shelf([.sqlite])
+    @Test(arguments: StoreKind.persistent) func batchesAreLoadedOnlyWhereNewObjectsAreCompared(kind: StoreKind) throws {
+        let shelf = try Shelf([kind])
         shelf.context.book("New", pages: 150)
         let request = shelf.request()
         request.fetchBatchSize = 4
@@ -157,8 +158,8 @@ import Testing
         #expect(try shelf.context.count(for: request) == 300)
     }
 
-    @Test func manyExcludedRowsMakeOneStatement() throws {
-        let shelf = try Shelf([.sqlite])
+    @Test(arguments: StoreKind.allCases) func manyExcludedRowsMakeOneStatement(kind: StoreKind) throws {
+        let shelf = try Shelf([kind])
         for book in try shelf.context.fetch(shelf.request("pages < 250")) { shelf.context.delete(book) }
         #expect(try shelf.pages(shelf.request(limit: 2)) == [250, 251])
         #expect(try shelf.pages(shelf.request("pages > 2 AND pages < 252")) == [250, 251])

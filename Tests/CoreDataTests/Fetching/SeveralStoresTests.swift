@@ -4,7 +4,10 @@ import Testing
 
 /// Dictionary results of fetches that go to several stores.
 @Suite struct SeveralStoresTests {
-    static let kinds: [[StoreKind]] = [[.sqlite, .sqlite], [.inMemory, .inMemory], [.sqlite, .inMemory], [.sqlite]]
+    static let kinds: [[StoreKind]] =
+        [[.sqlite, .sqlite], [.inMemory, .inMemory], [.sqlite, .inMemory], [.sqlite]]
+        + (StoreKind.allCases.contains(.postgreSQL)
+            ? [[.postgreSQL, .postgreSQL], [.sqlite, .postgreSQL], [.postgreSQL, .inMemory], [.postgreSQL]] : [])
 
     /// The same books in one store or in several.
     private final class Shelves {
@@ -167,8 +170,8 @@ import Testing
         #expect(try shelves.context.fetch(request).map(\.pages) == [60, 50, 30])
     }
 
-    @Test func whatCannotBePutTogetherIsNamed() throws {
-        let shelves = try Shelves([.sqlite, .inMemory])
+    @Test(arguments: kinds.filter { $0.count > 1 }) func whatCannotBePutTogetherIsNamed(_ kinds: [StoreKind]) throws {
+        let shelves = try Shelves(kinds)
         let having = request(["title"], groupBy: ["title"])
         having.havingPredicate = NSPredicate(format: "rating > 1")
         let sorted = request(["title"], groupBy: ["title"])
@@ -200,5 +203,60 @@ import Testing
         let names = self.request(["author.name", column("total", "sum:(pages)")], groupBy: ["author.name"])
         names.predicate = request.predicate
         #expect(try rows(shelves, names) == ["Ada \(100 * kinds.count)"])
+    }
+
+    // MARK: - A file and a server
+
+    @Test(.needsServer) func aFileAndAServerAnswerTogetherAndEachForItself() throws {
+        let shelves = try Shelves([.sqlite, .postgreSQL])
+        #expect(shelves.stores.map(\.type) == [StoreKind.sqlite.type, StoreKind.postgreSQL.type])
+        let request = request(
+            ["title", column("count", "count:(pages)"), column("total", "sum:(pages)"), column("mean", "average:(pages)")],
+            groupBy: ["title"])
+        request.sortDescriptors = [NSSortDescriptor(key: "total", ascending: false), NSSortDescriptor(key: "title", ascending: true)]
+        #expect(try rows(shelves, request) == ["b 3 150 50.0", "a 2 30 15.0", "c 1 5 5.0", "- 2 3 1.5"])
+        request.affectedStores = [shelves.stores[0]]
+        #expect(try rows(shelves, request) == ["a 2 30 15.0", "b 1 30 30.0", "- 1 1 1.0"])
+        request.affectedStores = [shelves.stores[1]]
+        #expect(try rows(shelves, request) == ["b 2 120 60.0", "c 1 5 5.0", "- 1 2 2.0"])
+        request.affectedStores = nil
+        (request.fetchOffset, request.fetchLimit) = (1, 2)
+        #expect(try rows(shelves, request) == ["a 2 30 15.0", "c 1 5 5.0"])
+        // Of groups whose parts do not fulfil it, too.
+        request.havingPredicate = NSPredicate(format: "count:(pages) > 2 OR total < 5")
+        (request.fetchOffset, request.fetchLimit) = (0, 0)
+        #expect(try rows(shelves, request) == ["b 3 150 50.0", "- 2 3 1.5"])
+    }
+
+    @Test(.needsServer) func objectsOfAFileAndAServerAreSortedAndCutTogether() throws {
+        let shelves = try Shelves([.sqlite, .postgreSQL])
+        let context = shelves.coordinator.newContext()
+        let request = NSFetchRequest<LibraryBook>(entityName: "Book")
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: false), NSSortDescriptor(key: "pages", ascending: true)]
+        #expect(try context.fetch(request).map(\.pages) == [5, 30, 50, 70, 10, 20, 1, 2])
+        for offset in 0..<9 {
+            (request.fetchOffset, request.fetchLimit) = (offset, 3)
+            #expect(try context.fetch(request).map(\.pages) == Array([5, 30, 50, 70, 10, 20, 1, 2].dropFirst(offset).prefix(3)))
+            #expect(try context.count(for: request) == max(0, min(3, 8 - offset)))
+        }
+        request.predicate = NSPredicate(format: "pages > 5 AND rating < 4")
+        (request.fetchOffset, request.fetchLimit) = (1, 3)
+        #expect(try context.fetch(request).map(\.pages) == [50, 10, 20])
+        // One of them is in the file, and one on the server.
+        for (pages, store) in zip([30, 40], shelves.stores) {
+            context.assign(context.book("b", pages: Int32(pages), rating: 1), to: store)
+        }
+        #expect(try context.fetch(request).map(\.pages) == [30, 40, 50])
+        try context.save()
+        #expect(try context.fetch(request).map(\.pages) == [30, 40, 50])
+        request.affectedStores = [shelves.stores[1]]
+        (request.fetchOffset, request.fetchLimit) = (0, 0)
+        #expect(try context.fetch(request).map(\.pages) == [40, 50])
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    fileprivate static var needsServer: Self {
+        .enabled(if: StoreKind.allCases.contains(.postgreSQL), "needs PostgreSQL's server")
     }
 }

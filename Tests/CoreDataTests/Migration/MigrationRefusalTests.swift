@@ -8,7 +8,7 @@ import Testing
     let store: MigratedStore
 
     init() throws {
-        store = try MigratedStore()
+        store = try MigratedStore(.current)
         try store.open(Self.first) { context in
             for number in 1...20 { context.insert("Item", ["name": "Item \(number)"]) }
         }
@@ -17,37 +17,51 @@ import Testing
     private static var first: NSManagedObjectModel { model(entity("Item", text("name"))) }
     private static var second: NSManagedObjectModel { model(entity("Item", text("name"), text("note"))) }
 
-    @Test func withoutTheOptionTheStoreIsRefused() throws {  // 275
+    /// Runs a statement in the store's database, which is of the kind of the run.
+    private func execute(inFile: String, onServer: String) {
+        #expect(store.kind == .sqlite ? store.file.execute(inFile) : PostgreSQLTables(store.url).execute(onServer))
+    }
+
+    @Test(.stores(StoreKind.persistent)) func withoutTheOptionTheStoreIsRefused() throws {  // 275
         #expect(try store.refusal(Self.second, [:]).code == NSPersistentStoreIncompatibleVersionHashError)
         let inferOnly = [NSInferMappingModelAutomaticallyOption: true]
         #expect(try store.refusal(Self.second, inferOnly).code == NSPersistentStoreIncompatibleVersionHashError)
     }
 
-    @Test func withoutInferenceThereIsNoMappingModel() throws {  // 277
+    @Test(.stores(StoreKind.persistent)) func withoutInferenceThereIsNoMappingModel() throws {  // 277
         let error = try store.refusal(Self.second, [NSMigratePersistentStoresAutomaticallyOption: true])
         #expect(error.code == NSMigrationMissingMappingModelError)
         #expect(error.userInfo["sourceModel"] is NSManagedObjectModel)
     }
 
-    @Test func withoutASourceModelThereIsNoMigration() throws {  // 277
-        store.file.execute("DELETE FROM Z_MODELCACHE")
+    @Test(.stores(StoreKind.persistent)) func withoutASourceModelThereIsNoMigration() throws {  // 277
+        execute(inFile: "DELETE FROM Z_MODELCACHE", onServer: "DELETE FROM ocd_model")
         let error = try store.refusal(Self.second)
         #expect(error.code == NSMigrationMissingSourceModelError)
         #expect(error.localizedDescription.contains("Item"))
     }
 
-    @Test func aDamagedModelInTheStoreIsNoSourceModel() throws {  // 277
-        for content in ["x'00'", "randomblob(500)", "'text'", "NULL", "x''"] {
-            store.file.execute("UPDATE Z_MODELCACHE SET Z_CONTENT = \(content)")
-            #expect(try store.refusal(Self.second).code == NSMigrationMissingSourceModelError, "\(content)")
+    @Test(.stores(StoreKind.persistent)) func aDamagedModelInTheStoreIsNoSourceModel() throws {  // 277
+        let contents: [(inFile: String, onServer: String?)] = [
+            ("x'00'", "'\\x00'"), ("randomblob(500)", "decode(repeat(md5('a'), 31), 'hex')"), ("'text'", "'text'"), ("x''", "''"),
+            // There it cannot be missing.
+            ("NULL", nil),
+        ]
+        for (inFile, onServer) in contents {
+            guard store.kind == .sqlite || onServer != nil else { continue }
+            execute(
+                inFile: "UPDATE Z_MODELCACHE SET Z_CONTENT = \(inFile)", onServer: "UPDATE ocd_model SET content = \(onServer ?? "")")
+            #expect(try store.refusal(Self.second).code == NSMigrationMissingSourceModelError, "\(inFile)")
         }
     }
 
-    @Test func aModelThatIsNotTheStoresIsNoSourceModel() throws {  // 277
-        let other = try MigratedStore()
+    @Test(.stores(StoreKind.persistent)) func aModelThatIsNotTheStoresIsNoSourceModel() throws {  // 277
+        let other = try MigratedStore(.current)
         try other.open(model(entity("Item", text("other")))) { _ in }
-        store.file.execute(
-            "ATTACH '\(other.url.path)' AS other; UPDATE Z_MODELCACHE SET Z_CONTENT = (SELECT Z_CONTENT FROM other.Z_MODELCACHE)")
+        let schema = store.kind == .postgreSQL ? PostgreSQLTables(other.url).schema : ""
+        execute(
+            inFile: "ATTACH '\(other.url.path)' AS other; UPDATE Z_MODELCACHE SET Z_CONTENT = (SELECT Z_CONTENT FROM other.Z_MODELCACHE)",
+            onServer: "UPDATE ocd_model SET content = (SELECT content FROM \(schema).ocd_model)")
         #expect(try store.refusal(Self.second).code == NSMigrationMissingSourceModelError)
     }
 
@@ -60,33 +74,34 @@ import Testing
         }
     }
 
-    @Test func theSourceModelIsFoundBesideTheDestination() throws {  // 277
+    @Test(.stores(StoreKind.persistent)) func theSourceModelIsFoundBesideTheDestination() throws {  // 277
         let bundle = store.folder.file("Shop.xcdatamodeld")
         try writeVersions(to: bundle)
-        // As in stores of older frameworks.
-        store.file.execute("DROP TABLE Z_MODELCACHE")
+        // As in stores of older frameworks, and where somebody has emptied the table.
+        execute(inFile: "DROP TABLE Z_MODELCACHE", onServer: "DELETE FROM ocd_model")
         try store.migrate(to: NSManagedObjectModel(reading: bundle, version: "2"))
-        #expect(store.file.integer("SELECT count(*) FROM ZITEM") == 20)
+        #expect(StoreTables(store.kind, store.folder.file("store.sqlite")).value("SELECT count(*) FROM {item}") == "20")
     }
 
-    @Test func whatCannotBeInferredLeavesTheStoreAsItIs() throws {  // 283
+    @Test(.stores(StoreKind.persistent)) func whatCannotBeInferredLeavesTheStoreAsItIs() throws {  // 283
         let error = try store.refusal(model(entity("Item", number("name"))))
         #expect(error.code == NSInferredMappingModelError)
-        #expect(error.localizedDescription.contains("Item.name") && error.localizedDescription.contains(store.url.path))
+        let place = store.kind == .sqlite ? store.url.path : PostgreSQLTables(store.url).schema
+        #expect(error.localizedDescription.contains("Item.name") && error.localizedDescription.contains(place))
     }
 
-    @Test func aReadOnlyStoreIsNotMigrated() throws {  // 300
+    @Test(.stores(StoreKind.persistent)) func aReadOnlyStoreIsNotMigrated() throws {  // 300
         let error = try store.refusal(
             Self.second, MigratedStore.automatic.merging([NSReadOnlyPersistentStoreOption: true]) { $1 })
         #expect(error.code == NSMigrationError)
         #expect(error.localizedDescription.contains("NSReadOnlyPersistentStoreOption"))
     }
 
-    @Test func aMissingTableIsDamage() throws {
-        store.file.execute("DROP TABLE ZITEM")
+    @Test(.stores(StoreKind.persistent)) func aMissingTableIsDamage() throws {
+        execute(inFile: "DROP TABLE ZITEM", onServer: "DROP TABLE item")
         let error = try store.refusal(Self.second)
         #expect(error.code == NSMigrationManagerSourceStoreError)
-        #expect(error.localizedDescription.contains("ZITEM"))
+        #expect(error.localizedDescription.contains(store.kind == .sqlite ? "ZITEM" : "item"))
     }
 
     @Test func rowsOfNoEntityAreDamage() throws {
@@ -109,14 +124,14 @@ import Testing
         try store.migrate(to: Self.second)
     }
 
-    @Test func whoComesSecondFindsTheStoreMigrated() throws {
-        let url = store.url
+    @Test(.stores(StoreKind.persistent)) func whoComesSecondFindsTheStoreMigrated() throws {
+        let (url, type) = (store.url, store.kind.type)
         let failures = Mutex<[String]>([])
         DispatchQueue.concurrentPerform(iterations: 6) { _ in
             do {
                 let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.second)
                 let added = try coordinator.addPersistentStore(
-                    ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: MigratedStore.automatic)
+                    ofType: type, configurationName: nil, at: url, options: MigratedStore.automatic)
                 let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
                 context.persistentStoreCoordinator = coordinator
                 let count = try context.objects("Item").count
@@ -162,11 +177,12 @@ import Testing
         #expect(copy.content == before)
     }
 
-    @Test func aStoreOfTheRightModelReportsNoProgress() throws {
+    @Test(.stores(StoreKind.persistent)) func aStoreOfTheRightModelReportsNoProgress() throws {
         let fractions = Mutex<[Double]>([])
         func load(_ model: NSManagedObjectModel) throws {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             let description = NSPersistentStoreDescription(url: store.url)
+            description.type = store.kind.type
             description.migrationProgressHandler = { fraction in fractions.withLock { $0.append(fraction) } }
             var failure: (any Error)?
             coordinator.addPersistentStore(with: description) { failure = $1 }
@@ -183,7 +199,7 @@ import Testing
         #expect(fractions.withLock { $0 }.count == reported.count)
     }
 
-    @Test func onlyTheEntitiesOfAConfigurationAreMigrated() throws {  // 308
+    @Test(.stores(StoreKind.persistent)) func onlyTheEntitiesOfAConfigurationAreMigrated() throws {  // 308
         func version(_ extra: Bool) -> NSManagedObjectModel {
             let model = model(
                 extra ? entity("Item", text("name"), text("note")) : entity("Item", text("name")),
@@ -191,11 +207,17 @@ import Testing
             model.setEntities([model.entitiesByName["Item"]!], forConfigurationName: "Items")
             return model
         }
-        let store = try MigratedStore()
+        let store = try MigratedStore(.current)
         try store.open(version(false), configuration: "Items") { $0.insert("Item", ["name": "a"]) }
         let names = try store.open(version(true), configuration: "Items") { try $0.values("Item", "name", as: String.self) }
         #expect(names == ["a"])
-        #expect(store.file.column("SELECT Z_NAME FROM Z_PRIMARYKEY") == ["Item"])
-        #expect(store.file.column("SELECT name FROM pragma_table_info('ZITEM')").contains("ZNOTE"))
+        if store.kind == .sqlite {
+            #expect(store.file.column("SELECT Z_NAME FROM Z_PRIMARYKEY") == ["Item"])
+            #expect(store.file.column("SELECT name FROM pragma_table_info('ZITEM')").contains("ZNOTE"))
+        } else {
+            let tables = PostgreSQLTables(store.url)
+            #expect(tables.column("SELECT name FROM ocd_entity") == ["Item"])
+            #expect(tables.rows("SELECT name, note FROM item") == [["a", nil]])
+        }
     }
 }
