@@ -19,7 +19,8 @@ struct LayerCheck: CustomTestStringConvertible {
 
     /// The folder that the layers' folders are in.
     var root = ""
-    /// Folders by layer, from the ground up. A folder belongs to the layer of the longest path that it starts with.
+    /// Folders by layer, from the ground up. A folder belongs to the layer of the longest path that it starts with; an empty path stands for the
+    /// files that lie in no folder.
     let layers: [(name: String, folders: [String])]
     /// Names that a file may use all the same.
     var exceptions: [String: Set<String>] = [:]
@@ -40,7 +41,7 @@ struct LayerCheck: CustomTestStringConvertible {
     /// nil for a file that no layer claims.
     func place(of file: String) -> (layer: Int, folder: String)? {
         layers.enumerated().flatMap { number, layer in layer.folders.map { (layer: number, folder: $0) } }
-            .filter { file.hasPrefix($0.folder + "/") }.max { $0.folder.count < $1.folder.count }
+            .filter { $0.folder.isEmpty ? !file.contains("/") : file.hasPrefix($0.folder + "/") }.max { $0.folder.count < $1.folder.count }
     }
 
     private func layer(of file: String) -> Int? { place(of: file)?.layer }

@@ -10,7 +10,7 @@ enum LayerTable {
     static let engine = LayerCheck(
         root: "Sources/CoreData",
         layers: [
-            ("runtime", ["Runtime", "Collections", "Undo"]),
+            ("runtime", ["", "Runtime", "Collections", "Undo"]),
             ("errors and constants", ["Constants", "Errors"]),
             ("transformable values", ["Transformables"]),
             ("rows", ["Stores/Snapshots"]),
@@ -43,7 +43,7 @@ enum LayerTable {
     static let predicates = LayerCheck(
         root: "Sources/Predicates",
         layers: [
-            ("limits", ["Limits"]),
+            ("limits", ["", "Limits"]),
             ("strings", ["Strings"]),
             ("values", ["Values"]),
             ("key-value coding", ["KeyValueCoding"]),
@@ -87,6 +87,7 @@ enum LayerTable {
     static let safe = LayerCheck(
         root: "Sources/SafeCoreData",
         layers: [
+            ("errors", [""]),
             ("entities", ["Entity", "Snapshots"]),
             ("views", ["ReadOnly"]),
             ("queries", ["Queries"]),
