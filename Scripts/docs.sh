@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 swift=${SWIFT:-swift}
 folder=.build/docs
-modules=(Predicates CoreData SafeCoreData)
+modules=(Predicates CoreData CoreDataPostgreSQL SafeCoreData SafeCoreDataTesting)
 
 "$swift" build
 products=$("$swift" build --show-bin-path)
@@ -17,8 +17,12 @@ rm -rf "$folder"
 archives=()
 # The symbols of a module, into the folder of the one that they are documented in.
 extract() {
-    "$swift" symbolgraph-extract -module-name "$1" -target "$triple" -minimum-access-level public -omit-extension-block-symbols \
-        -I "$products/Modules" -I Sources/CSQLite -I Sources/CZlib -I Sources/CSwiftRuntime -output-dir "$folder/graphs/$2"
+    # The type of stores that the driver adds is a member of a type of CoreData.
+    local extensions=-omit-extension-block-symbols
+    if [ "$1" = CoreDataPostgreSQL ]; then extensions=-emit-extension-block-symbols; fi
+    "$swift" symbolgraph-extract -module-name "$1" -target "$triple" -minimum-access-level public "$extensions" \
+        -I "$products/Modules" -I Sources/CPostgreSQL -I Sources/CSQLite -I Sources/CZlib -I Sources/CSwiftRuntime \
+        -output-dir "$folder/graphs/$2"
 }
 for module in "${modules[@]}"; do
     mkdir -p "$folder/graphs/$module"

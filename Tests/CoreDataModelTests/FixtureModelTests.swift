@@ -22,7 +22,7 @@ struct FixtureModelTests {
     }
 
     @Test(arguments: StoreFixture.all)
-    func theModelInAStoreHasTheHashesDigestAndChecksumOfItsMetadata(fixture: StoreFixture) throws {
+    func theModelInAStoreHasTheHashesDigestAndChecksumOfItsMetadata(fixture: StoreFixture) throws {  // 15
         let content = try Fixtures.store(fixture.store)
         guard let cache = content.modelCache else { return }
         let model = try NSManagedObjectModel.decode(modelCache: cache)

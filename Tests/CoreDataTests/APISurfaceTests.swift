@@ -268,6 +268,49 @@ final class SurfacePart: NSManagedObject {
         #expect(results.count == 4)
     }
 
+    @Test func batchRequestsSayWhatTheyGive() {
+        let insertion = NSBatchInsertRequest(entityName: "Thing", objects: [["name": "a"]])
+        let objects: [[String: Any]]? = insertion.objectsToInsert
+        insertion.objectsToInsert = nil
+        #expect(objects?.count == 1 && insertion.objectsToInsert == nil)
+        let insertions: [NSBatchInsertRequestResultType] = [.statusOnly, .objectIDs, .count]
+        let updates: [NSBatchUpdateRequestResultType] = [
+            .statusOnlyResultType, .updatedObjectIDsResultType, .updatedObjectsCountResultType,
+        ]
+        let deletions: [NSBatchDeleteRequestResultType] = [.resultTypeStatusOnly, .resultTypeObjectIDs, .resultTypeCount]
+        #expect(insertions.map(\.rawValue) == [0, 1, 2])
+        #expect(updates.map(\.rawValue) == [0, 1, 2])
+        #expect(deletions.map(\.rawValue) == [0, 1, 2])
+        #expect(insertion.resultType == .statusOnly)
+        #expect(NSBatchUpdateRequest(entityName: "Thing").resultType == .statusOnlyResultType)
+    }
+
+    @Test func notificationsHaveApplesNamesAndKeys() {
+        let names: [(NSNotification.Name, Notification.Name)] = [
+            (.NSManagedObjectContextObjectsDidChange, NSManagedObjectContext.didChangeObjectsNotification),
+            (.NSManagedObjectContextWillSave, NSManagedObjectContext.willSaveObjectsNotification),
+            (.NSManagedObjectContextDidSave, NSManagedObjectContext.didSaveObjectsNotification),
+            (.NSManagedObjectContextDidSaveObjectIDs, NSManagedObjectContext.didSaveObjectIDsNotification),
+            (.NSManagedObjectContextDidMergeChangesObjectIDs, NSManagedObjectContext.didMergeChangesObjectIDsNotification),
+        ]
+        for (global, member) in names { #expect(global == member) }
+        #expect(Set(names.map(\.0)).count == names.count)
+        let keys: [(NSManagedObjectContext.NotificationKey, String, String)] = [
+            (.insertedObjects, NSInsertedObjectsKey, "inserted"),
+            (.updatedObjects, NSUpdatedObjectsKey, "updated"),
+            (.deletedObjects, NSDeletedObjectsKey, "deleted"),
+            (.refreshedObjects, NSRefreshedObjectsKey, "refreshed"),
+            (.invalidatedObjects, NSInvalidatedObjectsKey, "invalidated"),
+            (.invalidatedAllObjects, NSInvalidatedAllObjectsKey, "invalidatedAll"),
+            (.insertedObjectIDs, NSInsertedObjectIDsKey, "inserted_objectIDs"),
+            (.updatedObjectIDs, NSUpdatedObjectIDsKey, "updated_objectIDs"),
+            (.deletedObjectIDs, NSDeletedObjectIDsKey, "deleted_objectIDs"),
+            (.refreshedObjectIDs, NSRefreshedObjectIDsKey, "refreshed_objectIDs"),
+            (.invalidatedObjectIDs, NSInvalidatedObjectIDsKey, "invalidated_objectIDs"),
+        ]
+        for (key, constant, text) in keys { #expect(key.rawValue == constant && constant == text) }
+    }
+
     @Test func errorsHaveApplesCodesAndKeys() {
         let codes: [(CocoaError.Code, Int)] = [
             (.managedObjectValidation, 1550),

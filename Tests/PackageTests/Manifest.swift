@@ -11,6 +11,12 @@ struct Manifest {
     let dependencies: [String]
     /// All compiler and linker flags that SwiftPM calls unsafe.
     let unsafeFlags: [String]
+    /// The targets that each product names.
+    private let targetsOfProducts: [String: [String]]
+    /// The targets that each target names.
+    private let targetsOfTargets: [String: [String]]
+    /// The libraries of the system that each target links by itself, as the linker or pkg-config calls them.
+    private let librariesOfTargets: [String: [String]]
     /// For each target a file that SwiftPM wants to see there when it loads the package, by its path, with its content.
     let sources: [String: String]
 
@@ -28,9 +34,17 @@ struct Manifest {
         dependencies = (package["dependencies"] as? [[String: Any]] ?? []).flatMap { dependency in
             (dependency["sourceControl"] as? [[String: Any]] ?? []).compactMap { $0["identity"] as? String }
         }
-        let settings = targets.flatMap { $0["settings"] as? [[String: Any]] ?? [] }
-        unsafeFlags = settings.flatMap { setting in
-            ((setting["kind"] as? [String: Any])?["unsafeFlags"] as? [String: Any])?["_0"] as? [String] ?? []
+        unsafeFlags = targets.flatMap(Self.unsafeFlags(of:))
+        targetsOfProducts = Self.byName(package["products"] as? [[String: Any]] ?? []) { $0["targets"] as? [String] ?? [] }
+        targetsOfTargets = Self.byName(targets) { target in
+            (target["dependencies"] as? [[String: Any]] ?? []).compactMap { dependency in
+                ((dependency["byName"] ?? dependency["target"]) as? [Any])?.first as? String
+            }
+        }
+        librariesOfTargets = Self.byName(targets) { target in
+            var libraries = Self.settings("linkedLibrary", of: target).compactMap { $0 as? String }
+            if let package = target["pkgConfig"] as? String { libraries.append(package) }
+            return libraries + Self.unsafeFlags(of: target).filter { $0.hasPrefix("-l") }
         }
         sources = Dictionary(
             uniqueKeysWithValues: targets.map { target in
@@ -45,6 +59,34 @@ struct Manifest {
                 }
             })
     }
+
+    /// What a target's settings of one kind say.
+    private static func settings(_ kind: String, of target: [String: Any]) -> [Any] {
+        (target["settings"] as? [[String: Any]] ?? []).compactMap { setting in
+            ((setting["kind"] as? [String: Any])?[kind] as? [String: Any])?["_0"]
+        }
+    }
+
+    private static func unsafeFlags(of target: [String: Any]) -> [String] {
+        settings("unsafeFlags", of: target).flatMap { $0 as? [String] ?? [] }
+    }
+
+    private static func byName(_ list: [[String: Any]], _ value: ([String: Any]) -> [String]) -> [String: [String]] {
+        Dictionary(uniqueKeysWithValues: list.map { ($0["name"] as? String ?? "", value($0)) })
+    }
+
+    /// All targets that a product is made of: those that it names, and what these depend on.
+    func targets(of product: String) -> Set<String> {
+        var found: Set<String> = []
+        var waiting = targetsOfProducts[product] ?? []
+        while let target = waiting.popLast() {
+            if found.insert(target).inserted { waiting += targetsOfTargets[target] ?? [] }
+        }
+        return found
+    }
+
+    /// The libraries of the system that a product links.
+    func libraries(of product: String) -> Set<String> { Set(targets(of: product).flatMap { librariesOfTargets[$0] ?? [] }) }
 }
 
 struct FailedRun: Error {

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How the package's manifest gets swift-syntax: as a package where SwiftPM fetched this one for somebody, from the toolchain elsewhere.
+/// How the package's manifest gets swift-syntax: as a package where SwiftPM fetched this one for somebody, from the toolchain elsewhere;
+/// and what its products link.
 struct ManifestTests {
     @Test func aCheckoutOfOnesOwnUsesTheToolchainsSwiftSyntaxAndNoOtherPackage() throws {
         let folder = try TemporaryFolder()
@@ -16,6 +17,23 @@ struct ManifestTests {
         let manifest = try Manifest(copiedTo: folder.file("Projects/OpenCoreData"), isDeep: isDeep)
         #expect(manifest.unsafeFlags.contains("-Onone") == isDeep)
     }
+
+    /// Who takes no store of PostgreSQL needs neither its client library nor the package that has it.
+    @Test func onlyTheDriverLinksTheClientLibraryOfPostgreSQL() throws {
+        let folder = try TemporaryFolder()
+        let manifest = try Manifest(copiedTo: folder.file("Projects/OpenCoreData"))
+        for product in ["CoreData", "SafeCoreData", "SafeCoreDataTesting", "coredata"] {
+            let targets = manifest.targets(of: product)
+            #expect(targets.isSuperset(of: ["CoreData", "OpenCoreDataModel", "CSQLite"]), "\(product)")
+            #expect(targets.isDisjoint(with: ["CPostgreSQL", "CoreDataPostgreSQL"]), "\(product)")
+            #expect(manifest.libraries(of: product).isDisjoint(with: Self.namesOfTheClientLibrary), "\(product)")
+        }
+        #expect(manifest.targets(of: "CoreDataPostgreSQL").contains("CPostgreSQL"))
+        #expect(!manifest.libraries(of: "CoreDataPostgreSQL").isDisjoint(with: Self.namesOfTheClientLibrary))
+    }
+
+    /// What pkg-config and the linker call it.
+    private static let namesOfTheClientLibrary: Set = ["libpq", "pq", "-lpq"]
 
     @Test(arguments: ["checkouts/OpenCoreData", "registry/downloads/owner/OpenCoreData/1.0.1"], [false, true])
     func aFetchedDependencyUsesTheSwiftSyntaxPackageAndHasNoUnsafeFlags(place: String, isDeep: Bool) throws {

@@ -262,6 +262,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// - Returns: false when the store does not belong to the coordinator, another one is at the URL already, or there is none where
     ///   the store would go on: none is made. The store stays where it was then.
+    @discardableResult
     open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
         move(store, to: url)
     }
@@ -342,8 +343,12 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Copies all objects of a store to a new store, possibly of another type, and puts the new one in the old one's place.
     ///
     /// The old store is removed from the coordinator; its file stays. Object IDs of the old store do not name objects of the
-    /// new one: `NSPersistentStoreCoordinatorStoresDidChange` says under `NSUUIDChangedPersistentStoresKey` which do. The whole
-    /// content passes through memory. With `NSReadOnlyPersistentStoreOption` the new store is filled, and takes no changes after that.
+    /// new one: `NSPersistentStoreCoordinatorStoresDidChange` says under `NSUUIDChangedPersistentStoresKey` which do. With
+    /// `NSReadOnlyPersistentStoreOption` the new store is filled, and takes no changes after that.
+    ///
+    /// The copy is one transaction. From database to database rows pass in blocks of at most 10,000 and about 8 MiB: what is held of all
+    /// objects is their keys and IDs. All rows of a store in memory, or of a class of the program's own, are held until the end, and those
+    /// of any store that is copied to one of these.
     ///
     /// - Throws: a `CocoaError` when the new store cannot be made or written; the old store then stays.
     @discardableResult

@@ -13,7 +13,9 @@ final class UndoGroup {
         case group(UndoGroup)
     }
 
+    /// Set by the stack, which closes groups into each other, and by the manager, which adds actions.
     var entries: [Entry] = []
+    /// Set by the manager, as is `userInfo`: it marks open groups with what `setActionName(_:)` and its siblings are given.
     var name = ""
     var userInfo: [UndoManager.UserInfoKey: Any] = [:]
     /// Whether the group was opened for an event, not by `beginUndoGrouping()`.

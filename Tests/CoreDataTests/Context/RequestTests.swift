@@ -36,7 +36,7 @@ import Testing
         #expect(objects.first?.managedObjectContext === context)
     }
 
-    @Test func aContextRefusesSaveRequestsAndStrangeOnes() throws {  // 338
+    @Test func aContextRefusesSaveRequestsAndStrangeOnes() throws {  // 244, 338
         for request in [NSSaveChangesRequest(), StrangeRequest()] {
             let error = try #require(errorThrown { try context.execute(request) })
             #expect(error.code == CocoaError.persistentStoreUnsupportedRequestType.rawValue)

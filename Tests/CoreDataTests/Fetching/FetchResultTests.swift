@@ -388,7 +388,7 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
-    func prefetchingBringsNoReplacedDestinationBack(_ kind: StoreKind) throws {  // 187
+    func prefetchingBringsNoReplacedDestinationBack(_ kind: StoreKind) throws {  // 107
         let library = try Library(kind)
         let context = library.context
         let book = context.book("A", by: context.author("Ada"))

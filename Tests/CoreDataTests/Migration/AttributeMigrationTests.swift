@@ -59,9 +59,8 @@ import Testing
         }
     }
 
-    // 279
     @Test(arguments: StoreKind.persistent)
-    func requiredAttributesBecomeOptionalAndOptionalOnesGetTheirDefault(kind: StoreKind) throws {
+    func requiredAttributesBecomeOptionalAndOptionalOnesGetTheirDefault(kind: StoreKind) throws {  // 279
         let store = try MigratedStore(kind)
         try store.open(model(entity("Item", text("name", optional: false, default: ""), text("unit")))) { context in
             context.insert("Item", ["name": "a", "unit": "l"])

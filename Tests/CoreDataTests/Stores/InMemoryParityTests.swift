@@ -22,7 +22,7 @@ import Testing
             "SUBQUERY(tags, $t, $t.nothing == 1).@count > 0", "tags.@max.nothing > 1", "NOT (pages > 3 OR nothing < 1)",
             "pages + nothing > 3", "author.books.nothing == 1", "pages IN {nothing, 2}",
         ])
-    func unknownKeysInPredicatesAreErrors(_ kind: StoreKind, _ format: String) throws {  // 185
+    func unknownKeysInPredicatesAreErrors(_ kind: StoreKind, _ format: String) throws {
         let library = try library(kind)
         let error = errorThrown { _ = try library.newContext().books(format) }
         #expect(error?.code == CocoaError.coreData.rawValue)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases, ["nothing", "author.nothing"])
-    func unknownKeysInSortDescriptorsAreErrors(_ kind: StoreKind, _ key: String) throws {  // 185
+    func unknownKeysInSortDescriptorsAreErrors(_ kind: StoreKind, _ key: String) throws {
         let library = try library(kind)
         let request = NSFetchRequest<LibraryBook>(entityName: "Book")
         request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
-    func mergePoliciesResolveConstraintConflicts(_ kind: StoreKind) throws {  // 223
+    func mergePoliciesResolveConstraintConflicts(_ kind: StoreKind) throws {  // 220
         let (coordinator, folder) = try uniqueAuthors(kind)
         defer { withExtendedLifetime(folder) {} }
         let context = coordinator.newContext()
@@ -171,7 +171,7 @@ import Testing
     }
 
     @Test(.foldsTexts, arguments: StoreKind.allCases)
-    func derivedAttributesAreComputedByTheSave(_ kind: StoreKind) throws {  // 326, 327, 328, 329
+    func derivedAttributesAreComputedByTheSave(_ kind: StoreKind) throws {  // 328, 329
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: derivedModel())
         try coordinator.addPersistentStore(

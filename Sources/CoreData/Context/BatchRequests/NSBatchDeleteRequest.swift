@@ -52,6 +52,14 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     public required init() { super.init() }
 
     /// Deletes what a fetch request would give: its entity, predicate, order, limit and offset count.
+    ///
+    /// ```swift
+    /// let old: NSFetchRequest<any NSFetchRequestResult> = Item.fetchRequest()
+    /// old.predicate = NSPredicate(format: "stockCount == 0")
+    /// let request = NSBatchDeleteRequest(fetchRequest: old)
+    /// request.resultType = .resultTypeCount
+    /// let count = (try context.execute(request) as? NSBatchDeleteResult)?.result as? Int
+    /// ```
     public init(fetchRequest fetch: NSFetchRequest<any NSFetchRequestResult>) {
         self.fetch = fetch.copy() as? NSFetchRequest<any NSFetchRequestResult> ?? fetch
         super.init()
@@ -61,6 +69,11 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     /// Deletes what a fetch request of any result would give.
     ///
     /// On a Mac a request of one result is cast to one of another; off it the two are different classes.
+    ///
+    /// ```swift
+    /// let all = NSFetchRequest<Item>(entityName: "Item")
+    /// try context.execute(NSBatchDeleteRequest(fetchRequest: all))
+    /// ```
     public convenience init<ResultType>(fetchRequest fetch: NSFetchRequest<ResultType>) {
         let request = NSFetchRequest<any NSFetchRequestResult>()
         if let entity = fetch.entity { request.entity = entity } else if let name = fetch.entityName { request.setEntityName(name) }
@@ -73,7 +86,8 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         self.init(fetchRequest: request)
     }
 
-    /// Deletes objects by their IDs, which must be permanent, all of one entity, and of stores that the request goes to.
+    /// Deletes objects by their IDs, which must be permanent, all of one entity, and of stores that the request goes to. Otherwise
+    /// `execute(_:)` throws. Without IDs it does nothing.
     ///
     /// ```swift
     /// try context.execute(NSBatchDeleteRequest(objectIDs: items.map(\.objectID)))

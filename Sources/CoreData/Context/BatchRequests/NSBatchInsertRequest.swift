@@ -64,6 +64,14 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     public required init() { super.init() }
 
     /// Inserts objects whose values are given.
+    ///
+    /// All of them are in memory at once: handlers take them one at a time. An entity that the model lacks is an error of `execute(_:)`.
+    ///
+    /// ```swift
+    /// let request = NSBatchInsertRequest(entityName: "Item", objects: [["name": "Bolt"], ["name": "Nut", "stockCount": 7]])
+    /// request.resultType = .count
+    /// let count = (try context.execute(request) as? NSBatchInsertResult)?.result as? Int
+    /// ```
     public init(entityName: String, objects dictionaries: [[String: Any]]) {
         target = BatchEntity(name: entityName)
         objectsToInsert = dictionaries
@@ -71,20 +79,44 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     }
 
     /// Inserts objects whose values are given.
+    ///
+    /// ```swift
+    /// try context.execute(NSBatchInsertRequest(entity: Item.entity(), objects: [["name": "Bolt"], ["name": "Nut"]]))
+    /// ```
     public init(entity: NSEntityDescription, objects dictionaries: [[String: Any]]) {
         target = BatchEntity(entity: entity)
         objectsToInsert = dictionaries
         super.init()
     }
 
-    /// Inserts objects until a handler returns true.
+    /// Inserts objects until a handler returns true. Memory does not grow with their number.
+    ///
+    /// ```swift
+    /// var number = 0
+    /// let request = NSBatchInsertRequest(entity: Item.entity()) { (values: NSMutableDictionary) in
+    ///     number += 1
+    ///     values["name"] = "Bolt \(number)"
+    ///     return number > 1_000                               // this call inserts nothing
+    /// }
+    /// try context.execute(request)
+    /// ```
     public convenience init(entity: NSEntityDescription, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool) {
         self.init()
         target = BatchEntity(entity: entity)
         dictionaryHandler = handler
     }
 
-    /// Inserts objects until a handler returns true.
+    /// Inserts objects until a handler returns true. The objects belong to no context and are not kept.
+    ///
+    /// ```swift
+    /// var names = ["Bolt", "Nut"].makeIterator()
+    /// let request = NSBatchInsertRequest(entity: Item.entity()) { (object: NSManagedObject) in
+    ///     guard let name = names.next(), let item = object as? Item else { return true }
+    ///     item.name = name
+    ///     return false
+    /// }
+    /// try context.execute(request)
+    /// ```
     public convenience init(entity: NSEntityDescription, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool) {
         self.init()
         target = BatchEntity(entity: entity)

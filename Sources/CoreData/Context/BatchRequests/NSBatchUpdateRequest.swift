@@ -74,13 +74,27 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     /// A request without an entity, which cannot be executed.
     public required init() { super.init() }
 
-    /// A request for the objects of an entity.
+    /// A request for the objects of an entity. One that the model lacks is an error of `execute(_:)`, as is a request without new values.
+    ///
+    /// ```swift
+    /// let request = NSBatchUpdateRequest(entityName: "Item")
+    /// request.propertiesToUpdate = ["stockCount": NSExpression(format: "stockCount + 1")]
+    /// request.resultType = .updatedObjectsCountResultType
+    /// let count = (try context.execute(request) as? NSBatchUpdateResult)?.result as? Int
+    /// ```
     public init(entityName: String) {
         target = BatchEntity(name: entityName)
         super.init()
     }
 
     /// A request for the objects of an entity.
+    ///
+    /// ```swift
+    /// let request = NSBatchUpdateRequest(entity: Item.entity())
+    /// request.predicate = NSPredicate(format: "stockCount < 0")
+    /// request.propertiesToUpdate = ["stockCount": 0]
+    /// try context.execute(request)
+    /// ```
     public init(entity: NSEntityDescription) {
         target = BatchEntity(entity: entity)
         super.init()

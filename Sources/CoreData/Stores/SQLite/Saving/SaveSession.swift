@@ -11,6 +11,7 @@ final class SaveSession {
     private var writers: [Int: RowWriter] = [:]
     /// The writer that was used last, which is most often the next one too, and its layout.
     @exclusivity(unchecked) private var recent: (layout: ObjectIdentifier, writer: RowWriter)?
+    /// What the batch meets, collected by the extension in another file that checks rows and constraints.
     var conflicts = SaveConflicts()
     /// By the layout's index.
     var historyColumns: [Int: HistoryColumns] = [:]
