@@ -43,6 +43,7 @@ test: setup-tests
 # What is released has no assertions: that is tested too, without the long tests, and its PostgreSQL store behind a pooler, and on a newer
 # server than the system's where these can be had.
 # Under Thread Sanitizer trees of contexts are worked on for ten minutes, five on a file and five in memory.
+# At last the demonstration on a server and the documentation's site are made, which no test does.
 test-deep: export OPENCOREDATA_UNOPTIMIZED_TESTS = 1
 test-deep: setup-tests example
 	OPENCOREDATA_DEEP_TESTS=1 SWIFT=$(SWIFT) Scripts/run-tests.sh -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug \
@@ -50,6 +51,8 @@ test-deep: setup-tests example
 	SWIFT=$(SWIFT) Scripts/run-tests.sh -c release -Xswiftc -enable-testing
 	SWIFT=$(SWIFT) Scripts/run-postgresql-tests.sh -c release -Xswiftc -enable-testing
 	SWIFT=$(SWIFT) Scripts/thread-sanitizer.sh 300 300
+	@if Scripts/setup.sh --has-server; then SWIFT=$(SWIFT) Scripts/demo-postgresql.sh; fi
+	SWIFT=$(SWIFT) Scripts/docs.sh
 	@if [ -e .build/skipped-runs.txt ]; then cat .build/skipped-runs.txt; fi
 
 bench: setup-tests
