@@ -88,9 +88,11 @@ import Testing
             other.automaticallyMergesChangesFromParent = true
             let count = try other.performAndWait { try other.books().count }
             precondition(count == 1)
-            let request = NSFetchRequest<LibraryBook>(entityName: "Book")
-            request.fetchBatchSize = 1
-            let found = try await other.perform { try other.fetch(request).map(\.title) }
+            let found = try await other.perform {
+                let request = NSFetchRequest<LibraryBook>(entityName: "Book")
+                request.fetchBatchSize = 1
+                return try other.fetch(request).map(\.title)
+            }
             precondition(found == ["Notes"])
             exit(0)
         }
