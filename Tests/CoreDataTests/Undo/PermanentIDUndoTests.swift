@@ -62,6 +62,29 @@ import Testing
         }
     }
 
+    /// The parent's deletion is pending, or it was saved; what comes back leads elsewhere by then.
+    @Test(arguments: [Atlas.Level.child, .grandchild], [false, true])
+    func whatAChildHasDeletedComesBackToWhereItLeadsThen(level: Atlas.Level, savesUp: Bool) throws {
+        let atlas = try Atlas(level)
+        let context = atlas.context
+        let before = try Atlas.lines(context)
+        let (spain, rhine, asia) = (try atlas.find("Spain"), try atlas.find("Rhine"), try atlas.find("Asia"))
+        atlas.group { context.delete(spain) }
+        if savesUp { try atlas.saveUp() } else { try context.save() }
+        atlas.undoAll()
+        try atlas.expect(before, "undone")
+        atlas.group {
+            spain.setValue(NSSet(object: rhine), forKey: "rivers")
+            spain.setValue(asia, forKey: "continent")
+        }
+        let after = try Atlas.lines(context)
+        try context.save()
+        try atlas.expect(after, in: atlas.newContext(below: atlas.levels[level.rawValue - 1]), "saved below")
+        try atlas.saveUp()
+        for level in atlas.levels { try atlas.expect(after, in: level) }
+        try atlas.expectStored(after)
+    }
+
     @Test(arguments: Moment.allCases) func newObjectsOfWhichOneHasItsIDAreUndoneAndRedoneTogether(moment: Moment) throws {
         let atlas = try Atlas(.child)
         let context = atlas.context

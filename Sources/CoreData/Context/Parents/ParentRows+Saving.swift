@@ -113,9 +113,9 @@ private struct ChildChanges {
     private func insert(_ change: RowChange) -> NSManagedObject {
         if let former = parent.object(withChildKey: change.key, of: change.layout, store: rows.store), former.layout === change.layout {
             // The child has undone the deletion that it saved.
-            let wasNew = former.flags.contains(.discarded)
+            let (wasNew, wasGone) = (former.flags.contains(.discarded), parent.isGone(former))
             parent.insertFormer(former)
-            forgetRelationships(of: former)
+            if wasGone { endRelationships(of: former) }
             if wasNew { keepStore(of: former, change) }
             return former
         }
@@ -134,17 +134,17 @@ private struct ChildChanges {
         return object
     }
 
-    /// A former object remembers where it led, and nothing leads to it any more: what the child says is new on both sides.
-    private func forgetRelationships(of object: NSManagedObject) {
-        object.prepareForChange()
+    /// Has a former object lead nowhere. It remembers where it led, while nothing leads to it any more: what the child says is then new on
+    /// both sides.
+    private func endRelationships(of object: NSManagedObject) {
+        object.fireFaultIfNeeded()
         for slot in object.layout.relationshipSlots where !object.layout.slots[slot].isTransient {
-            if object.layout.slots[slot].kind == .toOne {
-                object.store(.null, slot: slot)
-                object.extras?.setToOne(slot, nil)
-            } else if let state = object.extras?.toMany(slot) {
-                state.changesWereSaved()
-                state.isLoaded = true
-                state.members.replaceAll([])
+            if object.layout.slots[slot].kind.isToMany {
+                for member in object.toManyMembers(slot).objects {
+                    if parent.isGone(member) { object.removeMember(member, slot: slot) } else { object.removeRelated(member, slot: slot) }
+                }
+            } else if let destination = object.toOne(slot) {
+                if parent.isGone(destination) { set(.stored(.null), object, slot) } else { object.setToOne(nil, slot: slot) }
             }
         }
     }
