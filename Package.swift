@@ -140,7 +140,7 @@ let package = Package(
             path: "Tests/TestSupport",
             exclude: ["OwnStores/Texts"]),
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
-        .testTarget(name: "MacProgramTests", dependencies: ["CoreData"]),
+        .testTarget(name: "MacProgramTests", dependencies: ["CoreData", "TestSupport"]),
         .testTarget(name: "DeepTests", dependencies: ["CoreData", "TestSupport"]),
         .testTarget(name: "PredicatesTests", dependencies: ["Predicates"]),
         .testTarget(name: "CoreDataModelTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),

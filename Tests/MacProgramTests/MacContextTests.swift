@@ -1,34 +1,9 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 // Parent/child contexts, merging, notifications, conflicts and merge policies.
-
-private final class ContextRecorder: @unchecked Sendable {
-    private let lock = NSLock()
-    private var stored: [Notification] = []
-    private var tokens: [NSObjectProtocol] = []
-
-    init(_ names: [Notification.Name], object: AnyObject?) {
-        for name in names {
-            tokens.append(
-                NotificationCenter.default.addObserver(forName: name, object: object, queue: nil) { [unowned self] note in
-                    self.lock.lock()
-                    self.stored.append(note)
-                    self.lock.unlock()
-                })
-        }
-    }
-
-    func stop() { tokens.forEach { NotificationCenter.default.removeObserver($0) } }
-    var notes: [Notification] { lock.lock(); defer { lock.unlock() }; return stored }
-    func last(_ name: Notification.Name) -> Notification? { notes.last { $0.name == name } }
-    func objects(_ key: String) -> Set<NSManagedObject> {
-        var all = Set<NSManagedObject>()
-        for note in notes { all.formUnion(note.userInfo?[key] as? Set<NSManagedObject> ?? []) }
-        return all
-    }
-}
 
 /// Records the conflicts and lets a standard policy resolve them.
 private final class ContextPolicy: NSMergePolicy, @unchecked Sendable {
@@ -58,15 +33,7 @@ private final class ContextRefusingPolicy: NSMergePolicy, @unchecked Sendable {
     override func resolve(mergeConflicts list: [Any]) throws { throw ContextRefusal() }
 }
 
-private enum ContextKit {
-    static func attribute(_ name: String, _ type: NSAttributeType, optional: Bool = true) -> NSAttributeDescription {
-        let attribute = NSAttributeDescription()
-        attribute.name = name
-        attribute.attributeType = type
-        attribute.isOptional = optional
-        return attribute
-    }
-
+private enum ContextKit: MacModelKit {
     /// Author <->> Book (cascade); Account with a uniqueness constraint on "email" when asked for.
     static func model(constraint: Bool) -> NSManagedObjectModel {
         let author = NSEntityDescription()
@@ -591,19 +558,16 @@ private enum ContextKit {
         try view.save()
         let keptID = kept.objectID, goneID = gone.objectID
         let background = container.newBackgroundContext()
-        let saves = ContextRecorder([.NSManagedObjectContextDidSave], object: background)
-        defer { saves.stop() }
+        let saves = NotificationLog([.NSManagedObjectContextDidSave], from: background)
         try background.performAndWait {
             try background.existingObject(with: keptID).setValue("kept 2", forKey: "name")
             background.delete(try background.existingObject(with: goneID))
             ContextKit.author("new", background)
             try background.save()
         }
-        let note = try #require(saves.notes.first)
-        let changes = ContextRecorder([.NSManagedObjectContextObjectsDidChange], object: view)
-        defer { changes.stop() }
-        let merges = ContextRecorder([.NSManagedObjectContextDidMergeChangesObjectIDs], object: view)
-        defer { merges.stop() }
+        let note = try #require(saves.all.first)
+        let changes = NotificationLog([.NSManagedObjectContextObjectsDidChange], from: view)
+        let merges = NotificationLog([.NSManagedObjectContextDidMergeChangesObjectIDs], from: view)
         view.mergeChanges(fromContextDidSave: note)
         view.processPendingChanges()
         #expect(kept.value(forKey: "name") as? String == "kept 2")
@@ -611,7 +575,7 @@ private enum ContextKit {
         #expect(changes.objects(NSRefreshedObjectsKey).contains(kept))
         #expect(changes.objects(NSDeletedObjectsKey).contains(gone))
         #expect(changes.objects(NSInsertedObjectsKey).count == 1)
-        #expect(merges.notes.count == 1)
+        #expect(merges.all.count == 1)
     }
 
     @Test func mergingKeepsLocalChanges() throws {
@@ -622,13 +586,12 @@ private enum ContextKit {
         author.setValue("mine", forKey: "city")
         let id = author.objectID
         let background = container.newBackgroundContext()
-        let saves = ContextRecorder([.NSManagedObjectContextDidSave], object: background)
-        defer { saves.stop() }
+        let saves = NotificationLog([.NSManagedObjectContextDidSave], from: background)
         try background.performAndWait {
             try background.existingObject(with: id).setValue("b", forKey: "name")
             try background.save()
         }
-        view.mergeChanges(fromContextDidSave: try #require(saves.notes.first))
+        view.mergeChanges(fromContextDidSave: try #require(saves.all.first))
         #expect(author.value(forKey: "name") as? String == "b")
         #expect(author.value(forKey: "city") as? String == "mine")
         #expect(author.changedValues().keys.sorted() == ["city"])
@@ -660,17 +623,16 @@ private enum ContextKit {
         let old = ContextKit.author("old", view)
         let gone = ContextKit.author("gone", view)
         try view.save()
-        let recorder = ContextRecorder(
+        let recorder = NotificationLog(
             [
                 .NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave, .NSManagedObjectContextDidSaveObjectIDs,
                 .NSManagedObjectContextObjectsDidChange,
-            ], object: view)
-        defer { recorder.stop() }
+            ], from: view)
         let new = ContextKit.author("new", view)
         old.setValue("older", forKey: "name")
         view.delete(gone)
         try view.save()
-        let names = recorder.notes.map(\.name)
+        let names = recorder.all.map(\.name)
         #expect(names.filter { $0 == .NSManagedObjectContextWillSave }.count == 1)
         #expect(names.filter { $0 == .NSManagedObjectContextDidSave }.count == 1)
         #expect(names.filter { $0 == .NSManagedObjectContextDidSaveObjectIDs }.count == 1)
@@ -708,19 +670,18 @@ private enum ContextKit {
         let view = container.viewContext
         let author = ContextKit.author("a", view)
         try view.save()
-        let recorder = ContextRecorder([.NSManagedObjectContextObjectsDidChange], object: view)
-        defer { recorder.stop() }
+        let recorder = NotificationLog([.NSManagedObjectContextObjectsDidChange], from: view)
         _ = try ContextKit.names(view)
         view.processPendingChanges()
-        #expect(recorder.notes.isEmpty)
+        #expect(recorder.all.isEmpty)
         author.setValue("b", forKey: "name")
         author.setValue("c", forKey: "name")
-        #expect(recorder.notes.isEmpty)
+        #expect(recorder.all.isEmpty)
         view.processPendingChanges()
-        #expect(recorder.notes.count == 1)
+        #expect(recorder.all.count == 1)
         #expect(recorder.objects(NSUpdatedObjectsKey) == [author])
         view.processPendingChanges()
-        #expect(recorder.notes.count == 1)
+        #expect(recorder.all.count == 1)
     }
 
     @Test func resetPostsInvalidatedAll() throws {
@@ -728,10 +689,9 @@ private enum ContextKit {
         let view = container.viewContext
         ContextKit.author("a", view)
         try view.save()
-        let recorder = ContextRecorder([.NSManagedObjectContextObjectsDidChange], object: view)
-        defer { recorder.stop() }
+        let recorder = NotificationLog([.NSManagedObjectContextObjectsDidChange], from: view)
         view.reset()
-        #expect(recorder.notes.last?.userInfo?[NSInvalidatedAllObjectsKey] != nil)
+        #expect(recorder.all.last?.userInfo?[NSInvalidatedAllObjectsKey] != nil)
         #expect(view.registeredObjects.isEmpty)
     }
 

@@ -78,18 +78,7 @@ final class MacObjectReverser: ValueTransformer, @unchecked Sendable {
     }
 }
 
-private enum ObjectKit {
-    static func attribute(_ name: String, _ type: NSAttributeType, optional: Bool = true, default value: Any? = nil)
-        -> NSAttributeDescription
-    {
-        let attribute = NSAttributeDescription()
-        attribute.name = name
-        attribute.attributeType = type
-        attribute.isOptional = optional
-        attribute.defaultValue = value
-        return attribute
-    }
-
+private enum ObjectKit: MacModelKit {
     static func pair(
         _ many: String, _ one: String, owner: NSEntityDescription, member: NSEntityDescription, rule: NSDeleteRule, ordered: Bool = false
     ) {
@@ -110,14 +99,6 @@ private enum ObjectKit {
         toOne.inverseRelationship = toMany
         owner.properties.append(toMany)
         member.properties.append(toOne)
-    }
-
-    static func entity(_ name: String, _ properties: [NSPropertyDescription], class: AnyClass? = nil) -> NSEntityDescription {
-        let entity = NSEntityDescription()
-        entity.name = name
-        if let `class` { entity.managedObjectClassName = NSStringFromClass(`class`) }
-        entity.properties = properties
-        return entity
     }
 
     /// Node (children: cascade to Leaf, guards: deny to Leaf, notes: nullify to Leaf, steps: ordered), Bag with a limited to-many.

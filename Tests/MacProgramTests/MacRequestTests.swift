@@ -6,16 +6,7 @@ import Testing
 
 private final class RequestCounter: @unchecked Sendable { var value = 0 }
 
-private enum RequestKit {
-    static func attribute(_ name: String, _ type: NSAttributeType, default value: Any? = nil) -> NSAttributeDescription {
-        let attribute = NSAttributeDescription()
-        attribute.name = name
-        attribute.attributeType = type
-        attribute.isOptional = true
-        attribute.defaultValue = value
-        return attribute
-    }
-
+private enum RequestKit: MacModelKit {
     static func relationship(_ name: String, to entity: NSEntityDescription, many: Bool, rule: NSDeleteRule = .nullifyDeleteRule)
         -> NSRelationshipDescription
     {

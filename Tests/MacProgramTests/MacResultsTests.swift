@@ -98,15 +98,8 @@ class MacResultsItem: NSManagedObject {
     }
 }
 
-private enum ResultsKit {
+private enum ResultsKit: MacModelKit {
     static func model() -> NSManagedObjectModel {
-        func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
-            let attribute = NSAttributeDescription()
-            attribute.name = name
-            attribute.attributeType = type
-            attribute.isOptional = true
-            return attribute
-        }
         let item = NSEntityDescription()
         item.name = "Item"
         item.managedObjectClassName = NSStringFromClass(MacResultsItem.self)

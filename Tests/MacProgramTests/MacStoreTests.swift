@@ -1,28 +1,9 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 // Coordinators, stores, metadata, configurations, migration and containers.
-
-private final class StoreRecorder: @unchecked Sendable {
-    private let lock = NSLock()
-    private var stored: [Notification] = []
-    private var tokens: [NSObjectProtocol] = []
-
-    init(_ names: [Notification.Name], object: AnyObject?) {
-        for name in names {
-            tokens.append(
-                NotificationCenter.default.addObserver(forName: name, object: object, queue: nil) { [unowned self] note in
-                    self.lock.lock()
-                    self.stored.append(note)
-                    self.lock.unlock()
-                })
-        }
-    }
-
-    func stop() { tokens.forEach { NotificationCenter.default.removeObserver($0) } }
-    var notes: [Notification] { lock.lock(); defer { lock.unlock() }; return stored }
-}
 
 private final class StoreFlag: @unchecked Sendable {
     private let lock = NSLock()
@@ -31,30 +12,9 @@ private final class StoreFlag: @unchecked Sendable {
     var value: Int { lock.lock(); defer { lock.unlock() }; return count }
 }
 
-private enum StoreTestKit {
+private enum StoreTestKit: MacModelKit {
     static func url(_ ending: String = "sqlite") -> URL {
         MacFolder.url.appendingPathComponent("MacStore-\(UUID().uuidString).\(ending)")
-    }
-
-    static func attribute(
-        _ name: String, _ type: NSAttributeType = .stringAttributeType, optional: Bool = true, default value: Any? = nil,
-        was old: String? = nil
-    ) -> NSAttributeDescription {
-        let attribute = NSAttributeDescription()
-        attribute.name = name
-        attribute.attributeType = type
-        attribute.isOptional = optional
-        attribute.defaultValue = value
-        if let old { attribute.renamingIdentifier = old }
-        return attribute
-    }
-
-    static func entity(_ name: String, _ properties: [NSPropertyDescription], was old: String? = nil) -> NSEntityDescription {
-        let entity = NSEntityDescription()
-        entity.name = name
-        entity.properties = properties
-        if let old { entity.renamingIdentifier = old }
-        return entity
     }
 
     static func model(_ entities: [NSEntityDescription]) -> NSManagedObjectModel {
@@ -178,18 +138,17 @@ private enum StoreTestKit {
 
     @Test func storeChangesAreAnnounced() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: StoreTestKit.model())
-        let recorder = StoreRecorder(
-            [.NSPersistentStoreCoordinatorStoresDidChange, .NSPersistentStoreCoordinatorWillRemoveStore], object: coordinator)
-        defer { recorder.stop() }
+        let recorder = NotificationLog(
+            [.NSPersistentStoreCoordinatorStoresDidChange, .NSPersistentStoreCoordinatorWillRemoveStore], from: coordinator)
         let store = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
-        #expect((recorder.notes.last?.userInfo?[NSAddedPersistentStoresKey] as? [NSPersistentStore]) == [store])
+        #expect((recorder.all.last?.userInfo?[NSAddedPersistentStoresKey] as? [NSPersistentStore]) == [store])
         try coordinator.remove(store)
         #expect(
-            recorder.notes.map(\.name) == [
+            recorder.all.map(\.name) == [
                 .NSPersistentStoreCoordinatorStoresDidChange, .NSPersistentStoreCoordinatorWillRemoveStore,
                 .NSPersistentStoreCoordinatorStoresDidChange,
             ])
-        #expect((recorder.notes.last?.userInfo?[NSRemovedPersistentStoresKey] as? [NSPersistentStore]) == [store])
+        #expect((recorder.all.last?.userInfo?[NSRemovedPersistentStoresKey] as? [NSPersistentStore]) == [store])
     }
 
     @Test func coordinatorBlocks() async throws {
@@ -659,15 +618,14 @@ private enum StoreTestKit {
         description.setOption(true as NSNumber, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
         container.persistentStoreDescriptions = [description]
         container.loadPersistentStores { _, _ in }
-        let recorder = StoreRecorder([.NSPersistentStoreRemoteChange], object: container.persistentStoreCoordinator)
-        defer { recorder.stop() }
+        let recorder = NotificationLog([.NSPersistentStoreRemoteChange], from: container.persistentStoreCoordinator)
         let background = container.newBackgroundContext()
         try await background.perform { @Sendable in
             StoreTestKit.insert("Person", ["name": "Ada"], background)
             try background.save()
         }
-        try await until { !recorder.notes.isEmpty }
-        let info = try #require(recorder.notes.first?.userInfo)
+        try await until { !recorder.all.isEmpty }
+        let info = try #require(recorder.all.first?.userInfo)
         #expect((info[NSPersistentStoreURLKey] as? URL)?.lastPathComponent == url.lastPathComponent)
         #expect(info[NSStoreUUIDKey] as? String == container.persistentStoreCoordinator.persistentStores.first?.identifier)
     }

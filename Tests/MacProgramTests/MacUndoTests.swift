@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 // UndoManager as in Foundation on Apple platforms, and undo in NSManagedObjectContext.
@@ -29,27 +30,6 @@ private final class UndoCounter {
     }
 }
 
-private final class UndoRecorder: @unchecked Sendable {
-    private let lock = NSLock()
-    private var stored: [Notification] = []
-    private var tokens: [NSObjectProtocol] = []
-
-    init(_ names: [Notification.Name], object: AnyObject?) {
-        for name in names {
-            tokens.append(
-                NotificationCenter.default.addObserver(forName: name, object: object, queue: nil) { [unowned self] note in
-                    self.lock.lock()
-                    self.stored.append(note)
-                    self.lock.unlock()
-                })
-        }
-    }
-
-    func stop() { tokens.forEach { NotificationCenter.default.removeObserver($0) } }
-    var notes: [Notification] { lock.lock(); defer { lock.unlock() }; return stored }
-    func count(_ name: Notification.Name) -> Int { notes.filter { $0.name == name }.count }
-}
-
 /// Records the life-cycle calls of an instance.
 class MacUndoItem: NSManagedObject {
     var insertAwakes = 0
@@ -67,16 +47,7 @@ class MacUndoItem: NSManagedObject {
     }
 }
 
-private enum UndoKit {
-    static func attribute(_ name: String, _ type: NSAttributeType, transient: Bool = false) -> NSAttributeDescription {
-        let attribute = NSAttributeDescription()
-        attribute.name = name
-        attribute.attributeType = type
-        attribute.isOptional = true
-        attribute.isTransient = transient
-        return attribute
-    }
-
+private enum UndoKit: MacModelKit {
     /// Folder <->> Item (cascade), Folder <->> Link (nullify), Folder ordered "pages".
     static func model() -> NSManagedObjectModel {
         let folder = NSEntityDescription()
@@ -370,25 +341,23 @@ private enum UndoKit {
     @Test func undoAndRedoPostTheirNotifications() {
         let manager = self.manager()
         let counter = UndoCounter(manager)
-        let recorder = UndoRecorder(
+        let recorder = NotificationLog(
             [.NSUndoManagerWillUndoChange, .NSUndoManagerDidUndoChange, .NSUndoManagerWillRedoChange, .NSUndoManagerDidRedoChange],
-            object: manager)
-        defer { recorder.stop() }
+            from: manager)
         counter.step(1)
-        #expect(recorder.notes.isEmpty)
+        #expect(recorder.all.isEmpty)
         manager.undo()
-        #expect(recorder.notes.map(\.name) == [.NSUndoManagerWillUndoChange, .NSUndoManagerDidUndoChange])
+        #expect(recorder.all.map(\.name) == [.NSUndoManagerWillUndoChange, .NSUndoManagerDidUndoChange])
         manager.redo()
-        #expect(recorder.notes.map(\.name).suffix(2) == [.NSUndoManagerWillRedoChange, .NSUndoManagerDidRedoChange])
+        #expect(recorder.all.map(\.name).suffix(2) == [.NSUndoManagerWillRedoChange, .NSUndoManagerDidRedoChange])
     }
 
     @Test func groupsPostOpenCloseAndCheckpointNotifications() {
         let manager = self.manager()
         let counter = UndoCounter(manager)
-        let recorder = UndoRecorder(
+        let recorder = NotificationLog(
             [.NSUndoManagerDidOpenUndoGroup, .NSUndoManagerWillCloseUndoGroup, .NSUndoManagerDidCloseUndoGroup, .NSUndoManagerCheckpoint],
-            object: manager)
-        defer { recorder.stop() }
+            from: manager)
         counter.step(1)
         #expect(recorder.count(.NSUndoManagerDidOpenUndoGroup) == 1)
         #expect(recorder.count(.NSUndoManagerWillCloseUndoGroup) == 1)
@@ -773,15 +742,14 @@ private enum UndoKit {
     @Test func theUndoManagerCanBeUsedDirectly() throws {
         let s = try stack { insert("Item", "a", $0) }
         let item = try #require(try fetch("Item", s.context).first)
-        let recorder = UndoRecorder([.NSManagedObjectContextObjectsDidChange], object: s.context)
-        defer { recorder.stop() }
+        let recorder = NotificationLog([.NSManagedObjectContextObjectsDidChange], from: s.context)
         step(s) { item.setValue("b", forKey: "name") }
-        let before = recorder.notes.count
+        let before = recorder.all.count
         #expect(before >= 1)
         s.undo.undo()
         s.context.processPendingChanges()
         #expect(item.value(forKey: "name") as? String == "a")
-        #expect(recorder.notes.count > before)
+        #expect(recorder.all.count > before)
         s.undo.redo()
         #expect(item.value(forKey: "name") as? String == "b")
     }
