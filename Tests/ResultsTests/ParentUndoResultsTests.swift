@@ -48,18 +48,11 @@ import Testing
             try #require(try context.authors("name == %@", [name]).first)
         }
 
-        func group(_ body: () throws -> Void) rethrows {
-            manager.beginUndoGrouping()
-            defer {
-                context.processPendingChanges()
-                manager.endUndoGrouping()
-            }
-            try body()
-        }
+        func group(_ body: () throws -> Void) rethrows { try context.group(body) }
 
-        func undoAll() { while manager.canUndo { context.undo() } }
+        func undoAll() { context.undoAll() }
 
-        func redoAll() { while manager.canRedo { context.redo() } }
+        func redoAll() { context.redoAll() }
 
         /// Has another context of the store change something, and all levels merge it.
         func mergeFromElsewhere(_ change: (NSManagedObjectContext) throws -> Void) throws {

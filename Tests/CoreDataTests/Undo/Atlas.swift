@@ -211,15 +211,8 @@ final class Atlas {
 
     // MARK: Undo
 
-    /// Makes changes that are undone together, also where they end in an error.
-    func group(_ body: () throws -> Void) rethrows {
-        manager.beginUndoGrouping()
-        defer {
-            context.processPendingChanges()
-            manager.endUndoGrouping()
-        }
-        try body()
-    }
+    /// Makes changes at the level that has the undo manager.
+    func group(_ body: () throws -> Void) rethrows { try context.group(body) }
 
     /// Makes changes that are not to be undone.
     func unregistered(_ body: () throws -> Void) rethrows {
@@ -231,10 +224,9 @@ final class Atlas {
         try body()
     }
 
-    /// Undoes all groups, also those in which nothing was registered.
-    func undoAll() { while manager.canUndo { context.undo() } }
+    func undoAll() { context.undoAll() }
 
-    func redoAll() { while manager.canRedo { context.redo() } }
+    func redoAll() { context.redoAll() }
 
     // MARK: Saving and merging
 
