@@ -206,17 +206,18 @@ struct MemoryTables: Sendable {
         return (related[relationship]?[key]?.references ?? []).compactMap { row($0) }
     }
 
-    /// Applies a change of a join table or of an order.
+    /// Applies a change of a join table or of an order. Whose destinations with a column of their own are, their rows say.
     mutating func apply(_ change: RelationshipChange) {
         let slot = change.layout.slots[change.slot]
         let owner = RowReference(key: change.ownerKey, layoutIndex: change.layout.index)
         let hidden = slot.relationship?.inverseRelationship == nil ? Relationship(rootIndex: change.layout.rootIndex, name: slot.name) : nil
-        for destination in change.removed {
+        for destination in change.removed where leads(destination, to: owner, slot) != true {
             self.change(slot, of: owner) { $0.remove(destination) }
             changeInverse(of: slot, at: destination) { $0.remove(owner) }
             if let hidden { owners[hidden]?[destination]?.remove(owner.key) }
         }
         for destination in change.added where hidden == nil || row(destination) != nil {
+            if leads(destination, to: owner, slot) == false { continue }
             if let hidden { claim(destination, for: owner.key, hidden) }
             self.change(slot, of: owner) { destinations in
                 // The destination's own row may have put it there already, but after rows that come later here.
@@ -228,8 +229,25 @@ struct MemoryTables: Sendable {
         if var order = change.order {
             // What another owner has claimed meanwhile is not this one's to put in order.
             if let hidden { order.removeAll { owners[hidden]?[$0]?.contains(owner.key) != true } }
-            self.change(slot, of: owner) { $0 = .list(order) }
+            let hasColumn = slot.inverseSlot >= 0 && !slot.inverseIsToMany
+            if hasColumn { order.removeAll { leads($0, to: owner, slot) == false } }
+            self.change(slot, of: owner) { destinations in
+                if hasColumn {
+                    let ordered = Set(order)
+                    order += destinations.references.filter { !ordered.contains($0) }
+                }
+                destinations = .list(order)
+            }
         }
+    }
+
+    /// Whether a row leads to an owner by the column that the inverse has there; nil where it has none.
+    private func leads(_ destination: RowReference, to owner: RowReference, _ slot: PropertySlot) -> Bool? {
+        guard slot.inverseSlot >= 0, !slot.inverseIsToMany else { return nil }
+        guard let row = row(destination) else { return false }
+        let inverse = slot.inverseSlot(in: row.layout)
+        guard inverse < row.layout.storedCount else { return nil }
+        return !row.isNull(inverse) && row.reference(inverse) == owner
     }
 
     /// Notes the owner of a destination, and takes the destination away from others where it may have one only.
