@@ -42,35 +42,11 @@ struct UncopiedTableTests {
         #expect(try shop.texts("SELECT last_value FROM tags_id_seq") == ["\(2 * Self.many)"])
     }
 
-    /// A store of a role that policies are for, as the one who owns it is where they are forced.
-    private func guardedStore(_ model: NSManagedObjectModel, _ server: PostgreSQLServer) throws -> (
-        url: URL, tables: PostgreSQLTables, options: [AnyHashable: Any]
-    ) {
-        let schema = server.newSchemaName()
-        let tables = PostgreSQLTables(server.url(schema: schema))
-        #expect(tables.execute("CREATE SCHEMA \(schema) AUTHORIZATION \(server.scramUser)"))
-        let text = server.url(schema: schema).absoluteString.replacingOccurrences(
-            of: "user=\(server.user)", with: "user=\(server.scramUser)")
-        let url = try #require(URL(string: text))
-        let password = server.password
-        let options: [AnyHashable: Any] = [NSPostgreSQLPasswordProviderKey: NSPostgreSQLPasswordProvider { password }]
-        let first = NSPersistentStoreCoordinator(managedObjectModel: model)
-        let store = try first.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
-        try first.remove(store)
-        _ = try tables.result(
-            """
-            ALTER TABLE \(schema).item ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY; \
-            CREATE POLICY own ON \(schema).item USING (true) WITH CHECK (name <> 'forbidden')
-            """)
-        return (url, tables, options)
-    }
+    private static let policies = [(table: "item", policy: "USING (true) WITH CHECK (name <> 'forbidden')")]
 
     @Test func manyRowsGoIntoATableWithPolicies() throws {
-        let guarded = try guardedStore(Warehouse.model(), WireConnection.server())
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
-        try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: guarded.url, options: guarded.options)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let guarded = try GuardedWarehouse(Warehouse.model(), policies: Self.policies)
+        let context = try guarded.program(Warehouse.model())
         try context.performAndWait {
             let maker = context.insert("Maker", ["title": "ACME"])
             for number in 0..<Self.many { _ = context.insert("Item", ["name": "save \(number)", "maker": maker, "stockCount": number]) }
@@ -94,7 +70,7 @@ struct UncopiedTableTests {
             for number in 0..<Self.many { _ = warehouse.context.insert("Item", ["name": "\(number)"]) }
             try warehouse.context.save()
         }
-        let guarded = try guardedStore(Warehouse.model(), WireConnection.server())
+        let guarded = try GuardedWarehouse(Warehouse.model(), policies: Self.policies)
         try warehouse.coordinator.migratePersistentStore(
             warehouse.store, to: guarded.url, options: guarded.options, withType: NSPostgreSQLStoreType)
         #expect(guarded.tables.value("SELECT count(DISTINCT name) FROM item") == "\(Self.many)")

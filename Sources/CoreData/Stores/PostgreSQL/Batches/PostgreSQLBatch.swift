@@ -164,6 +164,9 @@ extension PostgreSQLBatch: DeletingBatch {
             try execute(WireStatement(select, arguments, isKept: true)) {
                 locked[root, default: []].insert(PostgreSQLRow(row: $0).int64(0))
             }
+            // Others may have deleted them. Those that are there are a policy's, which does not let them go.
+            let missing = Set(keys).subtracting(locked[root] ?? [])
+            if !missing.isEmpty { try requireDeletion(of: missing, entity, deleted: 0) }
         }
         return rows.filter { locked[mapping.layouts.layouts[$0.layoutIndex].rootIndex]?.contains($0.key) ?? false }
     }
