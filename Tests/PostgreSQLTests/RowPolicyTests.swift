@@ -48,31 +48,42 @@ struct RowPolicyTests {
         try #require(try context.all("Item", "name == '\(name)'").first)
     }
 
-    /// What others hide counts as gone for who would change it: no policy of merging may write it again or say that it is saved.
+    /// What may not be changed is no conflict with anybody: it is told as what it is, whatever the policy of merging, and at once.
     @Test(arguments: [NSMergePolicy.error, .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback])
-    func aChangeIsWrittenWholeOrNotAtAll(policy: NSMergePolicy) throws {
+    func aChangeIsRefusedByName(policy: NSMergePolicy) throws {
         try context.performAndWait {
             context.mergePolicy = policy
             try item("a").setValue(1, forKey: "stockCount")
             try item("kept").setValue(1, forKey: "stockCount")
-            do {
-                try context.save()
-                // Where the store wins, the object is what the store says.
-                #expect(state == ["a 1 maker 1", "b 0 maker 1", "kept 0 maker 1"])
-                #expect(!context.hasChanges)
-            } catch {
-                #expect(state == Self.untouched)
-                #expect(context.hasChanges)
-            }
+            try requireRefusal("changed")
+            #expect(context.updatedObjects.count == 2)
+            context.refresh(try item("kept"), mergeChanges: false)
+            try context.save()
+            #expect(state == ["a 1 maker 1", "b 0 maker 1", "kept 0 maker 1"])
         }
+    }
+
+    @Test func whatIsOnlyLookedAtIsRefusedToo() throws {
+        try context.performAndWait {
+            try item("a").setValue(1, forKey: "stockCount")
+            context.detectConflicts(for: try item("kept"))
+            try requireRefusal("changed")
+        }
+    }
+
+    private func requireRefusal(_ participle: String) throws {
+        let error = try #require(errorThrown { try context.save() })
+        #expect(error.code == NSPersistentStoreOperationError, "\(error)")
+        #expect(error.userInfo["entity"] as? String == "Item" && error.userInfo["table"] as? String == "item")
+        #expect(error.localizedDescription.contains("to be \(participle)"), "\(error)")
+        #expect(state == Self.untouched)
     }
 
     @Test func aDeletionThatIsRefusedDeletesNothing() throws {
         try context.performAndWait {
             context.delete(try item("a"))
             context.delete(try item("kept"))
-            #expect(throws: NSError.self) { try context.save() }
-            #expect(state == Self.untouched)
+            try requireRefusal("deleted")
             #expect(context.deletedObjects.count == 2)
         }
     }
@@ -80,8 +91,7 @@ struct RowPolicyTests {
     @Test func aCascadeThatIsRefusedDeletesNothing() throws {
         try context.performAndWait {
             for maker in try context.all("Maker") { context.delete(maker) }
-            #expect(throws: NSError.self) { try context.save() }
-            #expect(state == Self.untouched)
+            try requireRefusal("deleted")
             context.rollback()
             #expect(try item("kept").value(forKeyPath: "maker.title") as? String == "maker")
         }

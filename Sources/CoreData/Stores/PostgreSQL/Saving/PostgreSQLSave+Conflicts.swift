@@ -14,8 +14,15 @@ extension PostgreSQLSave {
         return Snapshot(row: row, page: page)
     }
 
+    /// - Throws: what says that the row is there as the save knows it, but not to be locked: a policy forbids to change it.
     func addConflict(_ change: SaveConflicts.RowConflict.Change, _ index: Int, _ row: RowChange) throws {
-        conflicts.rows.append(.init(change: change, index: index, current: try currentRow(row.key, of: row.layout)))
+        let current = try currentRow(row.key, of: row.layout)
+        if change != .insert, lockedVersions[row.layout.rootIndex]?[row.key] == nil, let current, current.version == row.base?.version {
+            let forbidden = PostgreSQLExpectedRows(
+                place: 0, kind: change == .delete ? .deleted : .updated(nil), keys: [row.key], entity: try backend.root(of: row.layout))
+            throw forbidden.failure(written: 0, isCommitted: false, store: store.url)
+        }
+        conflicts.rows.append(.init(change: change, index: index, current: current))
     }
 
     /// The locked rows that have the values which the save is based on, though the server has given them other versions: somebody has
