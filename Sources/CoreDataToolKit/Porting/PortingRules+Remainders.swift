@@ -35,6 +35,9 @@ extension PortingRules {
         case "OSAllocatedUnfairLock", "os_unfair_lock": leave(index, "\(word) does not exist here: import Synchronization, and take Mutex.")
         case "objc_getAssociatedObject", "objc_setAssociatedObject", "objc_removeAssociatedObjects":
             leave(index, "There are no associated objects: for a context take userInfo, else a stored property.")
+        case "NSClassFromString":
+            guard hasArgument("managedObjectClassName", at: index) else { return }
+            leave(index, "A class has no name without its module's here: take entity() of the class, or type(of:) of an object.")
         case "publisher" where source.matches("(", "for", at: index + 1) && source.word(index - 1) == ".":
             leave(index, "There are no publishers: use notifications(of:) of the context, or addObserver(forName:object:queue:using:).")
         case "keyValueObservingExpectation" where source.word(index + 1) == "(":

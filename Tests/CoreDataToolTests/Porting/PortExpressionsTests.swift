@@ -62,7 +62,8 @@ import Testing
         "import Combine", "b.url(forResource: \"Shop\", withExtension: \"momd\")", "enum Kind: String { case version = \"mom\" }",
         "let lock = OSAllocatedUnfairLock()", "objc_getAssociatedObject(context, &key)", "center.publisher(for: name)",
         "NSMappingModel(from: nil, forSourceModel: a, destinationModel: b)", "NSMappingModel(contentsOf: url)",
-        "keyValueObservingExpectation(for: o, keyPath: k)", "self.classForCoder()", "Box<Int>.classForCoder()",
+        "keyValueObservingExpectation(for: o, keyPath: k)", "NSClassFromString(entity.managedObjectClassName!)", "self.classForCoder()",
+        "Box<Int>.classForCoder()",
         "Person.classForCoder().description()", "(context.mergePolicy as AnyObject).mergeType!",
         "XCTNSPredicateExpectation(predicate: predicate, object: o)", "expectation(for: NSPredicate(format: f), evaluatedWith: o)",
         "expectation(for: NSPredicate(format: \"a == \\(b)\"), evaluatedWith: o)",
@@ -78,6 +79,7 @@ import Testing
         "var c: NSFetchedResultsController<A>!", "context.setQueryGenerationFrom(NSQueryGenerationToken.current)",
         "NSMappingModel.inferredMappingModel(forSourceModel: a, destinationModel: b)", "object.classForCoder", "\"a momd b\"",
         "let s = \"\\n #keyPath(A.b)\"", "expectation(forNotification: n, object: o)", "expectation(description: d)",
+        "NSClassFromString(name)",
     ])
     func whatExistsHereIsNotLeft(_ text: String) throws {
         #expect(try PortRun(text).left == [])
