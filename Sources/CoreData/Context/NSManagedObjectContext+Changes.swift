@@ -150,14 +150,18 @@ extension NSManagedObjectContext {
     }
 
     private func readRowAgain(_ object: NSManagedObject, mergeChanges: Bool) {
-        // It leaves the context anyway, and has no row.
-        if object.flags.contains(.discarded) { return }
+        if object.flags.contains(.discarded) {
+            // It leaves the context anyway, and has no row.
+            if !mergeChanges, !object.flags.contains(.deleted) { turnIntoFault(object) }
+            return
+        }
         // One whose deletion was saved and undone has no row that could be read.
         if !mergeChanges || object.extras?.isRevived != true { continueAsUpdate(object) }
         if object.flags.contains(.inserted), !mergeChanges {
             // There is no row to go back to: without its changes nothing is left of it.
             discard(object)
             if journal != nil { absorbing { processPendingChanges() } }
+            turnIntoFault(object)
             return
         }
         defer { journal?.reread(object) }

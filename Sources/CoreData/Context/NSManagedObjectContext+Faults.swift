@@ -5,6 +5,8 @@ import Foundation
 extension NSManagedObjectContext {
     /// Loads a fault for an accessor, which cannot throw.
     func fulfillFault(_ object: NSManagedObject, triggeredBy slot: Int) {
+        // A new object whose insertion was taken back never had a row.
+        if object.flags.contains(.discarded) { return object.becomeInaccessible() }
         do {
             if try load(object) { return }
         } catch {

@@ -11,7 +11,13 @@ extension NSManagedObjectContext {
             object.flags.contains(.deletionSaved)
                 ? Self.leftBehind(object)
                 : "\(object.layout.name) \(object.descriptionOfIdentity) already belongs to another context.")
+        forgetReads(of: object)
         insertNew(object, initialValues: .none)
+    }
+
+    /// A fault that never had a row, and was read all the same, has the values of a new object again.
+    private func forgetReads(of object: NSManagedObject) {
+        if object.flags.contains(.inaccessible), object.storeNumber < 0 { object.becomeFaultAgain() }
     }
 
     private static func leftBehind(_ object: NSManagedObject) -> String {
@@ -21,6 +27,7 @@ extension NSManagedObjectContext {
 
     /// An object that was new when it left the context is new again, without being told that it is inserted.
     func insertAgain(_ object: NSManagedObject) {
+        forgetReads(of: object)
         if object.flags.isSuperset(of: [.discarded, .inEvent]) {
             // The event in which it was deleted has not ended: it has not left yet.
             changes.takeBackDiscarding(of: object)

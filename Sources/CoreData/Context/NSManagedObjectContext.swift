@@ -356,8 +356,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Turns an object into a fault, discarding its changes, or with `mergeChanges` reloads its row under its changes.
     ///
-    /// The insertion of a new object is a change as well: without `mergeChanges` it leaves the context. Changes of a row that others
-    /// deleted have nothing to be merged with: the object becomes a fault that finds no row.
+    /// The insertion of a new object is a change as well: without `mergeChanges` it leaves the context, as a fault of no row. Changes of a
+    /// row that others deleted have nothing to be merged with: the object becomes a fault that finds no row.
     open func refresh(_ object: NSManagedObject, mergeChanges: Bool) { asOperation { readAgain(object, mergeChanges: mergeChanges) } }
 
     /// Turns all unchanged objects into faults and reloads the rows of changed ones under their changes.

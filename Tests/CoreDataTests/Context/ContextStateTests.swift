@@ -134,6 +134,13 @@ import Testing
         #expect(new.isInserted && new.title == "New")
         for object in [new, author] as [NSManagedObject] { context.refresh(object, mergeChanges: false) }
         #expect(ada.books.isEmpty && tag.books.isEmpty && book.author == nil)
+        // A fault of no row, as often as it is asked for.
+        #expect(new.isFault && author.isFault && new.managedObjectContext === context)
+        #expect(new.title == nil && new.tags.isEmpty && !new.isFault && !new.isDeleted)
+        context.refresh(new, mergeChanges: false)
+        #expect(new.isFault)
+        new.willAccessValue(forKey: nil)
+        #expect(!new.isFault)
         #expect(!context.insertedObjects.contains(new) && !context.insertedObjects.contains(author))
         context.processPendingChanges()
         #expect(log.all.map { $0.objects(NSDeletedObjectsKey) } == [[new, author]])
@@ -145,6 +152,39 @@ import Testing
         #expect(try other.titles() == ["Notes"])
         #expect(try other.names() == ["Ada", "Bob"])
         #expect(stays.managedObjectContext === context)
+    }
+
+    @Test("133: what was taken back may be inserted again, without the values that it had", arguments: [false, true], [false, true])
+    func whatWasTakenBackIsInsertedAgain(processes: Bool, reads: Bool) throws {
+        let new = context.author("Eve", born: 1971)
+        context.refresh(new, mergeChanges: false)
+        if processes { context.processPendingChanges() }
+        if reads { #expect(new.name == nil) }
+        context.insert(new)
+        #expect(new.isInserted && new.name == nil && !new.isFault)
+        new.name = "Eva"
+        try context.save()
+        #expect(!new.isInserted && !new.objectID.isTemporaryID)
+        let other = library.newContext()
+        #expect(try other.authors().map(\.name) == ["Eva"])
+        #expect(try other.authors().map(\.born) == [0])
+    }
+
+    @Test("133: undoing and redoing an insertion that was taken back meanwhile") func undoingWhatWasTakenBack() throws {
+        context.undoManager = UndoManager()
+        context.undoManager?.groupsByEvent = false
+        context.undoManager?.beginUndoGrouping()
+        let new = context.author("Eve", born: 1971)
+        context.processPendingChanges()
+        context.undoManager?.endUndoGrouping()
+        context.refresh(new, mergeChanges: false)
+        #expect(new.isFault && new.managedObjectContext == nil)
+        context.undo()
+        #expect(!context.hasChanges)
+        context.redo()
+        try context.save()
+        #expect(try library.newContext().authors().count == (new.managedObjectContext == nil ? 0 : 1))
+        #expect(!context.hasChanges)
     }
 
     @Test("133: a new object that is to be deleted has nothing to be read again") func refreshingADeletedNewObject() throws {
