@@ -84,7 +84,7 @@ struct HiddenPasswordTests {
         let moved = try guarded.coordinator.migratePersistentStore(
             store, to: other.url, options: other.options, withType: NSPostgreSQLStoreType)
         ShownTexts.expectNoPassword(in: moved)
-        let removal = NotificationLog(.NSPersistentStoreCoordinatorWillRemoveStore, from: guarded.coordinator)
+        let removal = NotificationLog(.NSPersistentStoreCoordinatorWillRemoveStore, from: moved)
         try guarded.coordinator.remove(moved)
         #expect(removal.count == 1)
         let all = log.all + removal.all

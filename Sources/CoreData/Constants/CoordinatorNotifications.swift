@@ -25,8 +25,9 @@ extension NSNotification.Name {
     public static let NSPersistentStoreCoordinatorStoresDidChange = NSNotification.Name(
         "NSPersistentStoreCoordinatorStoresDidChangeNotification")
 
-    /// Posted by a coordinator before it removes a store, behind `NSPersistentStoreCoordinatorStoresWillChange`, which names the store. There is no
-    /// userInfo.
+    /// Posted by a store before its coordinator removes it, behind `NSPersistentStoreCoordinatorStoresWillChange`. There is no userInfo.
+    ///
+    /// The object is the store, as it is on a Mac, although Apple's documentation says that it is the coordinator.
     ///
     /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstorecoordinatorwillremovestorenotification>
     public static let NSPersistentStoreCoordinatorWillRemoveStore = NSNotification.Name(

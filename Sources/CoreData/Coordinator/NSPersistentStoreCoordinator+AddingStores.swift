@@ -194,7 +194,7 @@ extension NSPersistentStoreCoordinator {
         try requireAdded(store, toBe: "removed")
         // Not under the lock, as observers may wait for other threads. The store may be gone when they return.
         post(.NSPersistentStoreCoordinatorStoresWillChange, [NSRemovedPersistentStoresKey: [store]])
-        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: self, userInfo: nil)
+        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store, userInfo: nil)
         try changingStores.withLock {
             try requireAdded(store, toBe: "removed")
             store.willRemove(from: self)

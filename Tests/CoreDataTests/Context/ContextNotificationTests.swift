@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test func willRemoveStoreComesBeforeTheRemoval() throws {  // 171
-        let log = NotificationLog(.NSPersistentStoreCoordinatorWillRemoveStore, from: library.coordinator)
+        let log = NotificationLog(.NSPersistentStoreCoordinatorWillRemoveStore, from: library.store)
         try library.coordinator.remove(library.store)
         #expect(log.count == 1)
         #expect(log.all.first?.userInfo?.isEmpty ?? true)

@@ -86,7 +86,7 @@ struct CoordinatorTests {
                 "coordinator NSPersistentStoreCoordinatorStoresWillChangeNotification 1 0",
                 "coordinator NSPersistentStoreCoordinatorStoresDidChangeNotification 1 0",
                 "coordinator NSPersistentStoreCoordinatorStoresWillChangeNotification 0 1",
-                "coordinator NSPersistentStoreCoordinatorWillRemoveStoreNotification 0 0",
+                "store NSPersistentStoreCoordinatorWillRemoveStoreNotification 0 0",
                 "coordinator NSPersistentStoreCoordinatorStoresDidChangeNotification 0 1",
             ])
         #expect(store.persistentStoreCoordinator == nil)
