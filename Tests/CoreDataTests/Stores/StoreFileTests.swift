@@ -203,6 +203,22 @@ import Testing
         #expect(try again.newContext().authors().isEmpty)
     }
 
+    @Test func destroyingWhatIsNotThereLeavesAnEmptyDatabase() throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        for _ in 0..<2 {
+            try coordinator.destroyPersistentStore(at: url, ofType: NSSQLiteStoreType, options: nil)
+            try FileManager.default.removeItem(at: url)
+        }
+        try coordinator.destroyPersistentStore(at: url, type: .sqlite)
+        #expect(SQLiteFile(url).integer("SELECT count(*) FROM sqlite_master") == 0)
+        _ = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        let nowhere = folder.file("missing").appendingPathComponent("none.sqlite")
+        let error = errorThrown { try coordinator.destroyPersistentStore(at: nowhere, ofType: NSSQLiteStoreType, options: nil) }
+        #expect(error?.code == NSPersistentStoreOperationError)
+        #expect(error?.userInfo[NSFilePathErrorKey] as? String == nowhere.path)
+        #expect(!FileManager.default.fileExists(atPath: nowhere.deletingLastPathComponent().path))
+    }
+
     @Test func destroyingAStoreThatTheCoordinatorHasMakesRoomForANewOne() throws {  // 306
         let (coordinator, store) = try open()
         try fill(coordinator, "Ada")

@@ -47,13 +47,15 @@ extension SQLiteStore {
     }
 
     /// Empties the store at a URL, under its locks, so that others who have it open see an empty database instead of a
-    /// deleted file. Its external files are removed. A file that does not exist is no error.
+    /// deleted file. Its external files are removed. A file that does not exist is no error, and is an empty database behind that, as on a Mac:
+    /// programs remove it next.
     ///
     /// By force a file that is no database, or whose locks others do not give up in time, gives way to an empty one.
     ///
     /// - Throws: when there is anything but a regular file, or a database that is no store.
     static func destroy(at url: URL, options: [AnyHashable: Any]?) throws {
-        guard !isInMemory(url), FileManager.default.fileExists(atPath: url.path) else { return }
+        if isInMemory(url) { return }
+        try makeFile(at: url)
         try requireRegularFile(url)
         let files = ExternalFiles(storeURL: url)
         let isForced = flag(options, NSPersistentStoreForceDestroyOption)
@@ -79,6 +81,19 @@ extension SQLiteStore {
             files.removeEmptyFolders()
         } catch let error as SQLiteError {
             throw error.cocoaError
+        }
+    }
+
+    /// Makes an empty file where nothing is.
+    private static func makeFile(at url: URL) throws {
+        let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        if descriptor >= 0 {
+            close(descriptor)
+        } else if errno != EEXIST {
+            throw CoreDataErrors.make(
+                .persistentStoreOperation,
+                "The store \(url.path) cannot be destroyed: there is none, and no file can be made there (\(String(cString: strerror(errno)))).",
+                recovery: "Look whether the folder exists and may be written to.", userInfo: [NSFilePathErrorKey: url.path])
         }
     }
 
