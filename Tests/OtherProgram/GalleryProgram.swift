@@ -132,9 +132,12 @@ enum GalleryProgram {
     /// Opens a store, or looks at an open one, while the process may open no more files.
     static func withoutDescriptors(_ url: URL, isOpen: Bool) throws {
         let opened = isOpen ? try Gallery.open(url, options: [NSPersistentStoreConnectionPoolMaxSizeKey: 1]) : nil
-        // The dispatch library cannot begin without a descriptor.
+        // The dispatch library cannot begin without a descriptor, and stops the program where it finds none when it first counts its threads,
+        // which it does when one begins to work.
         let isAwake = DispatchSemaphore(value: 0)
-        DispatchQueue.global().asyncAfter(deadline: .now()) { isAwake.signal() }
+        DispatchQueue.global().async {
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(200)) { isAwake.signal() }
+        }
         isAwake.wait()
         let free = open("/dev/null", O_RDONLY)
         close(free)
