@@ -53,6 +53,17 @@ extension PortingRules {
         leave(index, "self.init(…) in a static method takes required initializers only: write \(scope.name)(…).")
     }
 
+    static let noClassForCoder = "A class has no classForCoder() here: write the class itself, as in Person.self."
+
+    /// `Person()`, an object without an entity on a Mac.
+    mutating func lookAtManagedClass(_ word: String, _ index: Int) {
+        guard source.matches("(", ")", at: index + 1), ![".", "func", "class", "struct", "enum"].contains(source.word(index - 1)),
+            // `class Person()` is no call, nor is an enumeration's case.
+            source.word(index - 1) != "case"
+        else { return }
+        leave(index, "\(word)() has no entity on a Mac and does not exist here: write \(word)(entity: \(word).entity(), insertInto: nil).")
+    }
+
     /// `Person.classForCoder()`, which only objects have here.
     mutating func portClassForCoder(_ index: Int) {
         guard source.matches("(", ")", at: index + 1), source.word(index - 1) != "func" else { return }
@@ -60,7 +71,7 @@ extension PortingRules {
         let name = isOfSelf ? index - 4 : index - 2
         guard source.word(index - 1) == ".", name >= 0, source.tokens[name].kind == .word, source.word(name).first?.isUppercase == true,
             ![".", "?", "!"].contains(source.word(index + 3))
-        else { return leave(index, "A class has no classForCoder() here: write the class itself, as in Person.self.") }
+        else { return leave(index, Self.noClassForCoder) }
         if isOfSelf {
             replace((index - 1)..<(index + 3), by: "")
         } else {

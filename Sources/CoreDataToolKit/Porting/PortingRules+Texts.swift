@@ -9,6 +9,8 @@ extension PortingRules {
                 replace(bytes: part.range, by: names.joined(separator: "."))
             } else if namesObjectiveC(part) {
                 leave(index, "A text has #keyPath or #selector in it: write the name.")
+            } else if namesClassForCoder(part) {
+                leave(index, Self.noClassForCoder)
             }
         }
         if ["\"momd\"", "\"mom\""].contains(source.text(token.range)) {
@@ -22,5 +24,11 @@ extension PortingRules {
         part.tokens.contains { token in
             token.text == "#keyPath" || token.text == "#selector" || token.interpolations.contains(where: namesObjectiveC)
         }
+    }
+
+    /// Whether a text asks a class for its `classForCoder()`: objects have it without parentheses.
+    private func namesClassForCoder(_ part: SwiftInterpolation) -> Bool {
+        zip(part.tokens, part.tokens.dropFirst()).contains { $0.text == "classForCoder" && $1.text == "(" }
+            || part.tokens.contains { $0.interpolations.contains(where: namesClassForCoder) }
     }
 }

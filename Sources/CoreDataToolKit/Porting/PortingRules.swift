@@ -41,6 +41,7 @@ struct PortingRules {
         case "mergeType": portMergeType(index)
         case "XCTNSPredicateExpectation", "expectation": portExpectation(index)
         case _ where classes.setProperties.contains(word): portSetLiteral(index)
+        case _ where classes.names.contains(word): lookAtManagedClass(word, index)
         case "getVaList": portArgumentList(index)
         case "_kvcKeyPathString": portKeyPathString(index)
         case "autoreleasepool": portAutoreleasePool(index)

@@ -63,7 +63,8 @@ import Testing
         "let lock = OSAllocatedUnfairLock()", "objc_getAssociatedObject(context, &key)", "center.publisher(for: name)",
         "NSMappingModel(from: nil, forSourceModel: a, destinationModel: b)", "NSMappingModel(contentsOf: url)",
         "keyValueObservingExpectation(for: o, keyPath: k)", "NSClassFromString(entity.managedObjectClassName!)", "self.classForCoder()",
-        "Box<Int>.classForCoder()",
+        "Box<Int>.classForCoder()", "\"\\(T.self.classForCoder())\"", "let object = NSManagedObject()",
+        "f(Person()); class Person: NSManagedObject {}",
         "Person.classForCoder().description()", "(context.mergePolicy as AnyObject).mergeType!",
         "XCTNSPredicateExpectation(predicate: predicate, object: o)", "expectation(for: NSPredicate(format: f), evaluatedWith: o)",
         "expectation(for: NSPredicate(format: \"a == \\(b)\"), evaluatedWith: o)",
@@ -79,7 +80,8 @@ import Testing
         "var c: NSFetchedResultsController<A>!", "context.setQueryGenerationFrom(NSQueryGenerationToken.current)",
         "NSMappingModel.inferredMappingModel(forSourceModel: a, destinationModel: b)", "object.classForCoder", "\"a momd b\"",
         "let s = \"\\n #keyPath(A.b)\"", "expectation(forNotification: n, object: o)", "expectation(description: d)",
-        "NSClassFromString(name)",
+        "NSClassFromString(name)", "\"\\(object.classForCoder)\"", "NSManagedObject.self",
+        "class Person: NSManagedObject { func Person() {} }",
     ])
     func whatExistsHereIsNotLeft(_ text: String) throws {
         #expect(try PortRun(text).left == [])
