@@ -92,6 +92,32 @@ import Testing
         #expect(deleted.filter { $0.hasPrefix("1 Certificate") }.count == 2)
     }
 
+    /// The request goes past all levels to the stores of the context at the top, whose author stands for it.
+    @Test(arguments: [("root", "child"), ("root", nil), (nil, "child"), (nil, nil)] as [(String?, String?)])
+    func whatAChildExecutesIsTheRoots(root: String?, child: String?) throws {
+        let stack = try Warehouse.stack(.sqlite, options: [NSPersistentHistoryTrackingKey: true])
+        stack.context.transactionAuthor = root
+        let middle = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        middle.parent = stack.context
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.parent = middle
+        try context.performAndWait {
+            context.transactionAuthor = child
+            let insert = NSBatchInsertRequest(entityName: "Item", objects: [["sku": "new", "name": "New", "stock": 1]])
+            let update = NSBatchUpdateRequest(entityName: "Item")
+            update.propertiesToUpdate = ["stock": 2]
+            let delete = NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Item"))
+            for request in [insert, update, delete] as [NSPersistentStoreRequest] {
+                let last = stack.file.integer("SELECT max(Z_PK) FROM ATRANSACTION") ?? 0
+                try context.execute(request)
+                let author =
+                    "SELECT ZNAME FROM ATRANSACTIONSTRING WHERE Z_PK = (SELECT ZAUTHORTS FROM ATRANSACTION WHERE Z_PK = \(last + 1))"
+                #expect(stack.file.value(author) == root ?? child)
+                #expect(stack.file.integer("SELECT max(Z_PK) FROM ATRANSACTION") == last + 1)
+            }
+        }
+    }
+
     @Test func theChangedColumnsOfAnUpdateStandInTheHistory() throws {
         let stack = try Warehouse.stack(.sqlite, options: [NSPersistentHistoryTrackingKey: true])
         let item = stack.context.object(with: try stack.objectIDs(of: "Item", by: "sku")[0])

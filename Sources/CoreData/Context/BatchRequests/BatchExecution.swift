@@ -36,7 +36,7 @@ struct BatchExecution {
         self.layout = layout
     }
 
-    var author: ChangeAuthor { ChangeAuthor(contextName: context.name, transactionAuthor: context.transactionAuthor) }
+    var author: ChangeAuthor { context.authorOfBatches }
 
     /// What the context's merge policy makes of rows that have the unique values of others.
     var uniquenessRule: RowInsertion.UniquenessRule {
@@ -201,5 +201,15 @@ struct BatchExecution {
                     ?? "Change the values, or insert with a merge policy that resolves conflicts.",
                 userInfo: [NSPersistentStoreSaveConflictsErrorKey: [conflict]])
         }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Who is named with what a batch request writes: the context at the top, to whose stores the request goes, and where it has no name or
+    /// author the next one below.
+    fileprivate var authorOfBatches: ChangeAuthor {
+        guard let parent = parentContext else { return ChangeAuthor(contextName: name, transactionAuthor: transactionAuthor) }
+        let above = parent.run(neededBy: self) { parent.authorOfBatches }
+        return ChangeAuthor(contextName: above.contextName ?? name, transactionAuthor: above.transactionAuthor ?? transactionAuthor)
     }
 }
