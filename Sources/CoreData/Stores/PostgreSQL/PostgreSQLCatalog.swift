@@ -163,6 +163,11 @@ extension PostgreSQLCatalog.Column {
 
 extension PostgreSQLDialect {
     /// What can be said to a server in a schema that is to be made.
+    /// Makes tables, and does without constraints that can be deferred where the server does not know them.
+    static func makingTables<Result>(_ make: (_ defersUniqueness: Bool) throws -> Result) throws -> Result {
+        do { return try make(true) } catch let error as WireError where error.isUnsupported { return try make(false) }
+    }
+
     init(for connection: PostgreSQLConnection) throws {
         let collations = "SELECT count(*) FROM pg_catalog.pg_collation WHERE collname = 'und-x-icu'"
         try connection.execute(WireStatement("SELECT (\(collations)), (\(Self.trigramQuery))")) { row in

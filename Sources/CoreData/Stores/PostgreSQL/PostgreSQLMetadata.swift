@@ -105,13 +105,23 @@ enum PostgreSQLMetadata {
     }
 }
 
-/// What keeps two programs from making or migrating one store at the same time: a lock of the server, until the transaction ends.
+/// What keeps two programs from making or migrating one store at the same time: a lock of the server, until the transaction ends, or where
+/// it has none for that the row of the store.
 enum PostgreSQLSchemaLock {
+    private static let savepoint = "before_lock"
+
+    /// - Precondition: a transaction is open.
     static func take(_ connection: PostgreSQLConnection, schema: String) throws {
         var arguments = WireArguments()
         arguments.append(text: "OpenCoreData " + schema)
         let lock = WireStatement("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text", arguments)
         // What others have made before it was free is known to the server's process when it locks a table, and not by this lock.
-        try connection.executeAll([lock, WireStatement("SELECT count(*) FROM pg_catalog.pg_namespace")])
+        let all = [WireStatement("SAVEPOINT \(savepoint)"), lock, WireStatement("SELECT count(*) FROM pg_catalog.pg_namespace")]
+        do { try connection.executeAll(all) } catch let error as WireError where error.isUnsupported {
+            try connection.wire.run("ROLLBACK TO SAVEPOINT \(savepoint)")
+            guard try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.storeTable, connection, schema: schema) else { return }
+            let table = PostgreSQLMetadata.table(PostgreSQLHousekeeping.storeTable, in: schema)
+            try connection.execute(WireStatement("SELECT id::int8 FROM \(table) FOR UPDATE"))
+        }
     }
 }

@@ -25,17 +25,22 @@ struct PostgreSQLReplacement {
                 try source.begin(with: [WireStatement("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")])
                 defer { source.rollBack() }
                 try source.liftTimeLimit()
-                try destination.transaction {
-                    try destination.liftTimeLimit()
-                    try PostgreSQLReplacement(source: source, destination: destination, address: address).run(sourceAddress)
+                try PostgreSQLDialect.makingTables { defersUniqueness in
+                    try destination.transaction {
+                        try destination.liftTimeLimit()
+                        try PostgreSQLReplacement(source: source, destination: destination, address: address)
+                            .run(sourceAddress, defersUniqueness)
+                    }
                 }
             }
         }
     }
 
-    private func run(_ sourceAddress: PostgreSQLAddress) throws {
+    private func run(_ sourceAddress: PostgreSQLAddress, _ defersUniqueness: Bool) throws {
+        var dialect = try PostgreSQLDialect(for: destination)
+        dialect.defersUniqueness = defersUniqueness
         guard try PostgreSQLContent.read(source, sourceAddress) != nil,
-            let mapping = try PostgreSQLContent.mapping(source, sourceAddress.schema, PostgreSQLDialect(for: destination))
+            let mapping = try PostgreSQLContent.mapping(source, sourceAddress.schema, dialect)
         else { throw PostgreSQLStore.noStore(sourceAddress) }
         if try Self.place(of: source, sourceAddress.schema) == Self.place(of: destination, address.schema) {
             throw CoreDataErrors.make(

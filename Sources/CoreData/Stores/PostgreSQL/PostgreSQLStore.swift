@@ -142,18 +142,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
                 .persistentStoreOpen,
                 "There is no store at \(StoreName.path(url)), and NSReadOnlyPersistentStoreOption forbids making one.")
         }
-        let (model, held) = try heldEntities()
-        let mapping = try makeMapping(entities: held.entities, numbers: [:], PostgreSQLDialect(for: connection))
-        return try connection.transaction {
-            try PostgreSQLSchemaLock.take(connection, schema: schema)
-            // Another program may have been faster.
-            if let metadata = try PostgreSQLMetadata.read(connection, schema: schema) { return metadata }
-            try PostgreSQLSchema(mapping: mapping, schema: schema).create(connection)
-            let metadata = PostgreSQLMetadata.make(for: held.entities, of: model)
-            try PostgreSQLMetadata.insert(metadata, model: model, in: connection)
-            sayWhatIsOmitted(mapping)
-            return metadata
-        }
+        return try PostgreSQLDialect.makingTables { try make(in: connection, schema: schema, defersUniqueness: $0) }
     }
 
     /// Replaces functions of an older version of this package. Where that cannot be, the store works with them.

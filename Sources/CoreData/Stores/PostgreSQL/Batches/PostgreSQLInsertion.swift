@@ -33,6 +33,8 @@ final class PostgreSQLInsertion {
     private let writer: PostgreSQLRowWriter
     /// The given slots of each row, where they matter.
     private var masks: [SlotMask] = []
+    /// Whether the server has locks of programs' own and of tables, as far as it has not refused them.
+    private(set) var hasLocks = true
     /// Why rows cannot be inserted, by their places.
     private var refusals: [Int: any Error] = [:]
 
@@ -56,6 +58,14 @@ final class PostgreSQLInsertion {
             throw CoreDataErrors.noConstraint(on: names, of: layout.name)
         }
         try collect()
+    }
+
+    /// Whether the insertion may succeed without the locks that it asked for.
+    func mayDoWithoutLocks(after error: NSError) -> Bool {
+        let state = error.userInfo["SQLSTATE"] as? String
+        guard hasLocks, state == WireError.unsupported || state == WireError.undefinedFunction else { return false }
+        hasLocks = false
+        return true
     }
 
     private func collect() throws {
@@ -119,7 +129,7 @@ final class PostgreSQLInsertion {
             if insertion.wantsReferences { outcome.inserted = writer.inserted.map { reference($0.rowKey) } }
             return outcome
         }
-        if try hasNewRows(batch) { batch.waiting.append(turn()) }
+        if try hasNewRows(batch), let turn { batch.waiting.append(turn) }
         // Values may move between rows.
         batch.waiting.append(WireStatement("SET CONSTRAINTS ALL DEFERRED"))
         let owners = try owners(batch, locks: insertion.rule != .keepExisting)
@@ -233,7 +243,12 @@ final class PostgreSQLInsertion {
 
     /// Lets one transaction at a time insert rows where they are not there: two that insert the same values would wait for each other, until
     /// the server ends one of them. Rows that are there are updated by many at once.
-    private func turn() -> WireStatement {
+    private var turn: WireStatement? {
+        guard hasLocks else {
+            // All who insert wait for each other, and for who saves.
+            return backend.given == nil
+                ? WireStatement("SELECT id::int8 FROM \(PostgreSQLHousekeeping.storeTable) FOR NO KEY UPDATE", isKept: true) : nil
+        }
         var arguments = WireArguments()
         arguments.append(text: "." + entity.table.name)
         return WireStatement(

@@ -10,15 +10,19 @@ extension WireError {
     static let undefinedTable = "42P01"
     static let unknownDatabase = "3D000"
     static let undefinedFunction = "42883"
+    static let unsupported = "0A000"
 
     var isUniqueViolation: Bool { sqlState == Self.uniqueViolation }
+
+    /// Whether the server does not know what it was asked for, as others that speak the protocol know less than PostgreSQL.
+    var isUnsupported: Bool { sqlState == Self.unsupported && !isTransient || sqlState == Self.undefinedFunction }
 
     /// Whether the whole transaction may succeed when it is run once more: serialization failures and deadlocks, and statements that the
     /// server kept and that fit no more.
     var isTransient: Bool {
         switch sqlState {
         case "40001"?, "40P01"?, "26000"?: true
-        case "0A000"?: message.contains("cached plan")
+        case Self.unsupported?: message.contains("cached plan")
         default: false
         }
     }

@@ -97,8 +97,8 @@ extension PostgreSQLDialect {
     func createIndex(_ index: SQLIndex) -> String {
         if index.isUnique {
             let columns = index.elements.map { identifier($0.column) }.joined(separator: ", ")
-            return "ALTER TABLE \(identifier(index.table)) ADD CONSTRAINT \(identifier(index.name)) UNIQUE (\(columns)) "
-                + "DEFERRABLE INITIALLY IMMEDIATE"
+            return "ALTER TABLE \(identifier(index.table)) ADD CONSTRAINT \(identifier(index.name)) UNIQUE (\(columns))"
+                + (defersUniqueness ? " DEFERRABLE INITIALLY IMMEDIATE" : "")
         }
         let elements = index.elements.map { indexed($0, findsParts: index.findsParts) }.joined(separator: ", ")
         return "CREATE INDEX \(identifier(index.name)) ON \(identifier(index.table)) \(index.findsParts ? "USING gin " : "")(\(elements))"

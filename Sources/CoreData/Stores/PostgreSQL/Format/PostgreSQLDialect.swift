@@ -12,6 +12,8 @@ struct PostgreSQLDialect: SQLDialect {
     var ordersColumnsByLanguage = false
     /// The operator class by which an index has the parts of texts, as it is called in any schema; nil where the database has none.
     var trigrams: String?
+    /// Whether the server can look at uniqueness when a transaction ends: not at each row, so that rows may exchange their values.
+    var defersUniqueness = true
     /// The schema that tables and functions of triggers stand in, whose callers may look for theirs elsewhere; nil where it is the one that
     /// statements work in.
     var triggerSchema: String?

@@ -19,7 +19,9 @@ extension PostgreSQLStore {
         var attempt = 1
         while true {
             do {
-                let loaded = try pool.withWire { connection in try self.migrate(migration, connection, pool) }
+                let loaded = try PostgreSQLDialect.makingTables { defersUniqueness in
+                    try pool.withWire { connection in try self.migrate(migration, connection, pool, defersUniqueness) }
+                }
                 takeLoaded(loaded)
                 migration.progress.report(1)
                 return
@@ -31,7 +33,9 @@ extension PostgreSQLStore {
     }
 
     /// - Returns: the metadata after the migration.
-    private func migrate(_ migration: StoreMigration, _ connection: PostgreSQLConnection, _ pool: PostgreSQLPool) throws -> [String: Any] {
+    private func migrate(
+        _ migration: StoreMigration, _ connection: PostgreSQLConnection, _ pool: PostgreSQLPool, _ defersUniqueness: Bool
+    ) throws -> [String: Any] {
         let schema = pool.configuration.address.schema
         return try connection.transaction {
             // Whoever migrates the store now is waited for, however long that takes.
@@ -48,7 +52,7 @@ extension PostgreSQLStore {
                     "The store \(StoreName.path(url)) was brought to another version of the model by someone else meanwhile.",
                     recovery: "Add it again.", userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
             }
-            let plan = try plan(migration, connection, schema)
+            let plan = try plan(migration, connection, schema, defersUniqueness)
             try requireOwner(of: plan.source, connection, schema)
             let running = PostgreSQLMigration(
                 connection: connection, plan: plan, model: migration.model, entities: migration.entities,
@@ -86,11 +90,15 @@ extension PostgreSQLStore {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    private func plan(_ migration: StoreMigration, _ connection: PostgreSQLConnection, _ schema: String) throws -> SQLMigrationPlan {
+    private func plan(
+        _ migration: StoreMigration, _ connection: PostgreSQLConnection, _ schema: String, _ defersUniqueness: Bool
+    ) throws -> SQLMigrationPlan {
         let catalog = try PostgreSQLCatalog.read(connection, schema: schema)
+        var dialect = catalog.dialect
+        dialect.defersUniqueness = defersUniqueness
         let names = Set(migration.storedHashes.keys)
         let source = try SQLMapping(
-            layouts: migration.sourceModel.layout(), catalog.dialect, SnakeCaseNaming(), numbers: catalog.entityNumbers
+            layouts: migration.sourceModel.layout(), dialect, SnakeCaseNaming(), numbers: catalog.entityNumbers
         ) { names.contains($0.name) }
         let missing = source.missing(from: catalog.columns)
         guard missing.isEmpty else {
@@ -109,7 +117,7 @@ extension PostgreSQLStore {
             }
             numbers[name] = former.number
         }
-        let target = try makeMapping(entities: migration.entities, numbers: numbers, catalog.dialect)
+        let target = try makeMapping(entities: migration.entities, numbers: numbers, dialect)
         return try SQLMigrationPlan(from: source, to: target, migration.inference, columns: catalog.columns)
     }
 

@@ -32,6 +32,8 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     private var hasSavepoint = false
     /// The versions that rows had when they were locked, by the tables' roots and the rows' keys.
     var lockedVersions: [Int: [Int64: UInt32]] = [:]
+    /// What takes unique values away from rows before they get others; empty where the server looks at uniqueness in the end.
+    private var releasedValues: [WireStatement] = []
     /// The rows as triggers have left them.
     var derivedRows: [Int: PostgreSQLRowCollector] = [:]
 
@@ -56,10 +58,25 @@ final class PostgreSQLSave: PostgreSQLAttempt {
 
     /// - Parameter others: what has to be done before the commit; nil for nothing, which saves a round trip.
     func run(beforeCommit others: (() throws -> Void)?) throws -> SaveOutcome {
-        if batch.updates.count >= Self.fewestUnlockedRows, batch.deletes.isEmpty, batch.versionChecks.isEmpty, comparesVersionsInUpdates {
-            do { return try run(locks: false, beforeCommit: others) } catch is OtherVersions { forgetAttempt() }
+        var othersAreDone = false
+        let once = others.map { others in
+            {
+                othersAreDone = true; try others()
+            }
         }
-        return try run(locks: true, beforeCommit: others)
+        do {
+            if batch.updates.count >= Self.fewestUnlockedRows, batch.deletes.isEmpty, batch.versionChecks.isEmpty, comparesVersionsInUpdates
+            {
+                do { return try run(locks: false, beforeCommit: once) } catch is OtherVersions { forgetAttempt() }
+            }
+            return try run(locks: true, beforeCommit: once)
+        } catch let error as WireError where error.isUniqueViolation && !othersAreDone && connection.wire.isUsable {
+            // No two rows are to have the same values in the end, but the server looks at each row by itself.
+            releasedValues = backend.given == nil ? try releases() : []
+            if releasedValues.isEmpty { throw error }
+            forgetAttempt()
+            return try run(locks: true, beforeCommit: once)
+        }
     }
 
     /// An update has not found the version that it is based on.
@@ -195,6 +212,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     func write(readsDerivedRows: Bool = true, locks: Bool = true) throws {
         if backend.given == nil {
             try deleteRows()
+            for release in releasedValues { waiting.append(release) }
             try updateRows(batch.updates.indices, checksVersions: !locks)
             try insertRows()
         } else {
