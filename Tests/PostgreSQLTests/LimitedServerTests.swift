@@ -34,6 +34,13 @@ struct LimitedServerTests {
         }
     }
 
+    /// All items, the first of which have got other codes.
+    private func exchanged(_ codes: [String], in context: NSManagedObjectContext) throws -> [NSManagedObject] {
+        let items = try context.all("Item", by: "count")
+        for (item, code) in zip(items, codes) { item.setValue(code, forKey: "code") }
+        return items
+    }
+
     private func codes(_ warehouse: Warehouse) throws -> [String?] {
         try warehouse.texts("SELECT code || ' ' || count FROM item ORDER BY id")
     }
@@ -58,8 +65,7 @@ struct LimitedServerTests {
         try filled(warehouse)
         let context = warehouse.context
         try context.performAndWait {
-            let items = try context.all("Item", by: "count")
-            for (item, code) in zip(items, ["b", "c", "a"]) { item.setValue(code, forKey: "code") }
+            let items = try exchanged(["b", "c", "a"], in: context)
             try context.save()
             #expect(try codes(warehouse) == ["b 0", "c 1", "a 2"])
             // Together with others that come and go.
@@ -92,8 +98,7 @@ struct LimitedServerTests {
         try filled(warehouse)
         let context = warehouse.context
         try context.performAndWait {
-            let items = try context.all("Item", by: "count")
-            for (item, code) in zip(items, ["b", "a"]) { item.setValue(code, forKey: "code") }
+            let items = try exchanged(["b", "a"], in: context)
             let error = try #require(errorThrown { try context.save() })
             #expect(error.userInfo["SQLSTATE"] as? String == "23505", "\(error)")
             #expect(try codes(warehouse) == ["a 0", "b 1", "c 2"])
@@ -113,8 +118,7 @@ struct LimitedServerTests {
         try filled(warehouse)
         let context = warehouse.context
         try context.performAndWait {
-            let items = try context.all("Item", by: "count")
-            for (item, code) in zip(items, ["b", "a"]) { item.setValue(code, forKey: "code") }
+            _ = try exchanged(["b", "a"], in: context)
             _ = context.insert("Item", ["code": "c"])
             let error = try #require(errorThrown { try context.save() })
             #expect(error.code == NSManagedObjectConstraintMergeError, "\(error)")

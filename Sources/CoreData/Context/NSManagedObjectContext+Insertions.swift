@@ -11,13 +11,13 @@ extension NSManagedObjectContext {
             object.flags.contains(.deletionSaved)
                 ? Self.leftBehind(object)
                 : "\(object.layout.name) \(object.descriptionOfIdentity) already belongs to another context.")
-        forgetReads(of: object)
+        if object.storeNumber < 0 { forgetReads(of: object) }
         insertNew(object, initialValues: .none)
     }
 
     /// A fault that never had a row, and was read all the same, has the values of a new object again.
     private func forgetReads(of object: NSManagedObject) {
-        if object.flags.contains(.inaccessible), object.storeNumber < 0 { object.becomeFaultAgain() }
+        if object.flags.contains(.inaccessible) { object.becomeFaultAgain() }
     }
 
     private static func leftBehind(_ object: NSManagedObject) -> String {

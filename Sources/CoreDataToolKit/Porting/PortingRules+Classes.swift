@@ -57,10 +57,7 @@ extension PortingRules {
 
     /// `Person()`, an object without an entity on a Mac.
     mutating func lookAtManagedClass(_ word: String, _ index: Int) {
-        guard source.matches("(", ")", at: index + 1), ![".", "func", "class", "struct", "enum"].contains(source.word(index - 1)),
-            // `class Person()` is no call, nor is an enumeration's case.
-            source.word(index - 1) != "case"
-        else { return }
+        guard source.matches("(", ")", at: index + 1), ![".", "func", "case"].contains(source.word(index - 1)) else { return }
         leave(index, "\(word)() has no entity on a Mac and does not exist here: write \(word)(entity: \(word).entity(), insertInto: nil).")
     }
 

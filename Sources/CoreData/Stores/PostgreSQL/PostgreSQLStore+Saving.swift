@@ -23,7 +23,7 @@ extension PostgreSQLStore {
         }
         return try write(
             mayRepeat: { mayRepeat }, { PostgreSQLSave(batch: batch, store: self, backend: backend, connection: $0) },
-            run: { try $0.run(beforeCommit: guarded) }, whenCommitted: { $0.publishAfterLostAnswer() })
+            run: { try $0.run(beforeCommit: guarded) { mayRepeat } }, whenCommitted: { $0.publishAfterLostAnswer() })
     }
 
     /// Runs what writes in a transaction of its own, and again where it meets others in a way that only trying again can solve.

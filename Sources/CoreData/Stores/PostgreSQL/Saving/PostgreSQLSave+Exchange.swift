@@ -5,13 +5,14 @@ extension PostgreSQLSave {
     /// Nothing is taken away but what the updates write.
     func releases() throws -> [WireStatement] {
         var all: [String: (entity: SQLEntity, columns: [String], keys: [Int64])] = [:]
+        var emptied: [Int: [[(slot: Int, column: String)]]] = [:]
         for change in batch.updates {
             guard let values = change.values else { continue }
             let entity = try backend.entity(change.layout)
-            let required = Set(PostgreSQLDialect().columns(of: entity.table).filter { $0.isRequired || $0.check != nil }.map(\.name))
-            for constraint in backend.mapping.constraints(of: change.layout) {
-                let slots = constraint.names.compactMap { change.layout.slotByPath[$0] }.filter(values.has)
-                let columns = slots.compactMap { entity.columns[$0]?.name }.filter { !required.contains($0) }
+            let constraints = emptied[change.layout.index] ?? emptyColumns(of: entity)
+            emptied[change.layout.index] = constraints
+            for constraint in constraints {
+                let columns = constraint.filter { values.has($0.slot) }.map(\.column)
                 if columns.isEmpty { continue }
                 // A row with an empty value is the same as no other.
                 let name = ([entity.table.name] + columns).joined(separator: "\0")
@@ -24,6 +25,18 @@ extension PostgreSQLSave {
             let values = release.columns.map { dialect.identifier($0) + " = NULL" }.joined(separator: ", ")
             return WireStatement(
                 "UPDATE \(statements.table(release.entity)) SET \(values) WHERE \(statements.key(release.entity)) = ANY($1)", arguments)
+        }
+    }
+
+    /// By constraint the columns of an entity that may be empty.
+    private func emptyColumns(of entity: SQLEntity) -> [[(slot: Int, column: String)]] {
+        let required = Set(PostgreSQLDialect().columns(of: entity.table).filter { $0.isRequired || $0.check != nil }.map(\.name))
+        return backend.mapping.constraints(of: entity.layout).map { constraint in
+            constraint.names.compactMap { name in
+                guard let slot = entity.layout.slotByPath[name], let column = entity.columns[slot]?.name, !required.contains(column)
+                else { return nil }
+                return (slot, column)
+            }
         }
     }
 }

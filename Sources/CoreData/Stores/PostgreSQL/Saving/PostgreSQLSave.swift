@@ -56,26 +56,22 @@ final class PostgreSQLSave: PostgreSQLAttempt {
 
     var dialect: any SQLDialect { backend.mapping.dialect }
 
-    /// - Parameter others: what has to be done before the commit; nil for nothing, which saves a round trip.
-    func run(beforeCommit others: (() throws -> Void)?) throws -> SaveOutcome {
-        var othersAreDone = false
-        let once = others.map { others in
-            {
-                othersAreDone = true; try others()
-            }
-        }
+    /// - Parameters:
+    ///   - others: what has to be done before the commit; nil for nothing, which saves a round trip.
+    ///   - mayRepeat: asked after a failure.
+    func run(beforeCommit others: (() throws -> Void)?, mayRepeat: () -> Bool) throws -> SaveOutcome {
         do {
             if batch.updates.count >= Self.fewestUnlockedRows, batch.deletes.isEmpty, batch.versionChecks.isEmpty, comparesVersionsInUpdates
             {
-                do { return try run(locks: false, beforeCommit: once) } catch is OtherVersions { forgetAttempt() }
+                do { return try run(locks: false, beforeCommit: others) } catch is OtherVersions { forgetAttempt() }
             }
-            return try run(locks: true, beforeCommit: once)
-        } catch let error as WireError where error.isUniqueViolation && !othersAreDone && connection.wire.isUsable {
+            return try run(locks: true, beforeCommit: others)
+        } catch let error as WireError where error.isUniqueViolation && mayRepeat() && connection.wire.isUsable {
             // No two rows are to have the same values in the end, but the server looks at each row by itself.
             releasedValues = backend.given == nil ? try releases() : []
             if releasedValues.isEmpty { throw error }
             forgetAttempt()
-            return try run(locks: true, beforeCommit: once)
+            return try run(locks: true, beforeCommit: others)
         }
     }
 
