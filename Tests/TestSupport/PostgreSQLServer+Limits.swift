@@ -6,6 +6,15 @@ extension PostgreSQLServer {
     /// Whether the server of all tests is to be one that knows less: `OPENCOREDATA_LIMITED_SERVER=1`.
     static let isLimited = ProcessInfo.processInfo.environment["OPENCOREDATA_LIMITED_SERVER"] == "1"
 
+    /// Stands before the server of all tests, where that is to know less; nil where it cannot be had.
+    static let limitingProxy: PostgreSQLProxy? = shared.flatMap { server in
+        guard let proxy = try? PostgreSQLProxy(server) else { return nil }
+        var conduct = PostgreSQLProxy.Conduct()
+        conduct.unknownWords = ["xmin", "ctid", "pg_notify", "LISTEN ", "LOCK TABLE", "SET STORAGE", "starts_with", "row_security_active"]
+        proxy.conduct = conduct
+        return proxy
+    }
+
     /// Has the server refuse constraints of uniqueness that can be deferred, and locks of programs' own.
     public func refuseWhatOthersLack() throws {
         let connection = PQconnectdb(connectionString())

@@ -154,7 +154,9 @@ import Testing
 
     @Test func schemasHaveItsTypesAndTriggers() throws {
         let schema = PostgreSQLSchema(mapping: try PostgreSQLCompany().mapping, schema: "company")
-        try Self.expect(try schema.tables() + schema.afterRows(), in: "schema")
+        // The functions, which a version tells, come in texts of many statements.
+        let statements = try (schema.tables() + schema.afterRows()).map(\.statement).filter { !$0.contains(";\n") }
+        try Self.expect(statements, in: "schema")
     }
 
     /// A server without ICU cannot keep what is made of folded texts: it is said before there is a table, and not by each save.

@@ -66,9 +66,8 @@ struct SQLMigrationPlan {
         let readLater = Set(hiddenKeys.map(\.source))
         for table in target.tables {
             guard let copy = try rows(of: table), let former = self.members(of: table).first?.source.table else { continue }
-            if copy.changesNothing,
-                isAsItWas(columns[table.name], table.allColumnNames, dialect.createTable(table), dialect.createTable(former))
-            {
+            let statements = [table, former].map { dialect.createTable($0) + dialect.columnForms(of: $0) }
+            if copy.changesNothing, isAsItWas(columns[table.name], table.allColumnNames, statements[0], statements[1]) {
                 keptTables.insert(table.name)
             } else {
                 if dialect.altersTables, !readLater.contains(former.name),
@@ -130,11 +129,11 @@ struct SQLMigrationPlan {
         return tablesPutAside.filter { !altered.contains($0) }
     }
 
-    /// The new tables that have to be made.
-    var createdTables: [String] {
+    /// The new tables that have to be made, with the statements that make them; nil for a table of pairs.
+    var createdTables: [(table: SQLTable?, statement: String)] {
         let there = keptTables.union(alterations.map(\.target.name))
-        return target.tables.filter { !there.contains($0.name) }.flatMap { dialect.createTable($0) }
-            + target.joinTables.filter { !there.contains($0.name) }.flatMap { dialect.createTable($0) }
+        return target.tables.filter { !there.contains($0.name) }.flatMap { table in dialect.createTable(table).map { (table, $0) } }
+            + target.joinTables.filter { !there.contains($0.name) }.flatMap { dialect.createTable($0).map { (nil, $0) } }
     }
 
     /// The new number of each former entity; those of removed entities are missing.

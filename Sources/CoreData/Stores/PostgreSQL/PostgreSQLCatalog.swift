@@ -39,6 +39,11 @@ struct PostgreSQLCatalog: Sendable {
     private(set) var folds = false
     /// Whether it has the functions that predicates need beside what PostgreSQL has.
     private(set) var calculates = false
+    /// Whether it has the orders of texts by the rules of a language.
+    private(set) var hasCollations = false
+    private(set) var hasStartsWith = true
+    /// Whether tables of the schema have constraints that are looked at when a transaction ends.
+    private(set) var defersConstraints = true
     /// What indexes of parts of texts are made with; nil where the database has not got it.
     private(set) var trigrams: String?
 
@@ -65,34 +70,6 @@ struct PostgreSQLCatalog: Sendable {
                 declared: UInt32(truncatingIfNeeded: row.int64(2)), named: row.string(3) ?? "", ordersByCodePoints: row.int64(5) != 0,
                 isRequired: row.int64(6) != 0)
         }
-        // 68 are triggers in place of an insertion.
-        try connection.execute(
-            WireStatement(
-                """
-                SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
-                WHERE n.nspname = $1 AND CASE c.relkind WHEN 'v' THEN NOT EXISTS \
-                (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgtype & 68 = 68) \
-                ELSE c.relrowsecurity AND row_security_active(c.oid) END
-                """, arguments)
-        ) { if let table = PostgreSQLRow(row: $0).string(0) { catalog.uncopied.insert(table) } }
-        // 3 are triggers before each row.
-        try connection.execute(
-            WireStatement(
-                """
-                SELECT c.relname::text, NULL::text, NOT (c.relrowsecurity AND row_security_active(c.oid) \
-                OR c.relhasrules AND c.relkind <> 'v') FROM pg_catalog.pg_class c \
-                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 \
-                AND (c.relkind IN ('p', 'v', 'f') OR c.relkind = 'r' \
-                AND (c.relhassubclass OR c.relrowsecurity AND row_security_active(c.oid) OR c.relhasrules)) \
-                UNION ALL SELECT c.relname::text, t.tgname::text, FALSE FROM pg_catalog.pg_trigger t \
-                JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
-                WHERE n.nspname = $1 AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 3 = 3
-                """, arguments)
-        ) { row in
-            let row = PostgreSQLRow(row: row)
-            guard let table = row.string(0) else { return }
-            catalog.omissions.append(Omission(table: table, trigger: row.string(1), isElsewhere: row.int64(2) != 0))
-        }
         try connection.execute(
             WireStatement(
                 """
@@ -102,13 +79,64 @@ struct PostgreSQLCatalog: Sendable {
         ) { row in
             if PostgreSQLRow(row: row).string(0) == PostgreSQLFunctions.folding { catalog.folds = true } else { catalog.calculates = true }
         }
-        try connection.execute(WireStatement("SELECT (\(PostgreSQLDialect.trigramQuery))")) { row in
-            catalog.trigrams = PostgreSQLRow(row: row).string(0)
+        let answers = [
+            PostgreSQLDialect.trigramQuery,
+            "SELECT count(*) FROM pg_catalog.pg_collation o JOIN pg_catalog.pg_namespace n ON n.oid = o.collnamespace "
+                + "WHERE n.nspname = $1 AND o.collname = '\(PostgreSQLFunctions.collationNames[0])'",
+            "SELECT count(*) FROM pg_catalog.pg_proc WHERE proname = 'starts_with'",
+            "SELECT count(*) FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace "
+                + "WHERE n.nspname = $1 AND k.condeferrable",
+            "SELECT count(*) FROM pg_catalog.pg_proc WHERE proname = 'row_security_active'",
+        ]
+        var knowsWhomPoliciesConcern = true
+        try connection.execute(WireStatement("SELECT " + answers.map { "(\($0))" }.joined(separator: ", "), arguments)) { row in
+            let row = PostgreSQLRow(row: row)
+            catalog.trigrams = row.string(0)
+            catalog.hasCollations = row.int64(1) > 0
+            catalog.hasStartsWith = row.int64(2) > 0
+            catalog.defersConstraints = row.int64(3) > 0
+            knowsWhomPoliciesConcern = row.int64(4) > 0
         }
+        try catalog.readOmissions(
+            connection, arguments, underPolicies: "c.relrowsecurity" + (knowsWhomPoliciesConcern ? " AND row_security_active(c.oid)" : ""))
         if catalog.types[PostgreSQLHousekeeping.entityTable] != nil {
             catalog.entityNumbers = try entityNumbers(connection)
         }
         return catalog
+    }
+
+    /// Reads what is not copied, and what may leave out rows.
+    private mutating func readOmissions(
+        _ connection: PostgreSQLConnection, _ arguments: WireArguments, underPolicies policies: String
+    ) throws {
+        // 68 are triggers in place of an insertion.
+        try connection.execute(
+            WireStatement(
+                """
+                SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                WHERE n.nspname = $1 AND CASE c.relkind WHEN 'v' THEN NOT EXISTS \
+                (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgtype & 68 = 68) \
+                ELSE \(policies) END
+                """, arguments)
+        ) { if let table = PostgreSQLRow(row: $0).string(0) { uncopied.insert(table) } }
+        // 3 are triggers before each row.
+        try connection.execute(
+            WireStatement(
+                """
+                SELECT c.relname::text, NULL::text, NOT (\(policies) \
+                OR c.relhasrules AND c.relkind <> 'v') FROM pg_catalog.pg_class c \
+                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 \
+                AND (c.relkind IN ('p', 'v', 'f') OR c.relkind = 'r' \
+                AND (c.relhassubclass OR \(policies) OR c.relhasrules)) \
+                UNION ALL SELECT c.relname::text, t.tgname::text, FALSE FROM pg_catalog.pg_trigger t \
+                JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                WHERE n.nspname = $1 AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 3 = 3
+                """, arguments)
+        ) { row in
+            let row = PostgreSQLRow(row: row)
+            guard let table = row.string(0) else { return }
+            omissions.append(Omission(table: table, trigger: row.string(1), isElsewhere: row.int64(2) != 0))
+        }
     }
 
     /// The entity numbers of the store in the schema that statements work in, by the entities' names.
@@ -133,12 +161,17 @@ struct PostgreSQLCatalog: Sendable {
     func type(_ column: String, of table: String) -> UInt32? { types[table]?[column]?.type }
 
     /// What can be said to the server in the schema.
-    var dialect: PostgreSQLDialect { PostgreSQLDialect(hasICU: folds, trigrams: trigrams) }
+    var dialect: PostgreSQLDialect {
+        PostgreSQLDialect(
+            hasICU: folds, hasFunctions: calculates, trigrams: trigrams, hasCollations: hasCollations, hasStartsWith: hasStartsWith)
+    }
 
     /// The same where others have made it.
     var givenDialect: PostgreSQLDialect {
         let isInOrder = types.values.allSatisfy { $0.values.allSatisfy { $0.type != WireType.text || $0.ordersByCodePoints } }
-        return PostgreSQLDialect(hasICU: folds, hasFunctions: calculates, ordersColumnsByLanguage: !isInOrder)
+        return PostgreSQLDialect(
+            hasICU: folds, hasFunctions: calculates, ordersColumnsByLanguage: !isInOrder, hasCollations: hasCollations,
+            hasStartsWith: hasStartsWith)
     }
 }
 
@@ -163,18 +196,16 @@ extension PostgreSQLCatalog.Column {
 
 extension PostgreSQLDialect {
     /// What can be said to a server in a schema that is to be made.
-    /// Makes tables, and does without constraints that can be deferred where the server does not know them.
-    static func makingTables<Result>(_ make: (_ defersUniqueness: Bool) throws -> Result) throws -> Result {
-        do { return try make(true) } catch let error as WireError where error.isUnsupported { return try make(false) }
-    }
-
-    init(for connection: PostgreSQLConnection) throws {
+    init(for connection: PostgreSQLConnection, _ abilities: PostgreSQLAbilities = PostgreSQLAbilities()) throws {
+        self.abilities = abilities
         let collations = "SELECT count(*) FROM pg_catalog.pg_collation WHERE collname = 'und-x-icu'"
         try connection.execute(WireStatement("SELECT (\(collations)), (\(Self.trigramQuery))")) { row in
             let row = PostgreSQLRow(row: row)
-            hasICU = row.int64(0) > 0
+            hasICU = row.int64(0) > 0 && abilities.has(.functions)
             trigrams = row.string(1)
         }
+        hasFunctions = abilities.has(.functions)
+        hasCollations = abilities.has(.collations)
     }
 
     /// Asks for the operator class of pg_trgm, in whatever schema it was installed, if the role may use it there.

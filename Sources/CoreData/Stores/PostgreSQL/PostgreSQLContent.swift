@@ -9,6 +9,7 @@ struct PostgreSQLContent {
     private(set) var tables: [String]
     /// With their arguments' types, qualified and quoted.
     private(set) var functions: [String] = []
+    private(set) var collations: [String] = []
 
     /// Reads what there is; nil where the schema has no store.
     ///
@@ -37,6 +38,7 @@ struct PostgreSQLContent {
         content.tables = try present(names, connection, schema)
         let triggers = mapping.map { SQLSchema(mapping: $0).derivations().flatMap(PostgreSQLDialect.triggerNames) } ?? []
         content.functions = try functions(triggers, connection, schema)
+        content.collations = try collations(connection, schema)
         return content
     }
 
@@ -121,11 +123,25 @@ struct PostgreSQLContent {
                 """
                 SELECT format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) FROM pg_catalog.pg_proc p \
                 JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1 AND p.prokind = 'f' \
-                AND (starts_with(p.proname::text, 'ocd_') OR p.pronargs = 0 AND p.prorettype = 'trigger'::regtype AND p.proname::text = ANY($2)) \
+                AND (left(p.proname::text, 4) = 'ocd_' OR p.pronargs = 0 AND p.prorettype = 'trigger'::regtype AND p.proname::text = ANY($2)) \
                 ORDER BY p.oid DESC
                 """, arguments)
         ) { if let name = PostgreSQLRow(row: $0).string(0) { functions.append(name) } }
         return functions
+    }
+
+    /// The orders of texts that are there.
+    private static func collations(_ connection: PostgreSQLConnection, _ schema: String) throws -> [String] {
+        var arguments = WireArguments()
+        arguments.append(text: schema)
+        try arguments.append(list: PostgreSQLFunctions.collationNames.map(StoredValue.string), of: WireType.text)
+        var names: [String] = []
+        try connection.execute(
+            WireStatement(
+                "SELECT o.collname::text FROM pg_catalog.pg_collation o JOIN pg_catalog.pg_namespace n ON n.oid = o.collnamespace "
+                    + "WHERE n.nspname = $1 AND o.collname::text = ANY($2)", arguments)
+        ) { if let name = PostgreSQLRow(row: $0).string(0) { names.append(name) } }
+        return names
     }
 
     // MARK: Dropping
@@ -138,19 +154,37 @@ struct PostgreSQLContent {
             try connection.wire.run("DROP TABLE \(list)")
         }
         if !functions.isEmpty { try connection.wire.run("DROP FUNCTION \(functions.joined(separator: ", "))") }
-        let collations = PostgreSQLFunctions.collationNames.map { PostgreSQLMetadata.table($0, in: schema) }
-        for collation in collations { try connection.wire.run("DROP COLLATION IF EXISTS \(collation)") }
+        for collation in collations { try connection.wire.run("DROP COLLATION \(PostgreSQLMetadata.table(collation, in: schema))") }
+    }
+
+    /// Drops what was made before something failed, where the server has not done so when the transaction was rolled back.
+    static func dropLeftover(
+        _ tables: [String], of mapping: SQLMapping, _ connection: PostgreSQLConnection, schema: String
+    ) throws {
+        // Another program's store would have a row, where its transaction is done.
+        guard !tables.isEmpty, connection.wire.isUsable,
+            try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.storeTable, connection, schema: schema),
+            try connection.integer(WireStatement("SELECT count(*) FROM \(PostgreSQLHousekeeping.storeTable)")) == 0
+        else { return }
+        let left = try present(tables, connection, schema).map { PostgreSQLMetadata.table($0, in: schema) }
+        try connection.wire.run("DROP TABLE \(left.joined(separator: ", "))")
+        let functions = SQLSchema(mapping: mapping).derivations().flatMap(PostgreSQLDialect.triggerNames)
+        for function in functions {
+            try connection.wire.run("DROP FUNCTION IF EXISTS \(PostgreSQLMetadata.table(function, in: schema))()")
+        }
     }
 
     /// Drops a schema in which nothing is left, unless it is that of everybody.
-    static func dropEmptySchema(_ schema: String, _ connection: PostgreSQLConnection) throws {
+    ///
+    /// - Parameter abilities: where the server has no savepoints, no transaction may be open.
+    static func dropEmptySchema(_ schema: String, _ connection: PostgreSQLConnection, _ abilities: PostgreSQLAbilities) throws {
         guard schema != "public" else { return }
-        try connection.wire.run("SAVEPOINT before_schema")
+        if abilities.has(.savepoints) { try abilities.trying(.savepoints) { try connection.wire.run("SAVEPOINT before_schema") } }
         do {
             try connection.wire.run("DROP SCHEMA IF EXISTS \(PostgreSQLDialect().identifier(schema))")
         } catch let error as WireError where ["2BP01", "42501"].contains(error.sqlState) {
             // Others have something in it, or it is theirs.
-            try connection.wire.run("ROLLBACK TO SAVEPOINT before_schema")
+            if abilities.has(.savepoints) { try connection.wire.run("ROLLBACK TO SAVEPOINT before_schema") }
         }
     }
 }

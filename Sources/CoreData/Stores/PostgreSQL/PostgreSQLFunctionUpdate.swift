@@ -33,21 +33,23 @@ struct PostgreSQLFunctionUpdate {
     }
 
     /// Replaces them, unless another program has done so; and makes the indexes anew in which there is what they gave.
-    func run() throws {
+    func run() throws { try PostgreSQLAbilities.found(run) }
+
+    private func run(_ abilities: PostgreSQLAbilities) throws {
         try connection.transaction {
-            try PostgreSQLSchemaLock.take(connection, schema: schema)
+            try PostgreSQLSchemaLock.take(connection, schema: schema, abilities)
             guard try version() < PostgreSQLFunctions.version else { return }
             try connection.liftTimeLimit()
             let former = try definitions()
-            let statements = PostgreSQLFunctions.statements(hasICU: try PostgreSQLDialect(for: connection).hasICU)
+            let hasICU = try PostgreSQLDialect(for: connection).hasICU
+            let statements = PostgreSQLFunctions.statements(hasICU: hasICU) + (hasICU ? PostgreSQLFunctions.collations : [])
             try connection.wire.run("SET LOCAL client_min_messages TO warning; " + statements.joined(separator: ";\n"))
             let changed = try definitions().filter { former[$0] != nil && former[$0] != $1 }.map(\.key)
             for index in try indexes(of: changed) { try connection.wire.run("REINDEX INDEX \(index)") }
             // Those of the model that the store has, which need not be the program's.
             guard let mapping = try PostgreSQLContent.mapping(connection, schema) else { return }
-            for statement in try PostgreSQLSchema(mapping: mapping, schema: schema).triggers(replacing: true) {
-                try connection.wire.run(statement)
-            }
+            let tables = PostgreSQLSchema(mapping: mapping, schema: schema)
+            for step in try tables.triggers(replacing: true) { try tables.run(step, connection) }
         }
     }
 
@@ -65,7 +67,7 @@ struct PostgreSQLFunctionUpdate {
         var definitions: [Int64: String] = [:]
         try connection.execute(
             statement(
-                "SELECT p.oid::int8, pg_catalog.pg_get_functiondef(p.oid) FROM \(Self.functions) AND starts_with(p.proname::text, 'ocd_')")
+                "SELECT p.oid::int8, pg_catalog.pg_get_functiondef(p.oid) FROM \(Self.functions) AND left(p.proname::text, 4) = 'ocd_'")
         ) { row in
             let row = PostgreSQLRow(row: row)
             definitions[row.int64(0)] = row.string(1)
@@ -90,5 +92,26 @@ struct PostgreSQLFunctionUpdate {
                 """, arguments)
         ) { if let name = PostgreSQLRow(row: $0).string(0) { indexes.append(name) } }
         return indexes
+    }
+}
+
+extension PostgreSQLStore {
+    /// Replaces functions of an older version of this package. Where that cannot be, the store works with them.
+    func updateFunctions(_ update: PostgreSQLFunctionUpdate) throws {
+        let version = try update.version()
+        guard version < PostgreSQLFunctions.version else { return }
+        var reason = "the store is opened for reading"
+        if !isReadOnly {
+            do { return try update.run() } catch let error as WireError {
+                if error.isConnectionLost { throw error }
+                if version == 0, error.isUnsupported { return say(PostgreSQLAbilities.sentence(.functions, error.message)) }
+                reason = error.message
+            } catch { reason = error.localizedDescription }
+        }
+        let owner = try update.owner().map { " as the role '\($0)'" } ?? ""
+        Warnings.sayOnce(about: "functions of \(StoreName.path(url))") {
+            "The functions in the schema of the store \(StoreName.path(url)) are of the older version \(version), not "
+                + "\(PostgreSQLFunctions.version), and could not be replaced (\(reason)): open the store with this program for writing once\(owner)."
+        }
     }
 }

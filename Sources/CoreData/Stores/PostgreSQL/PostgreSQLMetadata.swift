@@ -8,10 +8,15 @@ enum PostgreSQLMetadata {
         guard try exists(PostgreSQLHousekeeping.storeTable, connection, schema: schema) else { return nil }
         var metadata: [String: Any]?
         var format = 0
-        try connection.execute(WireStatement("SELECT uuid, metadata, format FROM \(table)")) { row in
-            let row = PostgreSQLRow(row: row)
-            format = Int(row.int64(2))
-            metadata = try self.metadata(of: row)
+        do {
+            try connection.execute(WireStatement("SELECT uuid, metadata, format FROM \(table)")) { row in
+                let row = PostgreSQLRow(row: row)
+                format = Int(row.int64(2))
+                metadata = try self.metadata(of: row)
+            }
+        } catch let error as WireError where error.sqlState == WireError.undefinedTable && !connection.isInTransaction {
+            // Somebody has dropped it since.
+            return nil
         }
         guard format <= PostgreSQLHousekeeping.format else {
             throw CoreDataErrors.make(
@@ -108,20 +113,19 @@ enum PostgreSQLMetadata {
 /// What keeps two programs from making or migrating one store at the same time: a lock of the server, until the transaction ends, or where
 /// it has none for that the row of the store.
 enum PostgreSQLSchemaLock {
-    private static let savepoint = "before_lock"
-
-    /// - Precondition: a transaction is open.
-    static func take(_ connection: PostgreSQLConnection, schema: String) throws {
+    /// - Precondition: a transaction is open, which has done nothing yet.
+    static func take(_ connection: PostgreSQLConnection, schema: String, _ abilities: PostgreSQLAbilities) throws {
+        guard abilities.has(.advisoryLocks) else {
+            guard try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.storeTable, connection, schema: schema) else { return }
+            let table = PostgreSQLMetadata.table(PostgreSQLHousekeeping.storeTable, in: schema)
+            try connection.execute(WireStatement("SELECT id::int8 FROM \(table) FOR UPDATE"))
+            return
+        }
         var arguments = WireArguments()
         arguments.append(text: "OpenCoreData " + schema)
         let lock = WireStatement("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text", arguments)
         // What others have made before it was free is known to the server's process when it locks a table, and not by this lock.
-        let all = [WireStatement("SAVEPOINT \(savepoint)"), lock, WireStatement("SELECT count(*) FROM pg_catalog.pg_namespace")]
-        do { try connection.executeAll(all) } catch let error as WireError where error.isUnsupported {
-            try connection.wire.run("ROLLBACK TO SAVEPOINT \(savepoint)")
-            guard try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.storeTable, connection, schema: schema) else { return }
-            let table = PostgreSQLMetadata.table(PostgreSQLHousekeeping.storeTable, in: schema)
-            try connection.execute(WireStatement("SELECT id::int8 FROM \(table) FOR UPDATE"))
-        }
+        let all = [lock, WireStatement("SELECT count(*) FROM pg_catalog.pg_namespace")]
+        _ = try abilities.trying(.advisoryLocks) { try connection.executeAll(all) }
     }
 }

@@ -25,20 +25,22 @@ struct PostgreSQLReplacement {
                 try source.begin(with: [WireStatement("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")])
                 defer { source.rollBack() }
                 try source.liftTimeLimit()
-                try PostgreSQLDialect.makingTables { defersUniqueness in
+                let replacement = PostgreSQLReplacement(source: source, destination: destination, address: address)
+                let rollsBack = try PostgreSQLSchema.isRolledBack(destination, schema: address.schema)
+                try PostgreSQLAbilities.found { abilities in
                     try destination.transaction {
                         try destination.liftTimeLimit()
-                        try PostgreSQLReplacement(source: source, destination: destination, address: address)
-                            .run(sourceAddress, defersUniqueness)
+                        try replacement.run(sourceAddress, abilities, rollsBack: rollsBack)
                     }
                 }
             }
         }
     }
 
-    private func run(_ sourceAddress: PostgreSQLAddress, _ defersUniqueness: Bool) throws {
-        var dialect = try PostgreSQLDialect(for: destination)
-        dialect.defersUniqueness = defersUniqueness
+    /// - Parameter rollsBack: whether the server undoes changes of tables when a transaction is rolled back. Otherwise a store that is there
+    ///   is not touched, and rows are copied behind all changes of tables, with which they would be committed.
+    private func run(_ sourceAddress: PostgreSQLAddress, _ abilities: PostgreSQLAbilities, rollsBack: Bool) throws {
+        let dialect = try PostgreSQLDialect(for: destination, abilities)
         guard try PostgreSQLContent.read(source, sourceAddress) != nil,
             let mapping = try PostgreSQLContent.mapping(source, sourceAddress.schema, dialect)
         else { throw PostgreSQLStore.noStore(sourceAddress) }
@@ -48,14 +50,39 @@ struct PostgreSQLReplacement {
                 recovery: "Name another schema or database.",
                 userInfo: StoreOpeningErrors.userInfo(type: PostgreSQLStore.storeType, url: address.publicURL))
         }
-        try PostgreSQLSchemaLock.take(destination, schema: address.schema)
-        try PostgreSQLContent.read(destination, address, isForced: true)?.drop(destination)
+        try PostgreSQLSchemaLock.take(destination, schema: address.schema, abilities)
+        if let content = try PostgreSQLContent.read(destination, address, isForced: true) {
+            guard rollsBack else { throw storeIsThere }
+            try content.drop(destination)
+        }
         let schema = PostgreSQLSchema(mapping: mapping, schema: address.schema)
-        try schema.createTables(destination)
+        var made: [String] = []
+        do {
+            try schema.createTables(destination, made: &made)
+            if !rollsBack { for step in try schema.afterRows() { try schema.run(step, destination) } }
+            try copyRows(mapping)
+            if rollsBack { for step in try schema.afterRows() { try schema.run(step, destination) } }
+        } catch {
+            if !rollsBack {
+                destination.rollBack()
+                try? PostgreSQLContent.dropLeftover(made, of: mapping, destination, schema: address.schema)
+            }
+            throw error
+        }
+    }
+
+    private func copyRows(_ mapping: SQLMapping) throws {
         for table in mapping.tables { try copy(table.name, table.allColumnNames) }
         for join in mapping.joinTables { try copy(join.name, join.columnNames) }
         for (table, columns) in PostgreSQLHousekeeping.columns { try copy(table, columns) }
-        for statement in try schema.afterRows() { try destination.wire.run(statement) }
+    }
+
+    private var storeIsThere: NSError {
+        CoreDataErrors.make(
+            .persistentStoreOperation,
+            "The store \(StoreName.path(address.publicURL)) cannot be replaced, because its server does not undo changes of tables when a "
+                + "transaction is rolled back.", recovery: "Destroy it first, or name another schema.",
+            userInfo: StoreOpeningErrors.userInfo(type: PostgreSQLStore.storeType, url: address.publicURL))
     }
 
     /// What tells a schema from all others: when the server was started, the database and the schema's number.

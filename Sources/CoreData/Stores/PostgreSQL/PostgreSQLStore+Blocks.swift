@@ -5,6 +5,7 @@ extension PostgreSQLStore {
     func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
         try requireWritable()
         let backend = try backend()
+        if backend.given == nil { try backend.pool.withConnection(repeats: true) { try backend.pool.refusals.ask($0) } }
         // Who gives the rows gives them once.
         try write(
             mayRepeat: { false }, { PostgreSQLBlocks(store: self, backend: backend, connection: $0) }, run: { try $0.run(body) },
@@ -32,7 +33,7 @@ private final class PostgreSQLBlocks: PostgreSQLAttempt {
         try connection.begin(with: [])
         do {
             try connection.liftTimeLimit()
-            try connection.wire.run("SET CONSTRAINTS ALL DEFERRED")
+            if backend.defersConstraints { try connection.wire.run("SET CONSTRAINTS ALL DEFERRED") }
             var witness: PostgreSQLWitness?
             try body { batch in
                 let save = PostgreSQLSave(batch: batch, store: store, backend: backend, connection: connection)

@@ -8,36 +8,51 @@ extension PostgreSQLStore {
             .persistentStoreOpen, "The store \(StoreName.path(url)) was not given the layouts of its model.")
     }
 
-    /// What servers say to who makes what another program has made meanwhile.
-    private static let alreadyThere: Set<String> = [WireError.uniqueViolation, "42P06", "42P07", "42710"]
-
     /// Makes the store in a schema that has none, unless another program is faster.
     ///
     /// - Returns: the metadata of what is there then.
-    func make(in connection: PostgreSQLConnection, schema: String, defersUniqueness: Bool) throws -> [String: Any] {
+    func make(
+        in connection: PostgreSQLConnection, schema: String, _ abilities: PostgreSQLAbilities, timeout: Double
+    ) throws -> [String: Any] {
         let (model, held) = try heldEntities()
-        var dialect = try PostgreSQLDialect(for: connection)
-        dialect.defersUniqueness = defersUniqueness
-        let mapping = try makeMapping(entities: held.entities, numbers: [:], dialect)
-        do {
-            return try connection.transaction {
-                try PostgreSQLSchemaLock.take(connection, schema: schema)
-                if let metadata = try PostgreSQLMetadata.read(connection, schema: schema) { return metadata }
-                try PostgreSQLSchema(mapping: mapping, schema: schema).create(connection)
-                let metadata = PostgreSQLMetadata.make(for: held.entities, of: model)
-                try PostgreSQLMetadata.insert(metadata, model: model, in: connection)
-                sayWhatIsOmitted(mapping)
-                return metadata
+        let mapping = try makeMapping(entities: held.entities, numbers: [:], PostgreSQLDialect(for: connection, abilities))
+        let deadline = Date(timeIntervalSinceNow: timeout)
+        while true {
+            var made: [String] = []
+            do {
+                return try connection.transaction {
+                    try PostgreSQLSchemaLock.take(connection, schema: schema, abilities)
+                    if let metadata = try PostgreSQLMetadata.read(connection, schema: schema) { return metadata }
+                    try PostgreSQLSchema(mapping: mapping, schema: schema).create(connection, made: &made)
+                    let metadata = PostgreSQLMetadata.make(for: held.entities, of: model)
+                    try PostgreSQLMetadata.insert(metadata, model: model, in: connection)
+                    sayWhatIsOmitted(mapping)
+                    return metadata
+                }
+            } catch let error as WireError where made.isEmpty && (error.isAlreadyThere || error.sqlState == WireError.undefinedTable) {
+                // Where the server has no lock for it, two programs may make one store; and where it does not roll back what was made, its
+                // tables are seen before they are all there.
+                guard Date() < deadline else { throw unfinished }
+                Thread.sleep(forTimeInterval: 0.05)
+            } catch {
+                try? PostgreSQLContent.dropLeftover(made, of: mapping, connection, schema: schema)
+                throw error
             }
-        } catch let error as WireError where error.sqlState.map(Self.alreadyThere.contains) ?? false {
-            // Where the server has no lock for it, two programs may make one store.
-            if let metadata = try PostgreSQLMetadata.read(connection, schema: schema) { return metadata }
-            throw error
         }
     }
 
-    /// Says which indexes of a store that was made or migrated there are not.
+    private var unfinished: NSError {
+        CoreDataErrors.make(
+            .persistentStoreOpen,
+            "The store \(StoreName.path(url)) is not finished: its table \(PostgreSQLHousekeeping.storeTable) is empty.",
+            recovery:
+                "Whoever has made it was stopped, or somebody has emptied the table. Drop what is in the schema, or restore it from a copy.",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+
+    /// Says what a store that was made or migrated does without.
     func sayWhatIsOmitted(_ mapping: SQLMapping) {
+        for sentence in (mapping.dialect as? PostgreSQLDialect)?.abilities.sentences ?? [] { say(sentence) }
         let schema = SQLSchema(mapping: mapping)
         for (index, reason) in schema.omittedIndexes() {
             Warnings.sayOnce(about: "index \(index.name) of \(StoreName.path(url))") {
@@ -47,6 +62,11 @@ extension PostgreSQLStore {
         for sentence in schema.unknownWishes() {
             Warnings.sayOnce(about: "\(sentence) in \(StoreName.path(url))") { "\(sentence) to the store \(StoreName.path(url))." }
         }
+    }
+
+    /// Says once what follows the store's name.
+    func say(_ sentence: String) {
+        Warnings.sayOnce(about: "\(sentence) of \(StoreName.path(url))") { "The store \(StoreName.path(url)) \(sentence)." }
     }
 
     func makeMapping(entities: [NSEntityDescription], numbers: [String: Int], _ dialect: PostgreSQLDialect) throws -> SQLMapping {

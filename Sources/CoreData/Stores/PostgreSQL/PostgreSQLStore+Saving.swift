@@ -56,6 +56,10 @@ extension PostgreSQLStore {
                         metadataWasWritten(in: session.identifier)
                         return whenCommitted(session)
                     }
+                } else if backend.pool.refusals.note(error) {
+                    // What the server does not have is done without.
+                    guard mayRepeat() else { throw failure(error) }
+                    continue
                 } else if backend.pool.watch.isOutdated(error) {
                     // Says so where the tables are others, too.
                     try compareContents(backend)
@@ -115,7 +119,7 @@ extension PostgreSQLStore {
     /// - Returns: whether it was free, or was taken so before.
     private func giveUp(_ save: UUID, _ mark: String, _ backend: PostgreSQLBackend) throws -> Bool {
         let claim = PostgreSQLTransactions.recording(
-            save, author: PostgreSQLTransactions.givenUp, contextName: mark, sender: backend.pool.sender)
+            save, author: PostgreSQLTransactions.givenUp, contextName: mark, backend.pool)
         return try backend.pool.withWire { connection in
             do {
                 try connection.executeAll(claim)

@@ -142,24 +142,8 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
                 .persistentStoreOpen,
                 "There is no store at \(StoreName.path(url)), and NSReadOnlyPersistentStoreOption forbids making one.")
         }
-        return try PostgreSQLDialect.makingTables { try make(in: connection, schema: schema, defersUniqueness: $0) }
-    }
-
-    /// Replaces functions of an older version of this package. Where that cannot be, the store works with them.
-    private func updateFunctions(_ update: PostgreSQLFunctionUpdate) throws {
-        let version = try update.version()
-        guard version < PostgreSQLFunctions.version else { return }
-        var reason = "the store is opened for reading"
-        if !isReadOnly {
-            do { return try update.run() } catch let error as WireError {
-                if error.isConnectionLost { throw error }
-                reason = error.message
-            } catch { reason = error.localizedDescription }
-        }
-        let owner = try update.owner().map { " as the role '\($0)'" } ?? ""
-        Warnings.sayOnce(about: "functions of \(StoreName.path(url))") {
-            "The functions in the schema of the store \(StoreName.path(url)) are of the older version \(version), not "
-                + "\(PostgreSQLFunctions.version), and could not be replaced (\(reason)): open the store with this program for writing once\(owner)."
+        return try PostgreSQLAbilities.found {
+            try make(in: connection, schema: schema, $0, timeout: pool.configuration.timeout)
         }
     }
 

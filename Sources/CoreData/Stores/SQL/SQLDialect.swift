@@ -148,6 +148,8 @@ protocol SQLDialect: Sendable {
 
     func createTable(_ table: SQLTable) -> [String]
     func createTable(_ join: SQLJoinTable) -> [String]
+    /// The statements that say more about the columns of a table that was made.
+    func columnForms(of table: SQLTable) -> [String]
     func createIndex(_ index: SQLIndex) -> String
     /// Why an index of texts cannot be made; nil where it can.
     func refusal(of index: SQLIndex) -> String?

@@ -30,7 +30,7 @@ struct SQLiteMigration {
                 "ALTER TABLE \(SQLSchema.identifier(table)) RENAME TO "
                     + SQLSchema.identifier(SQLMigrationPlan.formerName(table)))
         }
-        for statement in plan.createdTables { try connection.execute(statement) }
+        for (_, statement) in plan.createdTables { try connection.execute(statement) }
         try copyRows()
         for copy in plan.hiddenKeys {
             try require([checks.owners(copy)].compactMap { $0 })

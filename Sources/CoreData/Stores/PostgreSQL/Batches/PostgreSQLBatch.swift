@@ -224,10 +224,8 @@ extension PostgreSQLStore: BatchRows {
             do {
                 return try PostgreSQLBatch.run(
                     self, insertion.author, violation: { batch, error in try rows.explanation(of: error, batch, isLast: isLast) },
-                    { batch in try rows.write(batch, locksTable: isLast && rows.hasLocks) })
+                    { batch in try rows.write(batch, locksTable: isLast) })
             } catch is PostgreSQLInsertion.Overtaken {
-            } catch let error as NSError where rows.mayDoWithoutLocks(after: error) {
-                attempt -= 1
             }
         }
     }

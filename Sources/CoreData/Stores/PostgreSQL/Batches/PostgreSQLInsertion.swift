@@ -33,8 +33,6 @@ final class PostgreSQLInsertion {
     private let writer: PostgreSQLRowWriter
     /// The given slots of each row, where they matter.
     private var masks: [SlotMask] = []
-    /// Whether the server has locks of programs' own and of tables, as far as it has not refused them.
-    private(set) var hasLocks = true
     /// Why rows cannot be inserted, by their places.
     private var refusals: [Int: any Error] = [:]
 
@@ -58,14 +56,6 @@ final class PostgreSQLInsertion {
             throw CoreDataErrors.noConstraint(on: names, of: layout.name)
         }
         try collect()
-    }
-
-    /// Whether the insertion may succeed without the locks that it asked for.
-    func mayDoWithoutLocks(after error: NSError) -> Bool {
-        let state = error.userInfo["SQLSTATE"] as? String
-        guard hasLocks, state == WireError.unsupported || state == WireError.undefinedFunction else { return false }
-        hasLocks = false
-        return true
     }
 
     private func collect() throws {
@@ -120,7 +110,7 @@ final class PostgreSQLInsertion {
     /// - Parameter locksTable: whether nobody else may write to the table until the transaction ends.
     func write(_ batch: PostgreSQLBatch, locksTable: Bool) throws -> BatchOutcome {
         var outcome = BatchOutcome()
-        if locksTable {
+        if locksTable, backend.pool.refusals.hasLocks {
             batch.waiting.append(WireStatement("LOCK TABLE \(batch.statements.table(entity)) IN SHARE ROW EXCLUSIVE MODE"))
         }
         if insertion.rule == .refuse || uniques.isEmpty {
@@ -131,7 +121,7 @@ final class PostgreSQLInsertion {
         }
         if try hasNewRows(batch), let turn { batch.waiting.append(turn) }
         // Values may move between rows.
-        batch.waiting.append(WireStatement("SET CONSTRAINTS ALL DEFERRED"))
+        if backend.defersConstraints { batch.waiting.append(WireStatement("SET CONSTRAINTS ALL DEFERRED")) }
         let owners = try owners(batch, locks: insertion.rule != .keepExisting)
         let plan = PostgreSQLInsertionPlan(self, owners, try rows(of: owners, batch))
         try plan.make()
@@ -244,7 +234,7 @@ final class PostgreSQLInsertion {
     /// Lets one transaction at a time insert rows where they are not there: two that insert the same values would wait for each other, until
     /// the server ends one of them. Rows that are there are updated by many at once.
     private var turn: WireStatement? {
-        guard hasLocks else {
+        guard backend.pool.refusals.hasLocks else {
             // All who insert wait for each other, and for who saves.
             return backend.given == nil
                 ? WireStatement("SELECT id::int8 FROM \(PostgreSQLHousekeeping.storeTable) FOR NO KEY UPDATE", isKept: true) : nil

@@ -70,7 +70,7 @@ final class PostgreSQLConnection {
         var mark: String?
         let counts: [Int]
         do {
-            counts = try runInTransaction(statements + [PostgreSQLSchemaWatch.question]) { index, row in
+            counts = try runInTransaction(statements + [watch.question]) { index, row in
                 if index == statements.count { mark = PostgreSQLRow(row: row).string(0) } else { try rows(index, row) }
             }
         } catch {

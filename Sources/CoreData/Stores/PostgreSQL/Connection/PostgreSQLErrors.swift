@@ -9,13 +9,32 @@ extension WireError {
     static let checkOptionViolation = "44000"
     static let undefinedTable = "42P01"
     static let unknownDatabase = "3D000"
+    static let undefinedColumn = "42703"
     static let undefinedFunction = "42883"
     static let unsupported = "0A000"
+    static let syntaxError = "42601"
+    /// A collation or a type, for example.
+    static let undefinedObject = "42704"
 
     var isUniqueViolation: Bool { sqlState == Self.uniqueViolation }
 
+    /// Whether the server has ended the transaction by itself.
+    var isOutsideTransaction: Bool { sqlState == "25P01" }
+
+    /// Whether something is there already that was to be made.
+    var isAlreadyThere: Bool {
+        isUniqueViolation || sqlState.map(["42P06", "42P07", "42710", "42723"].contains) ?? false
+    }
+
     /// Whether the server does not know what it was asked for, as others that speak the protocol know less than PostgreSQL.
-    var isUnsupported: Bool { sqlState == Self.unsupported && !isTransient || sqlState == Self.undefinedFunction }
+    var isUnsupported: Bool {
+        guard let sqlState else { return false }
+        return sqlState == Self.unsupported && !isTransient
+            || [Self.undefinedFunction, Self.syntaxError, Self.undefinedObject].contains(sqlState)
+    }
+
+    /// Whether the server does not know the columns that PostgreSQL gives each table.
+    var lacksSystemColumn: Bool { sqlState == Self.undefinedColumn || isUnsupported }
 
     /// Whether the whole transaction may succeed when it is run once more: serialization failures and deadlocks, and statements that the
     /// server kept and that fit no more.
@@ -103,7 +122,7 @@ extension WireError {
     /// What may be done about what the server refuses.
     private var remedy: String {
         switch sqlState {
-        case Self.undefinedTable?, "42703"?, "3F000"?:
+        case Self.undefinedTable?, Self.undefinedColumn?, "3F000"?:
             "Another program has changed the store's tables: give back what is missing, or open the store with another model."
         case Self.checkViolation?:
             "A CHECK that the model does not know refuses a value: change the value, or the constraint."

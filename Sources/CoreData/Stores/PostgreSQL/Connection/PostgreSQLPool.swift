@@ -21,6 +21,8 @@ final class PostgreSQLPool: @unchecked Sendable {
     let sender = UUID().uuidString.lowercased()
     /// Looks whether others have migrated the store, once it is ready for requests.
     let watch: PostgreSQLSchemaWatch
+    /// What the server has refused, which is not asked of it again.
+    let refusals = PostgreSQLRefusals()
     private let driver: any DatabaseDriver.Type
     private let condition = NSCondition()
     private var idle: [PostgreSQLConnection] = []

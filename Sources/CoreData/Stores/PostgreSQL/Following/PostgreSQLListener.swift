@@ -94,8 +94,8 @@ final class PostgreSQLListener: @unchecked Sendable {
         }
     }
 
-    /// What servers say that let nobody listen: a standby, an engine without notifications, and one that asks for a right.
-    private static let refusals = ["25006", "0A000", "42501"]
+    /// What servers say that let nobody listen: a standby, and one that asks for a right.
+    private static let refusals = ["25006", "42501"]
 
     /// Has the server tell what is committed.
     ///
@@ -103,16 +103,26 @@ final class PostgreSQLListener: @unchecked Sendable {
     private func mayListen(_ connection: PostgreSQLConnection) throws -> Bool {
         var channel: String?
         try connection.execute(WireStatement("SELECT \(PostgreSQLTransactions.channel)")) { channel = PostgreSQLRow(row: $0).string(0) }
+        let reason: String
         do {
             try connection.wire.run("LISTEN \(PostgreSQLDialect().identifier(channel ?? ""))")
-            return true
-        } catch let error as WireError where error.sqlState.map(Self.refusals.contains) ?? false {
-            let store = StoreName.path(pool.configuration.address.publicURL)
-            Warnings.sayOnce(about: "listening to \(store)") {
-                "The server of the store \(store) does not tell of changes (\(error.message)): the store asks for them every second."
+            // Some servers take it and do nothing.
+            var arguments = WireArguments()
+            arguments.append(text: channel ?? "")
+            let listens = WireStatement("SELECT count(*) FROM pg_listening_channels() AS c WHERE c = $1", arguments)
+            if try connection.integer(listens) == 1 {
+                try pool.refusals.ask(connection)
+                if pool.refusals.tellsOfTransactions { return true }
             }
-            return false
+            reason = "it does not listen to what it was asked for, or does not let transactions tell"
+        } catch let error as WireError where error.isUnsupported || error.sqlState.map(Self.refusals.contains) ?? false {
+            reason = error.message
         }
+        let store = StoreName.path(pool.configuration.address.publicURL)
+        Warnings.sayOnce(about: "listening to \(store)") {
+            "The server of the store \(store) does not tell of changes (\(reason)): the store asks for them every second."
+        }
+        return false
     }
 
     /// Looks whether transactions were committed that nobody told of.

@@ -68,11 +68,17 @@ extension PostgreSQLDialect {
     }
 
     func definition(_ column: Column) -> String {
-        "\(identifier(column.name)) \(column.type)" + (column.isText ? " COLLATE \"C\"" : "") + (column.isRequired ? " NOT NULL" : "")
+        "\(identifier(column.name)) \(column.type)" + (column.isText && abilities.has(.codePointColumns) ? " COLLATE \"C\"" : "")
+            + (column.isRequired ? " NOT NULL" : "")
     }
 
     func addCheck(_ check: (name: String, condition: String)) -> String {
         "CONSTRAINT \(identifier(check.name)) CHECK (\(check.condition))"
+    }
+
+    /// Values that are too large for their rows are kept as they are, not compressed.
+    func columnForms(of table: SQLTable) -> [String] {
+        abilities.has(.storageForms) ? columns(of: table).filter(\.isExternal).map { setExternal($0, of: table.name) } : []
     }
 
     func setExternal(_ column: Column, of table: String) -> String {
@@ -84,7 +90,6 @@ extension PostgreSQLDialect {
         let all =
             ["\(identifier(table.naming.key)) int8 PRIMARY KEY"] + columns.map(definition) + columns.compactMap { $0.check.map(addCheck) }
         return ["CREATE TABLE \(identifier(table.name)) (\(all.joined(separator: ", ")))"]
-            + columns.filter(\.isExternal).map { setExternal($0, of: table.name) }
     }
 
     func createTable(_ join: SQLJoinTable) -> [String] {
@@ -98,7 +103,7 @@ extension PostgreSQLDialect {
         if index.isUnique {
             let columns = index.elements.map { identifier($0.column) }.joined(separator: ", ")
             return "ALTER TABLE \(identifier(index.table)) ADD CONSTRAINT \(identifier(index.name)) UNIQUE (\(columns))"
-                + (defersUniqueness ? " DEFERRABLE INITIALLY IMMEDIATE" : "")
+                + (abilities.has(.deferredUniqueness) ? " DEFERRABLE INITIALLY IMMEDIATE" : "")
         }
         let elements = index.elements.map { indexed($0, findsParts: index.findsParts) }.joined(separator: ", ")
         return "CREATE INDEX \(identifier(index.name)) ON \(identifier(index.table)) \(index.findsParts ? "USING gin " : "")(\(elements))"
@@ -119,7 +124,11 @@ extension PostgreSQLDialect {
     }
 
     func refusal(of index: SQLIndex) -> String? {
-        if !hasICU, index.elements.contains(where: { $0.form != nil }) { return foldingRefusal }
+        if let refusal = abilities.refusedIndexes[index.name] { return "the server says: \(refusal)" }
+        for case .some(let form) in index.elements.map(\.form) {
+            if !hasICU { return foldingRefusal }
+            if case .ordered(let collation) = form, let refusal = refusal(of: collation) { return refusal }
+        }
         return index.findsParts && trigrams == nil ? "the extension pg_trgm is not installed in the database" : nil
     }
 

@@ -12,8 +12,12 @@ struct PostgreSQLDialect: SQLDialect {
     var ordersColumnsByLanguage = false
     /// The operator class by which an index has the parts of texts, as it is called in any schema; nil where the database has none.
     var trigrams: String?
-    /// Whether the server can look at uniqueness when a transaction ends: not at each row, so that rows may exchange their values.
-    var defersUniqueness = true
+    /// Whether the schema has the orders of texts by the rules of a language.
+    var hasCollations = true
+    /// Whether the server has the function that says whether a text starts with another.
+    var hasStartsWith = true
+    /// What tables are made with.
+    var abilities = PostgreSQLAbilities()
     /// The schema that tables and functions of triggers stand in, whose callers may look for theirs elsewhere; nil where it is the one that
     /// statements work in.
     var triggerSchema: String?
@@ -84,7 +88,10 @@ struct PostgreSQLDialect: SQLDialect {
         }
     }
 
-    func refusal(of collation: SQLCollation) -> String? { hasICU ? nil : foldingRefusal }
+    func refusal(of collation: SQLCollation) -> String? {
+        if !hasICU { return foldingRefusal }
+        return hasCollations || collation == .caseInsensitive ? nil : Self.lacksCollations
+    }
 
     var ordersDistinctRowsByExpressions: Bool { false }
 
@@ -145,11 +152,11 @@ struct PostgreSQLDialect: SQLDialect {
     func value(_ value: String, ofRowWithLeast other: String) -> String { "(array_agg(\(value) ORDER BY \(other)))[1]" }
 
     func numberRows(of table: String, by owner: String, inOrderOf key: String, in position: String, step: Int) -> [String] {
-        let (table, owner) = (identifier(table), identifier(owner))
+        let (table, owner, key) = (identifier(table), identifier(owner), identifier(key))
         return [
-            "UPDATE \(table) SET \(identifier(position)) = p.place FROM (SELECT ctid AS row, "
-                + "\(step) + \(step) * row_number() OVER (PARTITION BY \(owner) ORDER BY \(identifier(key))) AS place FROM \(table) "
-                + "WHERE \(owner) IS NOT NULL) p WHERE \(table).ctid = p.row"
+            "UPDATE \(table) SET \(identifier(position)) = p.place FROM (SELECT \(owner) AS owner, \(key) AS member, "
+                + "\(step) + \(step) * row_number() OVER (PARTITION BY \(owner) ORDER BY \(key)) AS place FROM \(table) "
+                + "WHERE \(owner) IS NOT NULL) p WHERE \(table).\(owner) = p.owner AND \(table).\(key) = p.member"
         ]
     }
 }

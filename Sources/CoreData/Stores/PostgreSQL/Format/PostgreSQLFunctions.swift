@@ -7,7 +7,7 @@ enum PostgreSQLFunctions {
     ///
     /// - Parameter hasICU: whether the server has ICU's collations: without them there are no functions that fold texts.
     static func statements(hasICU: Bool) -> [String] {
-        texts + numbers + (hasICU ? foldings + collations : []) + [versionStatement]
+        texts + numbers + (hasICU ? foldings : []) + [versionStatement]
     }
 
     /// The version of the functions and of the triggers of derived attributes, to be raised with each change of their texts.
@@ -52,7 +52,7 @@ enum PostgreSQLFunctions {
 
     /// Texts that a collation takes for equal tie, so that the next sort descriptor decides: only one that is not deterministic says so.
     /// `localizedStandardCompare:` takes no two texts for equal.
-    private static var collations: [String] {
+    static var collations: [String] {
         localizedOrders.map { name, locale, isDeterministic in
             "CREATE COLLATION IF NOT EXISTS \(name) (provider = icu, locale = '\(locale)', deterministic = \(isDeterministic))"
         }

@@ -5,40 +5,146 @@ struct PostgreSQLSchema {
     let mapping: SQLMapping
     let schema: String
 
+    private var dialect: PostgreSQLDialect { mapping.dialect as? PostgreSQLDialect ?? PostgreSQLDialect() }
+    private var abilities: PostgreSQLAbilities { dialect.abilities }
+
+    /// A statement that makes something.
+    struct Step {
+        enum Need {
+            case nothing
+            /// A store does without where the server refuses it.
+            case ability(PostgreSQLAbilities.Ability)
+            case index(String)
+            case derivation(SQLDerivation)
+        }
+
+        let statement: String
+        var need = Need.nothing
+        /// The table that is there then.
+        var table: String?
+    }
+
     /// Makes everything, in the transaction that is open.
-    func create(_ connection: PostgreSQLConnection) throws {
-        try createTables(connection)
-        for statement in try afterRows() { try connection.wire.run(statement) }
+    ///
+    /// - Parameter made: gets the name of each table as soon as it is there.
+    func create(_ connection: PostgreSQLConnection, made: inout [String]) throws {
+        try createTables(connection, made: &made)
+        for step in try afterRows() { try run(step, connection) }
         try writeEntities([:], in: connection)
     }
 
     /// Makes the tables, and the schema where there is none.
-    func createTables(_ connection: PostgreSQLConnection) throws {
+    func createTables(_ connection: PostgreSQLConnection, made: inout [String]) throws {
+        // Who may use a schema need not be allowed to make one.
+        if try !Self.exists(schema, connection) { try connection.wire.run("CREATE SCHEMA \(dialect.identifier(schema))") }
+        if !abilities.has(.codePointColumns) { try requireCodePoints(connection) }
+        for step in tables() {
+            try run(step, connection)
+            if let table = step.table { made.append(table) }
+        }
+    }
+
+    /// - Throws: an error where columns would be in another order than a store's.
+    private func requireCodePoints(_ connection: PostgreSQLConnection) throws {
+        let question = "SELECT ('B'::text < 'a'::text AND 'z'::text < chr(228))::int::int8"
+        if try connection.integer(WireStatement(question)) == 1 { return }
+        throw CoreDataErrors.make(
+            .persistentStoreIncompatibleSchema,
+            "The server orders texts by the rules of a language and cannot be told to order those of the store by their code points"
+                + (abilities.refusal(.codePointColumns).map { " (it says: \($0))." } ?? "."),
+            recovery: "Make a database whose order is \"C\".")
+    }
+
+    private static func exists(_ schema: String, _ connection: PostgreSQLConnection) throws -> Bool {
         var arguments = WireArguments()
         arguments.append(text: schema)
-        let exists =
-            try connection.integer(
-                WireStatement("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", arguments)) != nil
-        // Who may use a schema need not be allowed to make one.
-        if !exists { try connection.wire.run("CREATE SCHEMA \(mapping.dialect.identifier(schema))") }
-        try connection.wire.run(functions().joined(separator: ";\n"))
-        for statement in tables() { try connection.wire.run(statement) }
+        return try connection.integer(WireStatement("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", arguments)) != nil
     }
 
-    func tables() -> [String] { SQLSchema(mapping: mapping).tableStatements() + mapping.dialect.housekeeping }
+    func run(_ step: Step, _ connection: PostgreSQLConnection) throws {
+        func run() throws { try connection.wire.run(step.statement) }
+        switch step.need {
+        case .nothing: try run()
+        case .ability(let ability): try abilities.trying(ability, run)
+        case .index(let name): try abilities.tryingIndex(name, run)
+        case .derivation(let derivation):
+            do { try run() } catch let error as WireError where error.isUnsupported {
+                throw CoreDataErrors.make(
+                    .persistentStoreIncompatibleSchema,
+                    "The server cannot derive the attribute '\(derivation.slot.name)' of '\(derivation.entity.layout.name)': it does not have the "
+                        + "triggers that this takes (it says: \(error.message)).",
+                    recovery: "Keep the store on a server that has them, or make the attribute one that the program sets.",
+                    userInfo: error.reported)
+            }
+        }
+    }
+
+    private static let probe = "ocd_probe"
+
+    /// Whether the server undoes changes of tables when a transaction is rolled back.
+    static func isRolledBack(_ connection: PostgreSQLConnection, schema: String) throws -> Bool {
+        // Two programs that ask at once ask about tables of their own.
+        let name = probe + "_" + UUID().uuidString.prefix(8).lowercased()
+        let table = PostgreSQLMetadata.table(name, in: schema)
+        try connection.begin(with: [])
+        do {
+            if try !exists(schema, connection) { try connection.wire.run("CREATE SCHEMA \(PostgreSQLDialect().identifier(schema))") }
+            try connection.wire.run("CREATE TABLE \(table) (id int8 PRIMARY KEY)")
+        } catch {
+            connection.rollBack()
+            // Who may not make a table is told so by what needs one.
+            return true
+        }
+        connection.rollBack()
+        guard try PostgreSQLMetadata.exists(name, connection, schema: schema) else { return true }
+        try connection.wire.run("DROP TABLE \(table)")
+        return false
+    }
+
+    /// What is made before the rows are there, that by which a store is known first.
+    func tables() -> [Step] {
+        zip(PostgreSQLHousekeeping.all, PostgreSQLHousekeeping.statements).map { Step(statement: $1, table: $0) } + functions()
+            + SQLSchema(mapping: mapping).namedTableStatements().map {
+                Step(statement: $0.statement, need: .ability(.codePointColumns), table: $0.name)
+            } + mapping.tables.flatMap(storageForms)
+    }
+
+    /// What the statements of requests call.
+    private func functions() -> [Step] {
+        var steps: [Step] = []
+        if abilities.has(.functions) {
+            let functions = PostgreSQLFunctions.statements(hasICU: dialect.hasICU)
+            steps.append(Step(statement: functions.joined(separator: ";\n"), need: .ability(.functions)))
+        }
+        if dialect.hasICU, abilities.has(.collations) {
+            steps.append(Step(statement: PostgreSQLFunctions.collations.joined(separator: ";\n"), need: .ability(.collations)))
+        }
+        return steps
+    }
+
+    func storageForms(of table: SQLTable) -> [Step] {
+        dialect.columnForms(of: table).map { Step(statement: $0, need: .ability(.storageForms)) }
+    }
 
     /// What is made when the rows are there: indexes, foreign keys, functions and triggers.
-    func afterRows() throws -> [String] {
-        let schema = SQLSchema(mapping: mapping)
-        return schema.indexStatements() + foreignKeys().map(\.statement) + (try triggers())
+    func afterRows() throws -> [Step] {
+        SQLSchema(mapping: mapping).indexes().map(step) + foreignKeys().map { step(making: $0.statement) } + (try triggers())
     }
+
+    func step(making index: SQLIndex, _ statement: String) -> Step {
+        Step(statement: statement, need: index.isUnique ? .ability(.deferredUniqueness) : .index(index.name))
+    }
+
+    /// Makes a foreign key.
+    func step(making foreignKey: String) -> Step { Step(statement: foreignKey, need: .ability(.foreignKeys)) }
 
     /// What makes the triggers of derived attributes.
     ///
     /// - Parameter replacing: whether older ones are there.
-    func triggers(replacing: Bool = false) throws -> [String] {
-        let dialect = mapping.dialect as? PostgreSQLDialect ?? PostgreSQLDialect()
-        return try SQLSchema(mapping: mapping).derivations().flatMap { try dialect.triggers($0, in: schema, replacing: replacing) }
+    func triggers(replacing: Bool = false) throws -> [Step] {
+        try SQLSchema(mapping: mapping).derivations().flatMap { derivation in
+            try dialect.triggers(derivation, in: schema, replacing: replacing).map { Step(statement: $0, need: .derivation(derivation)) }
+        }
     }
 
     /// Writes the entities' numbers.
@@ -59,11 +165,6 @@ struct PostgreSQLSchema {
         }
     }
 
-    /// What the statements of requests call.
-    func functions() -> [String] {
-        PostgreSQLFunctions.statements(hasICU: (mapping.dialect as? PostgreSQLDialect)?.hasICU ?? true)
-    }
-
     // MARK: Foreign keys
 
     struct ForeignKey: Hashable {
@@ -76,7 +177,8 @@ struct PostgreSQLSchema {
 
     /// Checked when a transaction ends. A row that goes takes itself out of relationships that nobody has emptied.
     func foreignKeys() -> [ForeignKey] {
-        mapping.tables.flatMap { table in
+        guard abilities.has(.foreignKeys) else { return [] }
+        return mapping.tables.flatMap { table in
             table.columns.compactMap { column in
                 guard column.kind == .toOne, let destination = destination(of: column) else { return nil }
                 return foreignKey(table.name, column.name, to: destination, "SET NULL")
@@ -98,7 +200,6 @@ struct PostgreSQLSchema {
     }
 
     private func foreignKey(_ table: String, _ column: String, to destination: SQLTable, _ action: String) -> ForeignKey {
-        let dialect = mapping.dialect
         let name = SnakeCaseNaming.limited("\(table)_\(column)_fkey")
         return ForeignKey(
             table: table, destination: destination.name, name: name,

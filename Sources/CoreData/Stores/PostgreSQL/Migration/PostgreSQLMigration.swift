@@ -15,6 +15,8 @@ struct PostgreSQLMigration {
     let progress: MigrationProgress
 
     var dialect: PostgreSQLDialect { PostgreSQLDialect() }
+    private var abilities: PostgreSQLAbilities { (plan.dialect as? PostgreSQLDialect)?.abilities ?? PostgreSQLAbilities() }
+    private var target: PostgreSQLSchema { PostgreSQLSchema(mapping: plan.target, schema: schema) }
 
     /// Does everything but committing.
     func run() throws {
@@ -26,9 +28,12 @@ struct PostgreSQLMigration {
         let objects = try PostgreSQLSchemaObjects(plan: plan, schema: schema, connection)
         try objects.drop(connection)
         try putTablesAside()
-        for statement in plan.createdTables { try run(statement) }
+        for (table, statement) in plan.createdTables {
+            try abilities.trying(.codePointColumns) { try run(statement) }
+            for form in table.map(target.storageForms) ?? [] { try target.run(form, connection) }
+        }
         try copyRows()
-        for alteration in plan.alterations { try PostgreSQLAlteration(alteration, connection).run() }
+        for alteration in plan.alterations { try PostgreSQLAlteration(alteration, connection, abilities).run() }
         for copy in plan.hiddenKeys {
             try require([checks.owners(copy)].compactMap { $0 })
             try execute(copy.statement)
@@ -47,11 +52,11 @@ struct PostgreSQLMigration {
         try deriveAttributes()
         progress.report(0.9)
         try makeIndexes(objects, unique: true)
-        for statement in objects.foreignKeys { try run(statement) }
+        for statement in objects.foreignKeys { try target.run(target.step(making: statement), connection) }
         try require(checks.requiredRelationships())
-        for statement in try PostgreSQLSchema(mapping: plan.target, schema: schema).triggers() { try run(statement) }
+        for step in try target.triggers() { try target.run(step, connection) }
         try run("DELETE FROM \(PostgreSQLHousekeeping.entityTable)")
-        try PostgreSQLSchema(mapping: plan.target, schema: schema).writeEntities(keysOfRoots(lastKeys), in: connection)
+        try target.writeEntities(keysOfRoots(lastKeys), in: connection)
         try writeDescription()
         progress.report(0.99)
     }
@@ -126,9 +131,17 @@ struct PostgreSQLMigration {
     /// Nobody writes a row that would be forgotten; who only looks for the metadata may do so.
     private func lockTables() throws {
         let tables = (plan.source.tables.map(\.name) + plan.source.joinTables.map(\.name)).map(dialect.identifier)
-        try run("SET LOCAL client_min_messages TO warning; SET CONSTRAINTS ALL IMMEDIATE")
-        if !tables.isEmpty { try run("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS EXCLUSIVE MODE") }
-        try run("LOCK TABLE \(PostgreSQLHousekeeping.all.joined(separator: ", ")) IN EXCLUSIVE MODE")
+        try run("SET LOCAL client_min_messages TO warning")
+        if abilities.has(.constraintModes) { try abilities.trying(.constraintModes) { try run("SET CONSTRAINTS ALL IMMEDIATE") } }
+        guard abilities.has(.tableLocks) else {
+            // Each transaction of the store ends with this row, and fails then, as the model is another one.
+            try connection.execute(WireStatement("SELECT id::int8 FROM \(PostgreSQLHousekeeping.storeTable) FOR UPDATE"))
+            return
+        }
+        try abilities.trying(.tableLocks) {
+            if !tables.isEmpty { try run("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS EXCLUSIVE MODE") }
+            try run("LOCK TABLE \(PostgreSQLHousekeeping.all.joined(separator: ", ")) IN EXCLUSIVE MODE")
+        }
     }
 
     /// The last key that was taken of each former table, by the number of its root.
@@ -219,12 +232,14 @@ struct PostgreSQLMigration {
 
     private func makeIndexes(_ objects: PostgreSQLSchemaObjects, unique: Bool) throws {
         for (index, statement) in objects.missingIndexes where index.isUnique == unique {
+            let step = target.step(making: index, statement)
             guard index.isUnique else {
-                try run(statement)
+                try target.run(step, connection)
                 continue
             }
-            try run("SAVEPOINT before_constraint")
-            do { try run(statement) } catch let error as WireError where error.isUniqueViolation {
+            let hasSavepoint = abilities.has(.savepoints)
+            if hasSavepoint { try abilities.trying(.savepoints) { try run("SAVEPOINT before_constraint") } }
+            do { try target.run(step, connection) } catch let error as WireError where error.isUniqueViolation && hasSavepoint {
                 try run("ROLLBACK TO SAVEPOINT before_constraint")
                 throw try constraintViolation() ?? error
             }

@@ -19,8 +19,8 @@ extension PostgreSQLStore {
         var attempt = 1
         while true {
             do {
-                let loaded = try PostgreSQLDialect.makingTables { defersUniqueness in
-                    try pool.withWire { connection in try self.migrate(migration, connection, pool, defersUniqueness) }
+                let loaded = try PostgreSQLAbilities.found { abilities in
+                    try pool.withWire { connection in try self.migrate(migration, connection, pool, abilities) }
                 }
                 takeLoaded(loaded)
                 migration.progress.report(1)
@@ -34,14 +34,16 @@ extension PostgreSQLStore {
 
     /// - Returns: the metadata after the migration.
     private func migrate(
-        _ migration: StoreMigration, _ connection: PostgreSQLConnection, _ pool: PostgreSQLPool, _ defersUniqueness: Bool
+        _ migration: StoreMigration, _ connection: PostgreSQLConnection, _ pool: PostgreSQLPool,
+        _ abilities: PostgreSQLAbilities
     ) throws -> [String: Any] {
         let schema = pool.configuration.address.schema
+        guard try PostgreSQLSchema.isRolledBack(connection, schema: schema) else { throw self.tablesStay(name: StoreName.path(url)) }
         return try connection.transaction {
             // Whoever migrates the store now is waited for, however long that takes.
             try connection.liftTimeLimit()
             try connection.wire.run("SET LOCAL lock_timeout TO 0")
-            try PostgreSQLSchemaLock.take(connection, schema: schema)
+            try PostgreSQLSchemaLock.take(connection, schema: schema, abilities)
             try connection.wire.run("SET LOCAL lock_timeout TO \(pool.settings.lockTimeoutInMilliseconds)")
             let metadata = try PostgreSQLMetadata.read(connection, schema: schema) ?? [:]
             let hashes = StoreMetadataHashes.hashes(in: metadata) ?? [:]
@@ -52,7 +54,7 @@ extension PostgreSQLStore {
                     "The store \(StoreName.path(url)) was brought to another version of the model by someone else meanwhile.",
                     recovery: "Add it again.", userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
             }
-            let plan = try plan(migration, connection, schema, defersUniqueness)
+            let plan = try plan(migration, connection, schema, abilities)
             try requireOwner(of: plan.source, connection, schema)
             let running = PostgreSQLMigration(
                 connection: connection, plan: plan, model: migration.model, entities: migration.entities,
@@ -90,12 +92,23 @@ extension PostgreSQLStore {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
+    /// Nothing would be as it was before if a migration failed in the middle.
+    private func tablesStay(name: String) -> NSError {
+        CoreDataErrors.make(
+            .migration,
+            "The store \(name) was made with another version of the model and cannot be migrated, because its server does not undo changes of "
+                + "tables when a transaction is rolled back.",
+            recovery: "Move it into a file with the former version of the model, migrate that, and move it into another schema: "
+                + "migratePersistentStore(_:to:options:withType:).",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+    }
+
     private func plan(
-        _ migration: StoreMigration, _ connection: PostgreSQLConnection, _ schema: String, _ defersUniqueness: Bool
+        _ migration: StoreMigration, _ connection: PostgreSQLConnection, _ schema: String, _ abilities: PostgreSQLAbilities
     ) throws -> SQLMigrationPlan {
         let catalog = try PostgreSQLCatalog.read(connection, schema: schema)
         var dialect = catalog.dialect
-        dialect.defersUniqueness = defersUniqueness
+        dialect.abilities = abilities
         let names = Set(migration.storedHashes.keys)
         let source = try SQLMapping(
             layouts: migration.sourceModel.layout(), dialect, SnakeCaseNaming(), numbers: catalog.entityNumbers

@@ -83,7 +83,9 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         hasSavepoint = writesUniqueValues
         // What others do, and what may have been left out, is known before the commit.
         let commitsApart = others != nil || backend.comparesRowsBeforeCommit
-        if hasSavepoint || backend.given != nil { waiting.append(WireStatement("SET CONSTRAINTS ALL DEFERRED")) }
+        if hasSavepoint && backend.defersConstraints || backend.given != nil {
+            waiting.append(WireStatement("SET CONSTRAINTS ALL DEFERRED"))
+        }
         if locks {
             try lockRows()
             guard conflicts.rows.isEmpty else {

@@ -14,17 +14,29 @@ enum PostgreSQLTransactions {
     private static let lastNumber =
         "greatest((SELECT max(number) FROM \(PostgreSQLHousekeeping.transactionTable)), s.last_transaction)"
 
-    /// Takes the next number, records the transaction and tells who listens: the save's UUID, its author, the context's name and who saves.
-    private static func record(where condition: String) -> String {
-        """
-        INSERT INTO \(PostgreSQLHousekeeping.transactionTable) (number, save, at, author, context_name) \
-        SELECT \(lastNumber) + 1, $1, clock_timestamp(), $2, $3 FROM \(PostgreSQLHousekeeping.storeTable) s\(condition) \
-        RETURNING number, pg_notify(\(channel), number::text || ' ' || $4)
-        """
+    /// How a transaction is recorded.
+    private struct Record: Hashable {
+        let form: PostgreSQLSchemaWatch.Form?
+        let tells: Bool
+
+        /// Takes the next number, records the transaction and tells who listens: the save's UUID, its author, the context's name and who
+        /// saves.
+        var sql: String {
+            """
+            INSERT INTO \(PostgreSQLHousekeeping.transactionTable) (number, save, at, author, context_name) \
+            SELECT \(lastNumber) + 1, $1, clock_timestamp(), $2, $3 FROM \(PostgreSQLHousekeeping.storeTable) s\
+            \(form.map { " WHERE " + $0.condition(tells ? "$5" : "$4") } ?? "") \
+            RETURNING number\(tells ? ", pg_notify(\(channel), number::text || ' ' || $4)" : "")
+            """
+        }
     }
 
-    private static let record = record(where: "")
-    private static let recordWithMark = record(where: " WHERE \(PostgreSQLSchemaWatch.condition("$5"))")
+    /// The statements of all ways, which are not made anew for each transaction.
+    private static let records: [Record: String] = {
+        let forms: [PostgreSQLSchemaWatch.Form?] = [nil] + PostgreSQLSchemaWatch.Form.allCases
+        let all = forms.flatMap { form in [true, false].map { Record(form: form, tells: $0) } }
+        return Dictionary(all.map { ($0, $0.sql) }, uniquingKeysWith: { first, _ in first })
+    }()
 
     /// The number of the transaction that was recorded.
     static func number(_ row: WireRow) -> Int64 { PostgreSQLRow(row: row).int64(0) }
@@ -32,16 +44,18 @@ enum PostgreSQLTransactions {
     /// The statements that record a transaction, the last of which gives its number.
     ///
     /// - Parameter mark: fails where the model of the store was replaced since it had this mark; nil to record in any case.
-    static func recording(_ save: UUID, author: String?, contextName: String?, sender: String, mark: String? = nil) -> [WireStatement] {
+    static func recording(
+        _ save: UUID, author: String?, contextName: String?, _ pool: PostgreSQLPool, mark: PostgreSQLSchemaWatch.Mark? = nil
+    ) -> [WireStatement] {
         var arguments = WireArguments()
         arguments.append(WireType.uuid) { bytes in withUnsafeBytes(of: save.uuid) { bytes.append($0.bindMemory(to: UInt8.self)) } }
         for text in [author, contextName] {
             if let text, !text.contains("\0") { arguments.append(text: text) } else { arguments.appendNull(WireType.text) }
         }
-        arguments.append(text: sender)
-        guard let mark else { return [turn, WireStatement(record, arguments, isKept: true)] }
-        arguments.append(text: mark)
-        return [turn, WireStatement(recordWithMark, arguments, isKept: true)]
+        let record = Record(form: mark?.form, tells: pool.refusals.tellsOfTransactions)
+        if record.tells { arguments.append(text: pool.sender) }
+        if let mark { arguments.append(text: mark.text) }
+        return [turn, WireStatement(records[record] ?? record.sql, arguments, isKept: true)]
     }
 
     /// The author of a row that keeps a save from being committed whose connection was lost.
@@ -165,18 +179,19 @@ extension PostgreSQLStore {
     func lastStatements(
         of transaction: UUID, _ author: ChangeAuthor, checksConstraints: Bool = true, _ read: StatementReader
     ) throws -> [WireStatement] {
-        var last = checksConstraints ? [WireStatement("SET CONSTRAINTS ALL IMMEDIATE")] : []
+        let backend = try backend()
+        var last = checksConstraints && backend.defersConstraints ? [WireStatement("SET CONSTRAINTS ALL IMMEDIATE")] : []
         if hasGivenTables {
             // No table says what was committed.
             if hasChangedMetadata { throw GivenTables.metadataRefusal(at: url) }
             return last
         }
-        let pool = try backend().pool
+        let pool = backend.pool
         // Metadata may replace the model; who writes them has compared the mark.
         let mark = hasChangedMetadata ? nil : pool.watch.mark
         if hasChangedMetadata { last = try metadataStatements(in: transaction, after: last, read) }
         return last
             + PostgreSQLTransactions.recording(
-                transaction, author: author.transactionAuthor, contextName: author.contextName, sender: pool.sender, mark: mark)
+                transaction, author: author.transactionAuthor, contextName: author.contextName, pool, mark: mark)
     }
 }

@@ -5,6 +5,8 @@ extension SQLiteDialect {
         return ["CREATE TABLE \(identifier(table.name)) ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER\(columns) )"]
     }
 
+    func columnForms(of table: SQLTable) -> [String] { [] }
+
     func createTable(_ join: SQLJoinTable) -> [String] {
         let list = join.columnNames.map { "\(identifier($0)) INTEGER, " }.joined()
         return [

@@ -1,0 +1,125 @@
+import Synchronization
+
+/// What a server does of what a store would have it do.
+///
+/// Others that speak PostgreSQL's protocol do less. What one does is found out by asking for it, never by its name or version: whoever makes
+/// tables begins with everything, and anew without what was refused.
+struct PostgreSQLAbilities: Sendable {
+    enum Ability: Sendable {
+        /// Locks of programs' own, until a transaction ends.
+        case advisoryLocks
+        /// Locks of whole tables.
+        case tableLocks
+        /// Uniqueness that is looked at when a transaction ends: rows may exchange their values.
+        case deferredUniqueness
+        /// Foreign keys that are looked at when a transaction ends.
+        case foreignKeys
+        /// Ways back to the middle of a transaction that changes tables.
+        case savepoints
+        /// Having constraints looked at earlier or later than they are by themselves.
+        case constraintModes
+        /// Saying how large values of a column are kept.
+        case storageForms
+        /// Columns whose texts are said to be ordered by code points.
+        case codePointColumns
+        case functions
+        /// Orders of texts by the rules of a language.
+        case collations
+    }
+
+    /// What was refused, with the server's words.
+    private var refusals: [Ability: String] = [:]
+    /// The indexes that were refused, by their names, with the server's words.
+    private(set) var refusedIndexes: [String: String] = [:]
+
+    func has(_ ability: Ability) -> Bool { refusals[ability] == nil }
+
+    /// Why there is none of something; nil where there is.
+    func refusal(_ ability: Ability) -> String? { refusals[ability] }
+
+    private enum Lacking: Error {
+        case ability(Ability, WireError)
+        case index(String, WireError)
+    }
+
+    /// Does what needs an ability.
+    ///
+    /// - Throws: what begins `found(_:)` anew, where the server does not know what it is asked for.
+    func trying<Result>(_ ability: Ability, _ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let error as WireError where has(ability) && (error.isUnsupported || error.isOutsideTransaction) {
+            throw Lacking.ability(ability, error)
+        }
+    }
+
+    /// Makes an index.
+    func tryingIndex(_ name: String, _ body: () throws -> Void) throws {
+        do { try body() } catch let error as WireError where refusedIndexes[name] == nil && error.isUnsupported {
+            throw Lacking.index(name, error)
+        }
+    }
+
+    /// Does what takes abilities, anew without each that turns out to be missing.
+    ///
+    /// - Parameter body: whatever it has done before it throws is undone.
+    static func found<Result>(_ body: (PostgreSQLAbilities) throws -> Result) throws -> Result {
+        var abilities = PostgreSQLAbilities()
+        while true {
+            do { return try body(abilities) } catch let lacking as Lacking {
+                switch lacking {
+                case .ability(let ability, let error): abilities.refusals[ability] = error.message
+                case .index(let name, let error): abilities.refusedIndexes[name] = error.message
+                }
+            }
+        }
+    }
+
+    /// What programs should know of what a store is made without.
+    var sentences: [String] {
+        [Ability.foreignKeys, .functions, .collations].compactMap { ability in refusals[ability].map { Self.sentence(ability, $0) } }
+    }
+
+    /// What a store is made without, with the server's words.
+    static func sentence(_ ability: Ability, _ message: String) -> String {
+        let sentence =
+            switch ability {
+            case .foreignKeys: "has no foreign keys: rows that other programs delete leave references that lead nowhere"
+            case .functions: "has no functions, and requests that take them are refused"
+            case .collations: "orders no texts by the rules of a language"
+            default: "does without something"
+            }
+        return "\(sentence) (the server says: \(message))"
+    }
+}
+
+/// What a server has refused since a store was opened there.
+final class PostgreSQLRefusals: Sendable {
+    /// The functions that statements call and a store does without.
+    private static let notification = "pg_notify("
+    private static let locks = ["pg_advisory_xact_lock(", "LOCK TABLE"]
+
+    private let refusesNotifications = Atomic<Bool>(false)
+    private let refusesLocks = Atomic<Bool>(false)
+
+    /// Whether the server passes on what transactions tell.
+    var tellsOfTransactions: Bool { !refusesNotifications.load(ordering: .relaxed) }
+    /// Whether it has locks of programs' own and of tables.
+    var hasLocks: Bool { !refusesLocks.load(ordering: .relaxed) }
+
+    /// Notes what the server does not know.
+    ///
+    /// - Returns: whether the same may succeed without it.
+    func note(_ error: WireError) -> Bool {
+        guard error.isUnsupported, let statement = error.statement else { return false }
+        if statement.contains(Self.notification) { return !refusesNotifications.exchange(true, ordering: .relaxed) }
+        if Self.locks.contains(where: statement.contains) { return !refusesLocks.exchange(true, ordering: .relaxed) }
+        return false
+    }
+
+    /// Asks whether the server tells of transactions, for who cannot do twice what a transaction does.
+    func ask(_ connection: PostgreSQLConnection) throws {
+        guard tellsOfTransactions else { return }
+        do {
+            try connection.execute(WireStatement("SELECT pg_notify('ocd_probe', '')::text"))
+        } catch let error as WireError where error.isUnsupported { _ = note(error) }
+    }
+}
