@@ -141,6 +141,54 @@ struct LimitedServerTests {
         #expect(try codes(warehouse) == ["a 0", "b 10", "c 2", "d 11", "e 12"])
     }
 
+    /// Rows whose values move one after the other meet one that has not moved yet: nothing is changed then.
+    @Test func aBatchUpdateThatMovesValuesIsRefusedAsAWhole() throws {
+        let model = Self.model()
+        model.entitiesByName["Item"]?.uniquenessConstraints = [["count"]]
+        let warehouse = try Warehouse(model, on: Self.limited.get())
+        try filled(warehouse)
+        let update = NSBatchUpdateRequest(entityName: "Item")
+        update.propertiesToUpdate = ["count": NSExpression(format: "count + 1")]
+        let error = warehouse.context.performAndWait { errorThrown { try warehouse.context.execute(update) } }
+        #expect(error?.code == NSManagedObjectConstraintMergeError, "\(String(describing: error))")
+        #expect(try codes(warehouse) == ["a 0", "b 1", "c 2"])
+    }
+
+    /// Values that are exchanged in a save to several stores: all of it is saved, or nothing.
+    @Test(arguments: [true, false]) func anExchangeBesideAnotherStore(isFirst: Bool) throws {
+        let server = try Self.limited.get()
+        let note = NSEntityDescription("Note", class: "NSManagedObject", [NSAttributeDescription("text", .stringAttributeType)])
+        let model = Self.model()
+        model.entities += [note]
+        model.setEntities(try ["Item"].map { try #require(model.entitiesByName[$0]) }, forConfigurationName: "items")
+        model.setEntities([note], forConfigurationName: "notes")
+        let folder = try TemporaryFolder()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let schema = server.newSchemaName()
+        for isServer in [isFirst, !isFirst] {
+            try coordinator.addPersistentStore(
+                ofType: isServer ? NSPostgreSQLStoreType : NSSQLiteStoreType, configurationName: isServer ? "items" : "notes",
+                at: isServer ? server.url(schema: schema) : folder.url.appendingPathComponent("notes.sqlite"), options: nil)
+        }
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            for (index, code) in ["a", "b"].enumerated() { _ = context.insert("Item", ["code": code, "count": index]) }
+            _ = context.insert("Note", ["text": "before"])
+            try context.save()
+            _ = try exchanged(["b", "a"], in: context)
+            try context.all("Note")[0].setValue("after", forKey: "text")
+            let error = errorThrown { try context.save() }
+            context.reset()
+            let codes = try context.all("Item", by: "count").map { $0.value(forKey: "code") as? String }
+            let text = try context.all("Note")[0].value(forKey: "text") as? String
+            #expect(
+                error == nil ? codes == ["b", "a"] && text == "after" : codes == ["a", "b"] && text == "before",
+                "\(String(describing: error))")
+            #expect(error == nil)
+        }
+    }
+
     @Test func programsThatMakeOneStoreAtOnceMakeIt() throws {
         let server = try Self.limited.get()
         let url = server.url(schema: server.newSchemaName())

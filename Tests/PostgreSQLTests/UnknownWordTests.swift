@@ -227,6 +227,57 @@ struct UnknownWordTests {
         try coordinator.remove(copied)
     }
 
+    // MARK: Tables of others
+
+    private static let wordsOfOthers = [
+        "xmin", "SET CONSTRAINTS", "pg_current_xact_id", "pg_control_system", "pg_postmaster_start_time", "pg_advisory_xact_lock",
+        "LOCK TABLE", "row_security_active", "starts_with",
+    ]
+
+    /// Tables of others have columns of versions there.
+    @Test(arguments: [wordsOfOthers] + wordsOfOthers.map { [$0] }) func tablesOfOthersAreReadAndWritten(words: [String]) throws {
+        let proxy = try Self.proxy(words)
+        let columns = ["tags", "products"].map { "ALTER TABLE \($0) ADD lock_version integer NOT NULL DEFAULT 0;" }.joined()
+        let shop = try GivenShop(sql: GivenShop.sql + columns, through: proxy) { model in
+            for entity in model.entities { entity.userInfo?["ocd.version"] = "lock_version" }
+        }
+        let context = shop.context
+        try context.performAndWait {
+            let maker = context.insert("Maker", ["name": "Ada"])
+            let tag = context.insert("Tag", ["label": "new"])
+            for index in 0..<3 {
+                let product = context.insert("Product", ["name": "product \(index)", "sku": "s\(index)", "maker": maker])
+                product.setValue(NSSet(object: tag), forKey: "tags")
+            }
+            try context.save()
+            #expect(try context.all("Product", "name BEGINSWITH 'prod' AND maker.name == 'Ada' AND ANY tags.label == 'new'").count == 3)
+        }
+        let other = try shop.otherProgram()
+        try other.performAndWait {
+            try #require(try other.all("Product", "sku == 's1'").first).setValue("theirs", forKey: "name")
+            try other.save()
+        }
+        try context.performAndWait {
+            let product = try #require(try context.all("Product", "sku == 's1'").first)
+            product.setValue("mine", forKey: "name")
+            #expect(try #require(errorThrown { try context.save() }).code == NSManagedObjectMergeError)
+            context.rollback()
+            let update = NSBatchUpdateRequest(entityName: "Product")
+            update.propertiesToUpdate = ["stock": NSExpression(forConstantValue: 7)]
+            update.resultType = .updatedObjectsCountResultType
+            #expect((try context.execute(update) as? NSBatchUpdateResult)?.result as? Int == 3)
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            let upsert = NSBatchInsertRequest(
+                entityName: "Product", objects: [["name": "again", "sku": "s2"], ["name": "other", "sku": "s9"]])
+            try context.execute(upsert)
+            context.reset()
+            #expect(
+                try context.all("Product", by: "sku").map { $0.value(forKey: "name") as? String } == [
+                    "product 0", "theirs", "again", "other",
+                ])
+        }
+    }
+
     // MARK: Servers whose changes of tables stay
 
     /// The tables in a schema.

@@ -52,12 +52,13 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         guard outcome.hasChanges || store.hasChangedMetadata else { return connection.isInTransaction ? connection.rollBack() : () }
         let last = try store.lastStatements(of: identifier, author) { try send($0, rows: $1) }
         let commitsApart = backend.comparesRowsBeforeCommit
-        if let given = backend.given {
+        if let given = backend.numberingTables {
             try send(last + [PostgreSQLTransactions.current(given, nil)]) { index, row in
                 if index == last.count { transaction = PostgreSQLServerTransaction(row, nil) }
             }
         } else if commitsApart {
-            try send(last) { index, row in if index == last.count - 1 { number = PostgreSQLTransactions.number(row) } }
+            try send(last) { index, row in if index == last.count - 1, backend.given == nil { number = PostgreSQLTransactions.number(row) }
+            }
         }
         let sent = waiting.take()
         let all = sent.statements + (commitsApart ? [] : last)

@@ -110,7 +110,7 @@ final class PostgreSQLInsertion {
     /// - Parameter locksTable: whether nobody else may write to the table until the transaction ends.
     func write(_ batch: PostgreSQLBatch, locksTable: Bool) throws -> BatchOutcome {
         var outcome = BatchOutcome()
-        if locksTable, backend.pool.refusals.hasLocks {
+        if locksTable, backend.pool.refusals.has(.locks) {
             batch.waiting.append(WireStatement("LOCK TABLE \(batch.statements.table(entity)) IN SHARE ROW EXCLUSIVE MODE"))
         }
         if insertion.rule == .refuse || uniques.isEmpty {
@@ -234,7 +234,7 @@ final class PostgreSQLInsertion {
     /// Lets one transaction at a time insert rows where they are not there: two that insert the same values would wait for each other, until
     /// the server ends one of them. Rows that are there are updated by many at once.
     private var turn: WireStatement? {
-        guard backend.pool.refusals.hasLocks else {
+        guard backend.pool.refusals.has(.locks) else {
             // All who insert wait for each other, and for who saves.
             return backend.given == nil
                 ? WireStatement("SELECT id::int8 FROM \(PostgreSQLHousekeeping.storeTable) FOR NO KEY UPDATE", isKept: true) : nil

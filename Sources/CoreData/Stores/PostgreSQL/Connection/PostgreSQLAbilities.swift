@@ -93,31 +93,47 @@ struct PostgreSQLAbilities: Sendable {
 
 /// What a server has refused since a store was opened there.
 final class PostgreSQLRefusals: Sendable {
-    /// The functions that statements call and a store does without.
-    private static let notification = "pg_notify("
-    private static let locks = ["pg_advisory_xact_lock(", "LOCK TABLE"]
+    /// What transactions call or say, and a store does without.
+    enum Service: UInt, CaseIterable, Sendable {
+        /// Telling who listens of a transaction.
+        case notifications
+        /// Locks of programs' own and of tables.
+        case locks
+        /// Having constraints looked at when a transaction ends.
+        case constraintModes
+        /// The numbers of transactions.
+        case transactionNumbers
 
-    private let refusesNotifications = Atomic<Bool>(false)
-    private let refusesLocks = Atomic<Bool>(false)
+        /// What stands in the statements that take it.
+        fileprivate var words: [String] {
+            switch self {
+            case .notifications: ["pg_notify("]
+            case .locks: ["pg_advisory_xact_lock(", "LOCK TABLE"]
+            case .constraintModes: ["SET CONSTRAINTS"]
+            case .transactionNumbers: ["pg_current_xact_id("]
+            }
+        }
 
-    /// Whether the server passes on what transactions tell.
-    var tellsOfTransactions: Bool { !refusesNotifications.load(ordering: .relaxed) }
-    /// Whether it has locks of programs' own and of tables.
-    var hasLocks: Bool { !refusesLocks.load(ordering: .relaxed) }
+        fileprivate var bit: UInt { 1 << rawValue }
+    }
+
+    private let refused = Atomic<UInt>(0)
+
+    func has(_ service: Service) -> Bool { refused.load(ordering: .relaxed) & service.bit == 0 }
 
     /// Notes what the server does not know.
     ///
     /// - Returns: whether the same may succeed without it.
     func note(_ error: WireError) -> Bool {
-        guard error.isUnsupported, let statement = error.statement else { return false }
-        if statement.contains(Self.notification) { return !refusesNotifications.exchange(true, ordering: .relaxed) }
-        if Self.locks.contains(where: statement.contains) { return !refusesLocks.exchange(true, ordering: .relaxed) }
-        return false
+        guard error.isUnsupported || error.lacksSystemColumn, let statement = error.statement,
+            let service = Service.allCases.first(where: { $0.words.contains(where: statement.contains) })
+        else { return false }
+        return refused.bitwiseOr(service.bit, ordering: .relaxed).oldValue & service.bit == 0
     }
 
     /// Asks whether the server tells of transactions, for who cannot do twice what a transaction does.
     func ask(_ connection: PostgreSQLConnection) throws {
-        guard tellsOfTransactions else { return }
+        guard has(.notifications) else { return }
         do {
             try connection.execute(WireStatement("SELECT pg_notify('ocd_probe', '')::text"))
         } catch let error as WireError where error.isUnsupported { _ = note(error) }

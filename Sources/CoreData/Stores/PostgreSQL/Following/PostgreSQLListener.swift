@@ -112,7 +112,7 @@ final class PostgreSQLListener: @unchecked Sendable {
             let listens = WireStatement("SELECT count(*) FROM pg_listening_channels() AS c WHERE c = $1", arguments)
             if try connection.integer(listens) == 1 {
                 try pool.refusals.ask(connection)
-                if pool.refusals.tellsOfTransactions { return true }
+                if pool.refusals.has(.notifications) { return true }
             }
             reason = "it does not listen to what it was asked for, or does not let transactions tell"
         } catch let error as WireError where error.isUnsupported || error.sqlState.map(Self.refusals.contains) ?? false {

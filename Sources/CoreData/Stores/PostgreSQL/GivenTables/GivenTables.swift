@@ -68,7 +68,8 @@ struct GivenTables: Sendable {
     /// The metadata of a store that has no table to keep them in: always those of the model, with a UUID that is made of the server's,
     /// the database's and the schema's names for themselves.
     static func metadata(_ connection: PostgreSQLConnection, schema: String) throws -> [String: Any] {
-        let isAllowed = "SELECT has_function_privilege('pg_control_system()', 'EXECUTE')::int::int8"
+        let isAllowed =
+            "SELECT COALESCE(has_function_privilege(to_regproc('pg_catalog.pg_control_system')::oid, 'EXECUTE'), FALSE)::int::int8"
         var place = ""
         let system =
             try connection.integer(WireStatement(isAllowed)) == 1 ? "(SELECT system_identifier FROM pg_control_system())" : "NULL::int8"

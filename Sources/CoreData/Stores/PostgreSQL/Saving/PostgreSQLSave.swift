@@ -83,7 +83,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         hasSavepoint = writesUniqueValues
         // What others do, and what may have been left out, is known before the commit.
         let commitsApart = others != nil || backend.comparesRowsBeforeCommit
-        if hasSavepoint && backend.defersConstraints || backend.given != nil {
+        if backend.defersConstraints, hasSavepoint || backend.given != nil {
             waiting.append(WireStatement("SET CONSTRAINTS ALL DEFERRED"))
         }
         if locks {
@@ -102,7 +102,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 of: identifier, ChangeAuthor(contextName: batch.contextName, transactionAuthor: batch.transactionAuthor),
                 checksConstraints: hasSavepoint || commitsApart
             ) { try send($0, rows: $1) }
-            if let given = backend.given {
+            if let given = backend.numberingTables {
                 // Nothing else tells afterwards whether the transaction was committed.
                 let witness = try witness()
                 try send(end + [PostgreSQLTransactions.current(given, witness)]) { index, row in
@@ -110,7 +110,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 }
             } else if commitsApart {
                 try send(end) { index, row in
-                    if index == end.count - 1 { number = PostgreSQLTransactions.number(row) }
+                    if index == end.count - 1, backend.given == nil { number = PostgreSQLTransactions.number(row) }
                 }
             }
             try others?()

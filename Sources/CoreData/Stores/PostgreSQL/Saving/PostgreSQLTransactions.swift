@@ -52,7 +52,7 @@ enum PostgreSQLTransactions {
         for text in [author, contextName] {
             if let text, !text.contains("\0") { arguments.append(text: text) } else { arguments.appendNull(WireType.text) }
         }
-        let record = Record(form: mark?.form, tells: pool.refusals.tellsOfTransactions)
+        let record = Record(form: mark?.form, tells: pool.refusals.has(.notifications))
         if record.tells { arguments.append(text: pool.sender) }
         if let mark { arguments.append(text: mark.text) }
         return [turn, WireStatement(records[record] ?? record.sql, arguments, isKept: true)]
