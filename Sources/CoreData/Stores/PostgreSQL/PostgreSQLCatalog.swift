@@ -42,8 +42,6 @@ struct PostgreSQLCatalog: Sendable {
     /// Whether it has the orders of texts by the rules of a language.
     private(set) var hasCollations = false
     private(set) var hasStartsWith = true
-    /// Whether tables of the schema have constraints that are looked at when a transaction ends.
-    private(set) var defersConstraints = true
     /// What indexes of parts of texts are made with; nil where the database has not got it.
     private(set) var trigrams: String?
 
@@ -74,18 +72,20 @@ struct PostgreSQLCatalog: Sendable {
             WireStatement(
                 """
                 SELECT DISTINCT p.proname::text FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace \
-                WHERE n.nspname = $1 AND p.proname IN ('\(PostgreSQLFunctions.folding)', '\(PostgreSQLFunctions.calculation)')
+                WHERE n.nspname = $1 AND p.proname IN ('\(PostgreSQLFunctions.lastFolding)', '\(PostgreSQLFunctions.lastCalculation)')
                 """, arguments)
         ) { row in
-            if PostgreSQLRow(row: row).string(0) == PostgreSQLFunctions.folding { catalog.folds = true } else { catalog.calculates = true }
+            if PostgreSQLRow(row: row).string(0) == PostgreSQLFunctions.lastFolding {
+                catalog.folds = true
+            } else {
+                catalog.calculates = true
+            }
         }
         let answers = [
             PostgreSQLDialect.trigramQuery,
             "SELECT count(*) FROM pg_catalog.pg_collation o JOIN pg_catalog.pg_namespace n ON n.oid = o.collnamespace "
                 + "WHERE n.nspname = $1 AND o.collname = '\(PostgreSQLFunctions.collationNames[0])'",
             "SELECT count(*) FROM pg_catalog.pg_proc WHERE proname = 'starts_with'",
-            "SELECT count(*) FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace "
-                + "WHERE n.nspname = $1 AND k.condeferrable",
             "SELECT count(*) FROM pg_catalog.pg_proc WHERE proname = 'row_security_active'",
         ]
         var knowsWhomPoliciesConcern = true
@@ -94,8 +94,7 @@ struct PostgreSQLCatalog: Sendable {
             catalog.trigrams = row.string(0)
             catalog.hasCollations = row.int64(1) > 0
             catalog.hasStartsWith = row.int64(2) > 0
-            catalog.defersConstraints = row.int64(3) > 0
-            knowsWhomPoliciesConcern = row.int64(4) > 0
+            knowsWhomPoliciesConcern = row.int64(3) > 0
         }
         try catalog.readOmissions(
             connection, arguments, underPolicies: "c.relrowsecurity" + (knowsWhomPoliciesConcern ? " AND row_security_active(c.oid)" : ""))

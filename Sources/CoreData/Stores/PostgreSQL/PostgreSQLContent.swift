@@ -35,7 +35,7 @@ struct PostgreSQLContent {
         } else {
             names += try tablesOfEntities(connection, schema)
         }
-        content.tables = try present(names, connection, schema)
+        content.tables = try present(names, connection, schema) + probes(connection, schema)
         let triggers = mapping.map { SQLSchema(mapping: $0).derivations().flatMap(PostgreSQLDialect.triggerNames) } ?? []
         content.functions = try functions(triggers, connection, schema)
         content.collations = try collations(connection, schema)
@@ -95,7 +95,7 @@ struct PostgreSQLContent {
         return names + joins
     }
 
-    private static func present(_ names: [String], _ connection: PostgreSQLConnection, _ schema: String) throws -> [String] {
+    static func present(_ names: [String], _ connection: PostgreSQLConnection, _ schema: String) throws -> [String] {
         var arguments = WireArguments()
         arguments.append(text: schema)
         try arguments.append(list: names.map(StoredValue.string), of: WireType.text)
@@ -130,6 +130,20 @@ struct PostgreSQLContent {
         return functions
     }
 
+    /// Tables by which somebody has asked the server something and could not drop them.
+    private static func probes(_ connection: PostgreSQLConnection, _ schema: String) throws -> [String] {
+        var arguments = WireArguments()
+        arguments.append(text: schema)
+        arguments.append(text: PostgreSQLSchema.probe)
+        var names: [String] = []
+        try connection.execute(
+            WireStatement(
+                "SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+                    + "WHERE n.nspname = $1 AND c.relkind = 'r' AND left(c.relname::text, length($2)) = $2", arguments)
+        ) { if let name = PostgreSQLRow(row: $0).string(0) { names.append(name) } }
+        return names
+    }
+
     /// The orders of texts that are there.
     private static func collations(_ connection: PostgreSQLConnection, _ schema: String) throws -> [String] {
         var arguments = WireArguments()
@@ -157,29 +171,12 @@ struct PostgreSQLContent {
         for collation in collations { try connection.wire.run("DROP COLLATION \(PostgreSQLMetadata.table(collation, in: schema))") }
     }
 
-    /// Drops what was made before something failed, where the server has not done so when the transaction was rolled back.
-    static func dropLeftover(
-        _ tables: [String], of mapping: SQLMapping, _ connection: PostgreSQLConnection, schema: String
-    ) throws {
-        // Another program's store would have a row, where its transaction is done.
-        guard !tables.isEmpty, connection.wire.isUsable,
-            try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.storeTable, connection, schema: schema),
-            try connection.integer(WireStatement("SELECT count(*) FROM \(PostgreSQLHousekeeping.storeTable)")) == 0
-        else { return }
-        let left = try present(tables, connection, schema).map { PostgreSQLMetadata.table($0, in: schema) }
-        try connection.wire.run("DROP TABLE \(left.joined(separator: ", "))")
-        let functions = SQLSchema(mapping: mapping).derivations().flatMap(PostgreSQLDialect.triggerNames)
-        for function in functions {
-            try connection.wire.run("DROP FUNCTION IF EXISTS \(PostgreSQLMetadata.table(function, in: schema))()")
-        }
-    }
-
     /// Drops a schema in which nothing is left, unless it is that of everybody.
     ///
     /// - Parameter abilities: where the server has no savepoints, no transaction may be open.
     static func dropEmptySchema(_ schema: String, _ connection: PostgreSQLConnection, _ abilities: PostgreSQLAbilities) throws {
         guard schema != "public" else { return }
-        if abilities.has(.savepoints) { try abilities.trying(.savepoints) { try connection.wire.run("SAVEPOINT before_schema") } }
+        try abilities.ifThere(.savepoints) { try connection.wire.run("SAVEPOINT before_schema") }
         do {
             try connection.wire.run("DROP SCHEMA IF EXISTS \(PostgreSQLDialect().identifier(schema))")
         } catch let error as WireError where ["2BP01", "42501"].contains(error.sqlState) {

@@ -23,6 +23,9 @@ struct PostgreSQLFunctionUpdate {
         return version
     }
 
+    /// Whether there are none at all.
+    func hasNone() throws -> Bool { try definitions().isEmpty }
+
     /// The role that may replace them.
     func owner() throws -> String? {
         var owner: String?
@@ -33,7 +36,14 @@ struct PostgreSQLFunctionUpdate {
     }
 
     /// Replaces them, unless another program has done so; and makes the indexes anew in which there is what they gave.
-    func run() throws { try PostgreSQLAbilities.found(run) }
+    ///
+    /// - Returns: what the server has, as far as it was asked.
+    func run() throws -> PostgreSQLAbilities {
+        try PostgreSQLAbilities.found { abilities in
+            try run(abilities)
+            return abilities
+        }
+    }
 
     private func run(_ abilities: PostgreSQLAbilities) throws {
         try connection.transaction {
@@ -41,9 +51,11 @@ struct PostgreSQLFunctionUpdate {
             guard try version() < PostgreSQLFunctions.version else { return }
             try connection.liftTimeLimit()
             let former = try definitions()
-            let hasICU = try PostgreSQLDialect(for: connection).hasICU
-            let statements = PostgreSQLFunctions.statements(hasICU: hasICU) + (hasICU ? PostgreSQLFunctions.collations : [])
-            try connection.wire.run("SET LOCAL client_min_messages TO warning; " + statements.joined(separator: ";\n"))
+            try connection.wire.run("SET LOCAL client_min_messages TO warning")
+            for step in try PostgreSQLSchema.functions(PostgreSQLDialect(for: connection, abilities)) {
+                try PostgreSQLSchema.run(step, connection, abilities)
+            }
+            if !abilities.has(.functions) { return }
             let changed = try definitions().filter { former[$0] != nil && former[$0] != $1 }.map(\.key)
             for index in try indexes(of: changed) { try connection.wire.run("REINDEX INDEX \(index)") }
             // Those of the model that the store has, which need not be the program's.
@@ -100,11 +112,15 @@ extension PostgreSQLStore {
     func updateFunctions(_ update: PostgreSQLFunctionUpdate) throws {
         let version = try update.version()
         guard version < PostgreSQLFunctions.version else { return }
+        // A server that makes none has been asked by those who write.
+        if try isReadOnly && update.hasNone() { return }
         var reason = "the store is opened for reading"
         if !isReadOnly {
-            do { return try update.run() } catch let error as WireError {
+            do {
+                let abilities = try update.run()
+                return abilities.sentences.forEach(say)
+            } catch let error as WireError {
                 if error.isConnectionLost { throw error }
-                if version == 0, error.isUnsupported { return say(PostgreSQLAbilities.sentence(.functions, error.message)) }
                 reason = error.message
             } catch { reason = error.localizedDescription }
         }

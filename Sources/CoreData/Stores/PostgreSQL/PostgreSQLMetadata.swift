@@ -69,8 +69,9 @@ enum PostgreSQLMetadata {
         return metadata
     }
 
-    /// Writes the metadata and the model of a new store.
+    /// Writes the metadata and the model of a new store, by the row of which it is known last.
     static func insert(_ metadata: [String: Any], model: NSManagedObjectModel, in connection: PostgreSQLConnection) throws {
+        try replaceModel(model, in: connection)
         var arguments = WireArguments()
         arguments.append(WireType.int4) { $0.append(Int32(PostgreSQLHousekeeping.format)) }
         try append(metadata, to: &arguments)
@@ -78,7 +79,6 @@ enum PostgreSQLMetadata {
             WireStatement(
                 "INSERT INTO \(PostgreSQLHousekeeping.storeTable) (id, format, uuid, metadata, last_transaction) VALUES (1, $1, $2, $3, 0)",
                 arguments))
-        try replaceModel(model, in: connection)
     }
 
     /// Writes the model in the place of the one that is there.
@@ -113,7 +113,7 @@ enum PostgreSQLMetadata {
 /// What keeps two programs from making or migrating one store at the same time: a lock of the server, until the transaction ends, or where
 /// it has none for that the row of the store.
 enum PostgreSQLSchemaLock {
-    /// - Precondition: a transaction is open, which has done nothing yet.
+    /// - Precondition: a transaction is open, which has changed nothing yet.
     static func take(_ connection: PostgreSQLConnection, schema: String, _ abilities: PostgreSQLAbilities) throws {
         guard abilities.has(.advisoryLocks) else {
             guard try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.storeTable, connection, schema: schema) else { return }

@@ -26,6 +26,7 @@ struct PostgreSQLReplacement {
                 defer { source.rollBack() }
                 try source.liftTimeLimit()
                 let replacement = PostgreSQLReplacement(source: source, destination: destination, address: address)
+                guard try PostgreSQLContent.read(source, sourceAddress) != nil else { throw PostgreSQLStore.noStore(sourceAddress) }
                 let rollsBack = try PostgreSQLSchema.isRolledBack(destination, schema: address.schema)
                 try PostgreSQLAbilities.found { abilities in
                     try destination.transaction {
@@ -38,11 +39,10 @@ struct PostgreSQLReplacement {
     }
 
     /// - Parameter rollsBack: whether the server undoes changes of tables when a transaction is rolled back. Otherwise a store that is there
-    ///   is not touched, and rows are copied behind all changes of tables, with which they would be committed.
+    ///   is not touched, and rows are copied behind all changes of tables: some such servers make indexes without the rows of a transaction.
     private func run(_ sourceAddress: PostgreSQLAddress, _ abilities: PostgreSQLAbilities, rollsBack: Bool) throws {
         let dialect = try PostgreSQLDialect(for: destination, abilities)
-        guard try PostgreSQLContent.read(source, sourceAddress) != nil,
-            let mapping = try PostgreSQLContent.mapping(source, sourceAddress.schema, dialect)
+        guard let mapping = try PostgreSQLContent.mapping(source, sourceAddress.schema, dialect)
         else { throw PostgreSQLStore.noStore(sourceAddress) }
         if try Self.place(of: source, sourceAddress.schema) == Self.place(of: destination, address.schema) {
             throw CoreDataErrors.make(
@@ -56,16 +56,16 @@ struct PostgreSQLReplacement {
             try content.drop(destination)
         }
         let schema = PostgreSQLSchema(mapping: mapping, schema: address.schema)
-        var made: [String] = []
+        var made = PostgreSQLLeftover(schema: address.schema)
         do {
             try schema.createTables(destination, made: &made)
-            if !rollsBack { for step in try schema.afterRows() { try schema.run(step, destination) } }
+            if !rollsBack { try schema.createWhatFollowsRows(destination) }
             try copyRows(mapping)
-            if rollsBack { for step in try schema.afterRows() { try schema.run(step, destination) } }
+            if rollsBack { try schema.createWhatFollowsRows(destination) }
         } catch {
             if !rollsBack {
                 destination.rollBack()
-                try? PostgreSQLContent.dropLeftover(made, of: mapping, destination, schema: address.schema)
+                try? made.drop(destination)
             }
             throw error
         }
@@ -74,7 +74,8 @@ struct PostgreSQLReplacement {
     private func copyRows(_ mapping: SQLMapping) throws {
         for table in mapping.tables { try copy(table.name, table.allColumnNames) }
         for join in mapping.joinTables { try copy(join.name, join.columnNames) }
-        for (table, columns) in PostgreSQLHousekeeping.columns { try copy(table, columns) }
+        // The row by which the store is known comes last.
+        for (table, columns) in PostgreSQLHousekeeping.columns.reversed() { try copy(table, columns) }
     }
 
     private var storeIsThere: NSError {

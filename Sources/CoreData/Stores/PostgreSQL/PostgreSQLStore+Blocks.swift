@@ -5,7 +5,8 @@ extension PostgreSQLStore {
     func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
         try requireWritable()
         let backend = try backend()
-        if backend.given == nil { try backend.pool.withConnection(repeats: true) { try backend.pool.refusals.ask($0) } }
+        let services: [PostgreSQLRefusals.Service] = backend.given == nil ? [.notifications, .constraintModes] : [.constraintModes]
+        try backend.pool.withConnection(repeats: true) { try backend.pool.refusals.ask(for: services, $0) }
         // Who gives the rows gives them once.
         try write(
             mayRepeat: { false }, { PostgreSQLBlocks(store: self, backend: backend, connection: $0) }, run: { try $0.run(body) },

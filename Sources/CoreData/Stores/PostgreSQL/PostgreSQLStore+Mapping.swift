@@ -16,9 +16,9 @@ extension PostgreSQLStore {
     ) throws -> [String: Any] {
         let (model, held) = try heldEntities()
         let mapping = try makeMapping(entities: held.entities, numbers: [:], PostgreSQLDialect(for: connection, abilities))
-        let deadline = Date(timeIntervalSinceNow: timeout)
+        let deadline = Date(timeIntervalSinceNow: min(timeout, Self.longestMaking))
         while true {
-            var made: [String] = []
+            var made = PostgreSQLLeftover(schema: schema)
             do {
                 return try connection.transaction {
                     try PostgreSQLSchemaLock.take(connection, schema: schema, abilities)
@@ -32,22 +32,30 @@ extension PostgreSQLStore {
             } catch let error as WireError where made.isEmpty && (error.isAlreadyThere || error.sqlState == WireError.undefinedTable) {
                 // Where the server has no lock for it, two programs may make one store; and where it does not roll back what was made, its
                 // tables are seen before they are all there.
-                guard Date() < deadline else { throw unfinished }
-                Thread.sleep(forTimeInterval: 0.05)
+                guard Date() >= deadline else {
+                    Thread.sleep(forTimeInterval: 0.05)
+                    continue
+                }
+                guard try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.storeTable, connection, schema: schema) else { throw error }
+                throw unfinished(error)
             } catch {
-                try? PostgreSQLContent.dropLeftover(made, of: mapping, connection, schema: schema)
+                try? made.drop(connection)
                 throw error
             }
         }
     }
 
-    private var unfinished: NSError {
-        CoreDataErrors.make(
-            .persistentStoreOpen,
-            "The store \(StoreName.path(url)) is not finished: its table \(PostgreSQLHousekeeping.storeTable) is empty.",
+    /// Seconds that another program may take to make a store.
+    private static let longestMaking = 10.0
+
+    private func unfinished(_ error: WireError) -> NSError {
+        let table = PostgreSQLHousekeeping.storeTable
+        return CoreDataErrors.make(
+            .persistentStoreOpen, "The store \(StoreName.path(url)) is not finished: its table \(table) is empty.",
             recovery:
-                "Whoever has made it was stopped, or somebody has emptied the table. Drop what is in the schema, or restore it from a copy.",
-            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+                "Whoever has made it was stopped, or somebody has emptied the table. Restore its row from a copy; or drop the tables whose "
+                + "names begin with 'ocd_', and those of the model's entities where they are this store's.",
+            userInfo: StoreOpeningErrors.userInfo(type: type, url: url).merging(error.reported) { $1 })
     }
 
     /// Says what a store that was made or migrated does without.

@@ -56,9 +56,10 @@ extension PostgreSQLStore {
                         metadataWasWritten(in: session.identifier)
                         return whenCommitted(session)
                     }
-                } else if backend.pool.refusals.note(error) {
-                    // What the server does not have is done without.
-                    guard mayRepeat() else { throw failure(error) }
+                } else if backend.pool.isRefused(error) {
+                    // It is done without.
+                    guard mayRepeat(), attempt < Self.mostAttempts else { throw failure(error) }
+                    attempt += 1
                     continue
                 } else if backend.pool.watch.isOutdated(error) {
                     // Says so where the tables are others, too.
@@ -99,6 +100,8 @@ extension PostgreSQLStore {
                     continue
                 }
                 return try !giveUp(session.identifier, mark, backend)
+            } catch let error as WireError where backend.pool.isRefused(error) && Date() < deadline {
+                continue
             } catch let error as WireError {
                 guard error.isConnectionLost || error.isTransient || error.sqlState == nil, Date() < deadline else {
                     throw unknownOutcome(error.message, of: session.identifier)

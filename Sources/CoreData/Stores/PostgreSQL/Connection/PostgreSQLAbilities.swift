@@ -42,18 +42,32 @@ struct PostgreSQLAbilities: Sendable {
         case index(String, WireError)
     }
 
-    /// Does what needs an ability.
+    /// Does what needs an ability, or what is done in its place.
     ///
     /// - Throws: what begins `found(_:)` anew, where the server does not know what it is asked for.
     func trying<Result>(_ ability: Ability, _ body: () throws -> Result) throws -> Result {
-        do { return try body() } catch let error as WireError where has(ability) && (error.isUnsupported || error.isOutsideTransaction) {
+        do { return try body() } catch let error as WireError where has(ability) && Self.isRefusal(error, of: ability) {
             throw Lacking.ability(ability, error)
+        }
+    }
+
+    /// Does what needs an ability, where the server has it.
+    func ifThere(_ ability: Ability, _ body: () throws -> Void) throws {
+        if has(ability) { try trying(ability, body) }
+    }
+
+    private static func isRefusal(_ error: WireError, of ability: Ability) -> Bool {
+        switch ability {
+        // Old versions do not know how they are written, which is no reason to do without.
+        case .functions: error.isUnsupported
+        case .savepoints: error.isUnknownToServer || error.isOutsideTransaction
+        default: error.isUnknownToServer
         }
     }
 
     /// Makes an index.
     func tryingIndex(_ name: String, _ body: () throws -> Void) throws {
-        do { try body() } catch let error as WireError where refusedIndexes[name] == nil && error.isUnsupported {
+        do { try body() } catch let error as WireError where refusedIndexes[name] == nil && error.isUnknownToServer {
             throw Lacking.index(name, error)
         }
     }
@@ -75,19 +89,12 @@ struct PostgreSQLAbilities: Sendable {
 
     /// What programs should know of what a store is made without.
     var sentences: [String] {
-        [Ability.foreignKeys, .functions, .collations].compactMap { ability in refusals[ability].map { Self.sentence(ability, $0) } }
-    }
-
-    /// What a store is made without, with the server's words.
-    static func sentence(_ ability: Ability, _ message: String) -> String {
-        let sentence =
-            switch ability {
-            case .foreignKeys: "has no foreign keys: rows that other programs delete leave references that lead nowhere"
-            case .functions: "has no functions, and requests that take them are refused"
-            case .collations: "orders no texts by the rules of a language"
-            default: "does without something"
-            }
-        return "\(sentence) (the server says: \(message))"
+        let known: [(Ability, String)] = [
+            (.foreignKeys, "has no foreign keys: rows that other programs delete leave references that lead nowhere"),
+            (.functions, "has no functions, and requests that take them are refused"),
+            (.collations, "orders no texts by the rules of a language"),
+        ]
+        return known.compactMap { ability, sentence in refusals[ability].map { "\(sentence) (the server says: \($0))" } }
     }
 }
 
@@ -114,6 +121,15 @@ final class PostgreSQLRefusals: Sendable {
             }
         }
 
+        /// Asks for it by itself, where triggers of others may have failed in the statement that took it.
+        fileprivate var question: WireStatement? {
+            switch self {
+            case .notifications: WireStatement("SELECT pg_notify('ocd_probe', '')::text")
+            case .constraintModes: WireStatement("SET CONSTRAINTS ALL IMMEDIATE")
+            case .locks, .transactionNumbers: nil
+            }
+        }
+
         fileprivate var bit: UInt { 1 << rawValue }
     }
 
@@ -121,21 +137,29 @@ final class PostgreSQLRefusals: Sendable {
 
     func has(_ service: Service) -> Bool { refused.load(ordering: .relaxed) & service.bit == 0 }
 
-    /// Notes what the server does not know.
+    private func note(_ service: Service) { refused.bitwiseOr(service.bit, ordering: .relaxed) }
+
+    /// Whether the server does not know what a statement has asked for, which is done without from now on.
     ///
-    /// - Returns: whether the same may succeed without it.
-    func note(_ error: WireError) -> Bool {
-        guard error.isUnsupported || error.lacksSystemColumn, let statement = error.statement,
+    /// - Parameter connection: gives one, outside of transactions.
+    func explain(_ error: WireError, _ connection: ((PostgreSQLConnection) throws -> Void) throws -> Void) -> Bool {
+        guard error.isUnknownToServer || error.lacksSystemColumn, let statement = error.statement,
             let service = Service.allCases.first(where: { $0.words.contains(where: statement.contains) })
         else { return false }
-        return refused.bitwiseOr(service.bit, ordering: .relaxed).oldValue & service.bit == 0
+        if !has(service) { return true }
+        guard service.question != nil else {
+            note(service)
+            return true
+        }
+        try? connection { try self.ask(for: [service], $0) }
+        return !has(service)
     }
 
-    /// Asks whether the server tells of transactions, for who cannot do twice what a transaction does.
-    func ask(_ connection: PostgreSQLConnection) throws {
-        guard has(.notifications) else { return }
-        do {
-            try connection.execute(WireStatement("SELECT pg_notify('ocd_probe', '')::text"))
-        } catch let error as WireError where error.isUnsupported { _ = note(error) }
+    /// Asks the server, outside of a transaction.
+    func ask(for services: [Service], _ connection: PostgreSQLConnection) throws {
+        for service in services where has(service) {
+            guard let question = service.question else { continue }
+            do { try connection.execute(question) } catch let error as WireError where error.isUnknownToServer { note(service) }
+        }
     }
 }

@@ -30,8 +30,11 @@ extension WireError {
     var isUnsupported: Bool {
         guard let sqlState else { return false }
         return sqlState == Self.unsupported && !isTransient
-            || [Self.undefinedFunction, Self.syntaxError, Self.undefinedObject].contains(sqlState)
+            || [Self.undefinedFunction, Self.undefinedObject].contains(sqlState)
     }
+
+    /// The same of what is asked for by a word of the language, which a server may not have.
+    var isUnknownToServer: Bool { isUnsupported || sqlState == Self.syntaxError }
 
     /// Whether the server does not know the columns that PostgreSQL gives each table.
     var lacksSystemColumn: Bool { sqlState == Self.undefinedColumn || isUnsupported }

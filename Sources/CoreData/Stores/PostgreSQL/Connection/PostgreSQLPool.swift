@@ -44,6 +44,9 @@ final class PostgreSQLPool: @unchecked Sendable {
 
     // MARK: Using
 
+    /// Whether an error says that the server does not know something that is done without from now on.
+    func isRefused(_ error: WireError) -> Bool { refusals.explain(error) { try self.withWire($0) } }
+
     /// Runs a block with a connection. Errors of the server become those of the program.
     ///
     /// - Parameter repeats: whether the block may be run once more, with another connection, where one that lay idle turns out to be

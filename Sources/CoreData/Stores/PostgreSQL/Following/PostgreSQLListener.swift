@@ -111,11 +111,11 @@ final class PostgreSQLListener: @unchecked Sendable {
             arguments.append(text: channel ?? "")
             let listens = WireStatement("SELECT count(*) FROM pg_listening_channels() AS c WHERE c = $1", arguments)
             if try connection.integer(listens) == 1 {
-                try pool.refusals.ask(connection)
+                try pool.refusals.ask(for: [.notifications], connection)
                 if pool.refusals.has(.notifications) { return true }
             }
             reason = "it does not listen to what it was asked for, or does not let transactions tell"
-        } catch let error as WireError where error.isUnsupported || error.sqlState.map(Self.refusals.contains) ?? false {
+        } catch let error as WireError where error.isUnknownToServer || error.sqlState.map(Self.refusals.contains) ?? false {
             reason = error.message
         }
         let store = StoreName.path(pool.configuration.address.publicURL)

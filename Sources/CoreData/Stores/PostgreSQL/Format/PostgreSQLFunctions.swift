@@ -33,11 +33,13 @@ enum PostgreSQLFunctions {
         "CREATE OR REPLACE FUNCTION \(signature) RETURNS \(result) LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN \(expression)"
     }
 
-    /// The function that folds texts, by which a schema shows whether it has all that do.
     static let folding = "ocd_fold"
 
-    /// A function that needs nothing of ICU, by which a schema shows whether it has those that predicates need.
-    static let calculation = "ocd_calculate"
+    /// The last function that folds texts: where a schema has it, it has all.
+    static let lastFolding = "ocd_canonical"
+
+    /// The last one of those that need nothing of ICU.
+    static let lastCalculation = "ocd_round"
 
     // MARK: Collations
 

@@ -26,21 +26,26 @@ struct PostgreSQLSchema {
 
     /// Makes everything, in the transaction that is open.
     ///
-    /// - Parameter made: gets the name of each table as soon as it is there.
-    func create(_ connection: PostgreSQLConnection, made: inout [String]) throws {
+    /// - Parameter made: gets what is there as soon as it is.
+    func create(_ connection: PostgreSQLConnection, made: inout PostgreSQLLeftover) throws {
         try createTables(connection, made: &made)
-        for step in try afterRows() { try run(step, connection) }
+        try createWhatFollowsRows(connection)
         try writeEntities([:], in: connection)
     }
 
+    func createWhatFollowsRows(_ connection: PostgreSQLConnection) throws {
+        for step in try afterRows() { try run(step, connection) }
+    }
+
     /// Makes the tables, and the schema where there is none.
-    func createTables(_ connection: PostgreSQLConnection, made: inout [String]) throws {
+    func createTables(_ connection: PostgreSQLConnection, made: inout PostgreSQLLeftover) throws {
         // Who may use a schema need not be allowed to make one.
         if try !Self.exists(schema, connection) { try connection.wire.run("CREATE SCHEMA \(dialect.identifier(schema))") }
         if !abilities.has(.codePointColumns) { try requireCodePoints(connection) }
+        made = try PostgreSQLLeftover(connection, mapping, schema: schema)
         for step in tables() {
             try run(step, connection)
-            if let table = step.table { made.append(table) }
+            if let table = step.table { try made.add(table, connection) }
         }
     }
 
@@ -61,14 +66,16 @@ struct PostgreSQLSchema {
         return try connection.integer(WireStatement("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", arguments)) != nil
     }
 
-    func run(_ step: Step, _ connection: PostgreSQLConnection) throws {
+    func run(_ step: Step, _ connection: PostgreSQLConnection) throws { try Self.run(step, connection, abilities) }
+
+    static func run(_ step: Step, _ connection: PostgreSQLConnection, _ abilities: PostgreSQLAbilities) throws {
         func run() throws { try connection.wire.run(step.statement) }
         switch step.need {
         case .nothing: try run()
         case .ability(let ability): try abilities.trying(ability, run)
         case .index(let name): try abilities.tryingIndex(name, run)
         case .derivation(let derivation):
-            do { try run() } catch let error as WireError where error.isUnsupported {
+            do { try run() } catch let error as WireError where error.isUnknownToServer {
                 throw CoreDataErrors.make(
                     .persistentStoreIncompatibleSchema,
                     "The server cannot derive the attribute '\(derivation.slot.name)' of '\(derivation.entity.layout.name)': it does not have the "
@@ -79,38 +86,48 @@ struct PostgreSQLSchema {
         }
     }
 
-    private static let probe = "ocd_probe"
+    /// Begins the names of tables by which a server is asked whether it undoes what makes them.
+    static let probe = "ocd_probe_"
 
     /// Whether the server undoes changes of tables when a transaction is rolled back.
+    ///
+    /// - Throws: what keeps it from being found out, but for a right that is missing.
     static func isRolledBack(_ connection: PostgreSQLConnection, schema: String) throws -> Bool {
         // Two programs that ask at once ask about tables of their own.
-        let name = probe + "_" + UUID().uuidString.prefix(8).lowercased()
+        let name = probe + UUID().uuidString.prefix(8).lowercased()
         let table = PostgreSQLMetadata.table(name, in: schema)
+        let makesSchema = try !exists(schema, connection)
         try connection.begin(with: [])
         do {
-            if try !exists(schema, connection) { try connection.wire.run("CREATE SCHEMA \(PostgreSQLDialect().identifier(schema))") }
+            if makesSchema { try connection.wire.run("CREATE SCHEMA \(PostgreSQLDialect().identifier(schema))") }
             try connection.wire.run("CREATE TABLE \(table) (id int8 PRIMARY KEY)")
-        } catch {
+        } catch let error as WireError where error.sqlState == "42501" {
             connection.rollBack()
             // Who may not make a table is told so by what needs one.
             return true
+        } catch {
+            connection.rollBack()
+            throw error
         }
         connection.rollBack()
         guard try PostgreSQLMetadata.exists(name, connection, schema: schema) else { return true }
         try connection.wire.run("DROP TABLE \(table)")
+        if makesSchema { try connection.wire.run("DROP SCHEMA \(PostgreSQLDialect().identifier(schema))") }
         return false
     }
 
     /// What is made before the rows are there, that by which a store is known first.
     func tables() -> [Step] {
-        zip(PostgreSQLHousekeeping.all, PostgreSQLHousekeeping.statements).map { Step(statement: $1, table: $0) } + functions()
+        zip(PostgreSQLHousekeeping.all, PostgreSQLHousekeeping.statements).map { Step(statement: $1, table: $0) }
+            + Self.functions(dialect)
             + SQLSchema(mapping: mapping).namedTableStatements().map {
                 Step(statement: $0.statement, need: .ability(.codePointColumns), table: $0.name)
             } + mapping.tables.flatMap(storageForms)
     }
 
     /// What the statements of requests call.
-    private func functions() -> [Step] {
+    static func functions(_ dialect: PostgreSQLDialect) -> [Step] {
+        let abilities = dialect.abilities
         var steps: [Step] = []
         if abilities.has(.functions) {
             let functions = PostgreSQLFunctions.statements(hasICU: dialect.hasICU)
@@ -128,7 +145,8 @@ struct PostgreSQLSchema {
 
     /// What is made when the rows are there: indexes, foreign keys, functions and triggers.
     func afterRows() throws -> [Step] {
-        SQLSchema(mapping: mapping).indexes().map(step) + foreignKeys().map { step(making: $0.statement) } + (try triggers())
+        let keys = abilities.has(.foreignKeys) ? foreignKeys() : []
+        return SQLSchema(mapping: mapping).indexes().map(step) + keys.map { step(making: $0.statement) } + (try triggers())
     }
 
     func step(making index: SQLIndex, _ statement: String) -> Step {
@@ -177,8 +195,7 @@ struct PostgreSQLSchema {
 
     /// Checked when a transaction ends. A row that goes takes itself out of relationships that nobody has emptied.
     func foreignKeys() -> [ForeignKey] {
-        guard abilities.has(.foreignKeys) else { return [] }
-        return mapping.tables.flatMap { table in
+        mapping.tables.flatMap { table in
             table.columns.compactMap { column in
                 guard column.kind == .toOne, let destination = destination(of: column) else { return nil }
                 return foreignKey(table.name, column.name, to: destination, "SET NULL")

@@ -45,13 +45,11 @@ struct PostgreSQLAlteration {
                 guard let check = column.check, !keeps(check, of: column) else { return nil }
                 return "ADD " + dialect.addCheck(check)
             })
-        if abilities.has(.storageForms) {
-            try abilities.trying(.storageForms) {
-                try alter(
-                    target.filter { $0.isExternal != (origin($0)?.isExternal ?? false) }.map {
-                        "ALTER COLUMN \(dialect.identifier($0.name)) SET STORAGE \($0.isExternal ? "EXTERNAL" : "EXTENDED")"
-                    })
-            }
+        try abilities.ifThere(.storageForms) {
+            try alter(
+                target.filter { $0.isExternal != (origin($0)?.isExternal ?? false) }.map {
+                    "ALTER COLUMN \(dialect.identifier($0.name)) SET STORAGE \($0.isExternal ? "EXTERNAL" : "EXTENDED")"
+                })
         }
         try takeName()
     }

@@ -132,7 +132,7 @@ struct PostgreSQLMigration {
     private func lockTables() throws {
         let tables = (plan.source.tables.map(\.name) + plan.source.joinTables.map(\.name)).map(dialect.identifier)
         try run("SET LOCAL client_min_messages TO warning")
-        if abilities.has(.constraintModes) { try abilities.trying(.constraintModes) { try run("SET CONSTRAINTS ALL IMMEDIATE") } }
+        try abilities.ifThere(.constraintModes) { try run("SET CONSTRAINTS ALL IMMEDIATE") }
         guard abilities.has(.tableLocks) else {
             // Each transaction of the store ends with this row, and fails then, as the model is another one.
             try connection.execute(WireStatement("SELECT id::int8 FROM \(PostgreSQLHousekeeping.storeTable) FOR UPDATE"))
@@ -238,7 +238,7 @@ struct PostgreSQLMigration {
                 continue
             }
             let hasSavepoint = abilities.has(.savepoints)
-            if hasSavepoint { try abilities.trying(.savepoints) { try run("SAVEPOINT before_constraint") } }
+            try abilities.ifThere(.savepoints) { try run("SAVEPOINT before_constraint") }
             do { try target.run(step, connection) } catch let error as WireError where error.isUniqueViolation && hasSavepoint {
                 try run("ROLLBACK TO SAVEPOINT before_constraint")
                 throw try constraintViolation() ?? error

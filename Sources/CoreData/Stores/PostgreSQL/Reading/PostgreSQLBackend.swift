@@ -22,8 +22,8 @@ final class PostgreSQLBackend: Sendable {
     let derivingTables: Set<Int>
     /// The same where the server numbers transactions.
     var numberingTables: GivenTables? { pool.refusals.has(.transactionNumbers) ? given : nil }
-    /// Whether there are constraints that are looked at when a transaction ends, unless a transaction says otherwise.
-    var defersConstraints: Bool { (given != nil || schema.defersConstraints) && pool.refusals.has(.constraintModes) }
+    /// Whether the server can be told when to look at constraints.
+    var defersConstraints: Bool { pool.refusals.has(.constraintModes) }
     /// Whether it is looked before the commit, in a round trip of its own, whether all rows were written.
     var comparesRowsBeforeCommit: Bool { comparesRows.load(ordering: .relaxed) }
     private let comparesRows: Atomic<Bool>
