@@ -56,7 +56,9 @@ struct UnknownWordTests {
                 byName == (0..<60).map { "item \($0)" }.sorted { Array($0.unicodeScalars).lexicographicallyPrecedes($1.unicodeScalars) })
             // What takes functions is refused by name where there are none.
             let hasFunctions = PostgreSQLServer.hasICU && !words.contains("LANGUAGE plpgsql")
-            let folding = errorThrown { #expect(try context.all("Item", "name ==[cd] 'ITÉM 1'").count == 1) }
+            var folded: [NSManagedObject] = []
+            let folding = errorThrown { folded = try context.all("Item", "name ==[cd] 'ITÉM 1'") }
+            #expect(folded.count == (hasFunctions ? 1 : 0))
             #expect((folding == nil) == hasFunctions, "\(String(describing: folding))")
             if PostgreSQLServer.hasICU, let folding { #expect(folding.localizedDescription.contains("functions")) }
             // A change, a deletion, and a value that others have.

@@ -87,7 +87,9 @@ enum TransformableArchive {
         let archiver = NSKeyedArchiver(requiringSecureCoding: false)
         archiver.encode(object, forKey: NSKeyedArchiveRootObjectKey)
         archiver.finishEncoding()
-        return archiver.encodedData
+        let data = archiver.encodedData
+        // Stores compare bytes: those of equal values are to be the same.
+        return (try? PropertyListReader.inOrder(data)) ?? data
     }
 
     /// Why a value cannot be archived, as the end of a sentence; nil where only its type tells.

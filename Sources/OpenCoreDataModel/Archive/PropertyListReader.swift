@@ -13,6 +13,13 @@ package enum PropertyListReader {
         return entries
     }
 
+    /// A binary list with the keys of its dictionaries in order: Foundation writes equal ones in one order or another. Cost: O(number of bytes).
+    ///
+    /// - Throws: `ModelReadingError` of kind `damaged` where it is no such list.
+    package static func inOrder(_ data: Data) throws -> Data {
+        BinaryPropertyListWriter.data(of: try BinaryPropertyListReader.read(data))
+    }
+
     private static func value(from data: Data) throws -> PropertyListValue {
         if data.starts(with: Data("bplist".utf8)) { return try BinaryPropertyListReader.read(data) }
         return try XMLPropertyListReader.read(data)

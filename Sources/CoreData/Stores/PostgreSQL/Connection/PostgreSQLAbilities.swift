@@ -159,7 +159,13 @@ final class PostgreSQLRefusals: Sendable {
     func ask(for services: [Service], _ connection: PostgreSQLConnection) throws {
         for service in services where has(service) {
             guard let question = service.question else { continue }
-            do { try connection.execute(question) } catch let error as WireError where error.isUnknownToServer { note(service) }
+            do {
+                try connection.execute(question)
+            } catch let error as WireError where error.isUnknownToServer {
+                note(service)
+            } catch let error as WireError where error.sqlState == "42501" {
+                // The server has what this role may not use.
+            }
         }
     }
 }
