@@ -68,19 +68,17 @@ struct PostgreSQLCatalog: Sendable {
                 declared: UInt32(truncatingIfNeeded: row.int64(2)), named: row.string(3) ?? "", ordersByCodePoints: row.int64(5) != 0,
                 isRequired: row.int64(6) != 0)
         }
+        var functions: Set<String> = []
+        let marks = (PostgreSQLFunctions.foldingMarks.union(PostgreSQLFunctions.calculationMarks)).sorted().map { "'\($0)'" }
         try connection.execute(
             WireStatement(
                 """
                 SELECT DISTINCT p.proname::text FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace \
-                WHERE n.nspname = $1 AND p.proname IN ('\(PostgreSQLFunctions.lastFolding)', '\(PostgreSQLFunctions.lastCalculation)')
+                WHERE n.nspname = $1 AND p.proname IN (\(marks.joined(separator: ", ")))
                 """, arguments)
-        ) { row in
-            if PostgreSQLRow(row: row).string(0) == PostgreSQLFunctions.lastFolding {
-                catalog.folds = true
-            } else {
-                catalog.calculates = true
-            }
-        }
+        ) { if let name = PostgreSQLRow(row: $0).string(0) { functions.insert(name) } }
+        catalog.folds = functions.isSuperset(of: PostgreSQLFunctions.foldingMarks)
+        catalog.calculates = functions.isSuperset(of: PostgreSQLFunctions.calculationMarks)
         let answers = [
             PostgreSQLDialect.trigramQuery,
             "SELECT count(*) FROM pg_catalog.pg_collation o JOIN pg_catalog.pg_namespace n ON n.oid = o.collnamespace "

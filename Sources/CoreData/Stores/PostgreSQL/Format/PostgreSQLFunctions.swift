@@ -35,11 +35,11 @@ enum PostgreSQLFunctions {
 
     static let folding = "ocd_fold"
 
-    /// The last function that folds texts: where a schema has it, it has all.
-    static let lastFolding = "ocd_canonical"
+    /// A first and the last of the functions that fold texts: where a schema has them, it has all.
+    static let foldingMarks: Set = [folding, "ocd_canonical"]
 
-    /// The last one of those that need nothing of ICU.
-    static let lastCalculation = "ocd_round"
+    /// The same of those that need nothing of ICU.
+    static let calculationMarks: Set = ["ocd_calculate", "ocd_round"]
 
     // MARK: Collations
 
