@@ -34,16 +34,6 @@ struct FailedMoveTests {
         }
     }
 
-    /// Waits until something holds, which another thread brings about.
-    private func wait(_ condition: () throws -> Bool) rethrows -> Bool {
-        let deadline = Date(timeIntervalSinceNow: 40)
-        while Date() < deadline {
-            if try condition() { return true }
-            Thread.sleep(forTimeInterval: 0.01)
-        }
-        return false
-    }
-
     private func rename(_ name: String, in context: NSManagedObjectContext) throws {
         try context.performAndWait {
             try context.all("Item")[0].setValue(name, forKey: "name")
@@ -78,7 +68,7 @@ struct FailedMoveTests {
             #expect(warehouse.store.url == former)
             let log = NotificationLog(.NSPersistentStoreRemoteChange, from: warehouse.coordinator)
             try rename("\(round)", in: other)
-            let follows = wait { name(item, in: warehouse.context) == "\(round)" && log.count > 0 }
+            let follows = wait(upTo: 40) { name(item, in: warehouse.context) == "\(round)" && log.count > 0 }
             #expect(follows, "round \(round)")
         }
         try rename("mine", in: warehouse.context)
@@ -91,7 +81,7 @@ struct FailedMoveTests {
         let item = try followedItem(warehouse.context)
         let other = try warehouse.otherProgram()
         try duringAMoveThatFails(of: warehouse) { try rename("meanwhile", in: other) }
-        let follows = wait { name(item, in: warehouse.context) == "meanwhile" }
+        let follows = wait(upTo: 40) { name(item, in: warehouse.context) == "meanwhile" }
         #expect(follows)
     }
 
@@ -229,7 +219,7 @@ struct FailedMoveTests {
         #expect(coordinator.persistentStores == [store])
         #expect(try origin(NSPostgreSQLStoreType, at: warehouse.url) == nil)
         try rename("theirs", in: other)
-        let follows = wait { name(item, in: warehouse.context) == "theirs" }
+        let follows = wait(upTo: 40) { name(item, in: warehouse.context) == "theirs" }
         #expect(follows)
         try rename("mine", in: warehouse.context)
         #expect(try warehouse.texts("SELECT name FROM item") == ["mine"])

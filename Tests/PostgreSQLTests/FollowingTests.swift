@@ -11,16 +11,6 @@ import Testing
 struct FollowingTests {
     private static let following = [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true]
 
-    /// Waits until something holds, which another thread brings about.
-    private func wait(_ condition: () throws -> Bool) rethrows -> Bool {
-        let deadline = Date(timeIntervalSinceNow: 20)
-        while Date() < deadline {
-            if try condition() { return true }
-            Thread.sleep(forTimeInterval: 0.01)
-        }
-        return false
-    }
-
     @Test func savesOfOtherProgramsAreTold() throws {
         let warehouse = try Warehouse(options: Self.following)
         let told = Mutex(0)
@@ -30,7 +20,7 @@ struct FollowingTests {
         defer { NotificationCenter.default.removeObserver(token) }
         let other = try warehouse.otherProgram()
         // The listener may not have begun yet.
-        let isTold = try wait {
+        let isTold = try wait(upTo: 20) {
             try other.performAndWait {
                 _ = other.insert("Tag", ["label": "new"])
                 try other.save()
@@ -57,7 +47,7 @@ struct FollowingTests {
             try other.save()
         }
         // Each further save is heard of too, should the listener have begun after the first.
-        let follows = try wait {
+        let follows = try wait(upTo: 20) {
             try other.performAndWait {
                 _ = other.insert("Tag", ["label": "noise"])
                 try other.save()
@@ -92,7 +82,7 @@ struct FollowingTests {
                 try other.all("Item")[0].setValue("\(round)", forKey: "name")
                 try other.save()
             }
-            let follows = wait { context.performAndWait { item.value(forKey: "name") as? String == "\(round)" } }
+            let follows = wait(upTo: 20) { context.performAndWait { item.value(forKey: "name") as? String == "\(round)" } }
             #expect(follows, "round \(round)")
         }
     }
@@ -117,7 +107,7 @@ struct FollowingTests {
             }
         }
         let expected = try other.performAndWait { try other.all("Item").map { $0.value(forKey: "stockCount") as? Int } }
-        let follows = wait { context.performAndWait { items.map { $0.value(forKey: "stockCount") as? Int } == expected } }
+        let follows = wait(upTo: 20) { context.performAndWait { items.map { $0.value(forKey: "stockCount") as? Int } == expected } }
         #expect(follows)
     }
 
@@ -137,10 +127,10 @@ struct FollowingTests {
             WITH n AS (UPDATE ocd_store SET last_transaction = last_transaction + 1 RETURNING last_transaction) \
             SELECT pg_notify(\(PostgreSQLTransactions.channel), last_transaction || ' somebody') FROM n
             """)
-        #expect(wait { Warnings.all.contains { $0.contains("cannot be read at present") } })
+        #expect(wait(upTo: 20) { Warnings.all.contains { $0.contains("cannot be read at present") } })
         #expect(context.performAndWait { item.value(forKey: "name") as? String } == "before")
         try warehouse.run("ALTER TABLE gone RENAME TO item")
-        #expect(wait { context.performAndWait { item.value(forKey: "name") as? String == "after" } })
+        #expect(wait(upTo: 20) { context.performAndWait { item.value(forKey: "name") as? String == "after" } })
     }
 
     @Test func transactionsAreNumberedWithoutGaps() throws {

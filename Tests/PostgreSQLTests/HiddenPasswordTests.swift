@@ -10,16 +10,6 @@ import Testing
 struct HiddenPasswordTests {
     typealias Way = PasswordedStore.Way
 
-    /// Waits until something holds, which another thread brings about.
-    private func wait(_ condition: () throws -> Bool) rethrows -> Bool {
-        let deadline = Date(timeIntervalSinceNow: 30)
-        while Date() < deadline {
-            if try condition() { return true }
-            Thread.sleep(forTimeInterval: 0.01)
-        }
-        return false
-    }
-
     /// The look at values that the other tests take does see what errors and lists within them hold.
     @Test func whatIsHiddenDeepIsFound() throws {
         let url = try #require(URL(string: "postgresql://app:secret@db.example/shop"))
@@ -72,7 +62,7 @@ struct HiddenPasswordTests {
             from: guarded.coordinator)
         let store = try guarded.open()
         let context = guarded.newContext()
-        let isTold = try wait {
+        let isTold = try wait(upTo: 30) {
             try context.performAndWait {
                 _ = context.insert("Tag", ["label": "new"])
                 try context.save()
@@ -224,7 +214,7 @@ struct HiddenPasswordTests {
             way, schema: made.schema, options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
         try guarded.open()
         // It names the store by its URL.
-        #expect(wait { Warnings.all.contains { $0.contains("may not read its transactions") && $0.contains("=\(made.schema)") } })
+        #expect(wait(upTo: 30) { Warnings.all.contains { $0.contains("may not read its transactions") && $0.contains("=\(made.schema)") } })
         for sentence in Warnings.all { #expect(!sentence.contains(PasswordedStore.mark), "\(sentence)") }
     }
 }

@@ -155,13 +155,8 @@ struct UnknownWordTests {
             try other.all("Tag")[0].setValue("after", forKey: "label")
             try other.save()
         }
-        let deadline = Date(timeIntervalSinceNow: 20)
-        var label: String?
-        while label != "after", Date() < deadline {
-            usleep(20_000)
-            label = context.performAndWait { tag.value(forKey: "label") as? String }
-        }
-        #expect(label == "after")
+        let follows = wait(upTo: 20) { context.performAndWait { tag.value(forKey: "label") as? String == "after" } }
+        #expect(follows)
     }
 
     /// Whoever has a store open that another program migrates is told so, by whatever a server tells one content from another.

@@ -68,15 +68,15 @@ struct PostgreSQLCatalog: Sendable {
                 declared: UInt32(truncatingIfNeeded: row.int64(2)), named: row.string(3) ?? "", ordersByCodePoints: row.int64(5) != 0,
                 isRequired: row.int64(6) != 0)
         }
-        var functions: Set<String> = []
         let marks = (PostgreSQLFunctions.foldingMarks.union(PostgreSQLFunctions.calculationMarks)).sorted().map { "'\($0)'" }
-        try connection.execute(
-            WireStatement(
-                """
-                SELECT DISTINCT p.proname::text FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace \
-                WHERE n.nspname = $1 AND p.proname IN (\(marks.joined(separator: ", ")))
-                """, arguments)
-        ) { if let name = PostgreSQLRow(row: $0).string(0) { functions.insert(name) } }
+        let functions = Set(
+            try connection.texts(
+                WireStatement(
+                    """
+                    SELECT DISTINCT p.proname::text FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace \
+                    WHERE n.nspname = $1 AND p.proname IN (\(marks.joined(separator: ", ")))
+                    """, arguments)
+            ))
         catalog.folds = functions.isSuperset(of: PostgreSQLFunctions.foldingMarks)
         catalog.calculates = functions.isSuperset(of: PostgreSQLFunctions.calculationMarks)
         let answers = [

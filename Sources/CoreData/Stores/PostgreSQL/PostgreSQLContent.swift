@@ -82,32 +82,29 @@ struct PostgreSQLContent {
         var arguments = WireArguments()
         arguments.append(text: schema)
         try arguments.append(list: names.map(StoredValue.string), of: WireType.text)
-        var joins: [String] = []
-        try connection.execute(
-            WireStatement(
-                """
-                SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
-                JOIN pg_catalog.pg_constraint k ON k.conrelid = c.oid JOIN pg_catalog.pg_class d ON d.oid = k.confrelid \
-                WHERE n.nspname = $1 AND d.relnamespace = n.oid AND d.relname::text = ANY($2) AND k.contype = 'f' AND k.confdeltype = 'c' \
-                AND k.condeferred AND NOT c.relname::text = ANY($2) GROUP BY c.oid, c.relname HAVING count(*) = 2
-                """, arguments)
-        ) { if let name = PostgreSQLRow(row: $0).string(0) { joins.append(name) } }
-        return names + joins
+        return try names
+            + connection.texts(
+                WireStatement(
+                    """
+                    SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                    JOIN pg_catalog.pg_constraint k ON k.conrelid = c.oid JOIN pg_catalog.pg_class d ON d.oid = k.confrelid \
+                    WHERE n.nspname = $1 AND d.relnamespace = n.oid AND d.relname::text = ANY($2) AND k.contype = 'f' AND k.confdeltype = 'c' \
+                    AND k.condeferred AND NOT c.relname::text = ANY($2) GROUP BY c.oid, c.relname HAVING count(*) = 2
+                    """, arguments)
+            )
     }
 
     static func present(_ names: [String], _ connection: PostgreSQLConnection, _ schema: String) throws -> [String] {
         var arguments = WireArguments()
         arguments.append(text: schema)
         try arguments.append(list: names.map(StoredValue.string), of: WireType.text)
-        var present: [String] = []
-        try connection.execute(
+        return try connection.texts(
             WireStatement(
                 """
                 SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
                 WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND c.relname::text = ANY($2) ORDER BY 1
                 """, arguments)
-        ) { if let name = PostgreSQLRow(row: $0).string(0) { present.append(name) } }
-        return present
+        )
     }
 
     /// The functions of the schema that are ours: by their prefix, or those of triggers.
@@ -117,8 +114,7 @@ struct PostgreSQLContent {
         var arguments = WireArguments()
         arguments.append(text: schema)
         try arguments.append(list: triggers.map(StoredValue.string), of: WireType.text)
-        var functions: [String] = []
-        try connection.execute(
+        return try connection.texts(
             WireStatement(
                 """
                 SELECT format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) FROM pg_catalog.pg_proc p \
@@ -126,8 +122,7 @@ struct PostgreSQLContent {
                 AND (left(p.proname::text, 4) = 'ocd_' OR p.pronargs = 0 AND p.prorettype = 'trigger'::regtype AND p.proname::text = ANY($2)) \
                 ORDER BY p.oid DESC
                 """, arguments)
-        ) { if let name = PostgreSQLRow(row: $0).string(0) { functions.append(name) } }
-        return functions
+        )
     }
 
     /// Tables by which somebody has asked the server something and could not drop them.
@@ -135,13 +130,11 @@ struct PostgreSQLContent {
         var arguments = WireArguments()
         arguments.append(text: schema)
         arguments.append(text: PostgreSQLSchema.probe)
-        var names: [String] = []
-        try connection.execute(
+        return try connection.texts(
             WireStatement(
                 "SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
                     + "WHERE n.nspname = $1 AND c.relkind = 'r' AND left(c.relname::text, length($2)) = $2", arguments)
-        ) { if let name = PostgreSQLRow(row: $0).string(0) { names.append(name) } }
-        return names
+        )
     }
 
     /// The orders of texts that are there.
@@ -149,13 +142,11 @@ struct PostgreSQLContent {
         var arguments = WireArguments()
         arguments.append(text: schema)
         try arguments.append(list: PostgreSQLFunctions.collationNames.map(StoredValue.string), of: WireType.text)
-        var names: [String] = []
-        try connection.execute(
+        return try connection.texts(
             WireStatement(
                 "SELECT o.collname::text FROM pg_catalog.pg_collation o JOIN pg_catalog.pg_namespace n ON n.oid = o.collnamespace "
                     + "WHERE n.nspname = $1 AND o.collname::text = ANY($2)", arguments)
-        ) { if let name = PostgreSQLRow(row: $0).string(0) { names.append(name) } }
-        return names
+        )
     }
 
     // MARK: Dropping

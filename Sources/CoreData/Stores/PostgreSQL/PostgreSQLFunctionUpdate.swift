@@ -91,8 +91,7 @@ struct PostgreSQLFunctionUpdate {
     private func indexes(of functions: [Int64]) throws -> [String] {
         var arguments = WireArguments()
         try arguments.append(list: functions.map(StoredValue.integer), of: WireType.int8)
-        var indexes: [String] = []
-        try connection.execute(
+        return try connection.texts(
             WireStatement(
                 """
                 WITH RECURSIVE changed AS (SELECT unnest($1)::oid AS id UNION SELECT d.objid FROM pg_catalog.pg_depend d \
@@ -102,8 +101,7 @@ struct PostgreSQLFunctionUpdate {
                 JOIN pg_catalog.pg_class i ON i.oid = d.objid AND d.classid = 'pg_class'::regclass \
                 JOIN pg_catalog.pg_namespace n ON n.oid = i.relnamespace WHERE i.relkind = 'i' ORDER BY 1
                 """, arguments)
-        ) { if let name = PostgreSQLRow(row: $0).string(0) { indexes.append(name) } }
-        return indexes
+        )
     }
 }
 

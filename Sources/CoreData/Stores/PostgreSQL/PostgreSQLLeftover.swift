@@ -53,12 +53,11 @@ struct PostgreSQLLeftover {
         var arguments = WireArguments()
         arguments.append(text: schema)
         try arguments.append(list: functions.map(StoredValue.string), of: WireType.text)
-        var names: Set<String> = []
-        try connection.execute(
-            WireStatement(
-                "SELECT p.proname::text FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace "
-                    + "WHERE n.nspname = $1 AND p.proname::text = ANY($2)", arguments)
-        ) { if let name = PostgreSQLRow(row: $0).string(0) { names.insert(name) } }
-        return names
+        return Set(
+            try connection.texts(
+                WireStatement(
+                    "SELECT p.proname::text FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace "
+                        + "WHERE n.nspname = $1 AND p.proname::text = ANY($2)", arguments)
+            ))
     }
 }

@@ -226,8 +226,7 @@ extension PostgreSQLStore: BatchRows {
                 return try PostgreSQLBatch.run(
                     self, insertion.author, violation: { batch, error in try rows.explanation(of: error, batch, isLast: isLast) },
                     { batch in try rows.write(batch, locksTable: isLast) })
-            } catch is PostgreSQLInsertion.Overtaken {
-            }
+            } catch is PostgreSQLInsertion.Overtaken {}
         }
     }
 

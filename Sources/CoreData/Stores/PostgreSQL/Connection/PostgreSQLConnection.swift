@@ -131,6 +131,13 @@ final class PostgreSQLConnection {
         return result
     }
 
+    /// The first text of each row of a result, but for those without one.
+    func texts(_ statement: WireStatement) throws -> [String] {
+        var texts: [String] = []
+        try execute(statement) { if let text = PostgreSQLRow(row: $0).string(0) { texts.append(text) } }
+        return texts
+    }
+
     // MARK: Transactions
 
     /// Begins a transaction together with its first statements, in one round trip.

@@ -33,6 +33,7 @@ enum PostgreSQLFunctions {
         "CREATE OR REPLACE FUNCTION \(signature) RETURNS \(result) LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN \(expression)"
     }
 
+    /// The function that folds texts.
     static let folding = "ocd_fold"
 
     /// A first and the last of the functions that fold texts: where a schema has them, it has all.

@@ -32,13 +32,12 @@ struct PostgreSQLSchemaObjects {
     private static func indexes(_ connection: PostgreSQLConnection, _ schema: String) throws -> Set<String> {
         var arguments = WireArguments()
         arguments.append(text: schema)
-        var names: Set<String> = []
-        try connection.execute(
-            WireStatement(
-                "SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-                    + "WHERE n.nspname = $1 AND c.relkind IN ('i', 'I')", arguments)
-        ) { if let name = PostgreSQLRow(row: $0).string(0) { names.insert(name) } }
-        return names
+        return Set(
+            try connection.texts(
+                WireStatement(
+                    "SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+                        + "WHERE n.nspname = $1 AND c.relkind IN ('i', 'I')", arguments)
+            ))
     }
 
     private func stays(_ index: SQLIndex, _ statement: String) -> Bool {
