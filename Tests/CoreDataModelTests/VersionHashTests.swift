@@ -92,4 +92,32 @@ struct VersionHashTests {
         hash.update("count:(pages)")
         #expect(derived.versionHash == Data(hash.finalize()))
     }
+
+    /// The order that photo libraries show: the entity's modifier, then its constraints in ascending order.
+    @Test func anEntitysModifierComesBeforeItsConstraints() {
+        let title = SampleModels.attribute("title")
+        let code = SampleModels.attribute("code")
+        let keyword = SampleModels.entity("Keyword", [title, code])
+        keyword.versionHashModifier = "11066"
+        keyword.uniquenessConstraints = [["title"], ["code"]]
+        var hash = SHA256()
+        hash.update("Keyword")
+        hash.update([0])
+        hash.update(Array(code.versionHash))
+        hash.update(Array(title.versionHash))
+        hash.update("11066" + "code" + "title")
+        #expect(keyword.versionHash == Data(hash.finalize()))
+    }
+
+    @Test func aRelationshipThatIsItsOwnInverseCountsAsOneWithoutAnInverse() {
+        let person = SampleModels.entity("Person")
+        let friends = SampleModels.relationship("friends", to: person, max: 0)
+        let rivals = SampleModels.relationship("rivals", to: person, max: 0)
+        person.properties = [friends, rivals]
+        let without = friends.versionHash
+        SampleModels.connect(friends, friends)
+        #expect(friends.versionHash == without)
+        SampleModels.connect(friends, rivals)
+        #expect(friends.versionHash != without)
+    }
 }

@@ -4,10 +4,11 @@ import Predicates
 ///
 /// Found by comparing models with the hashes in stores written for them. Strings are hashed as UTF-8 without length,
 /// integers little-endian. Several uniqueness constraints follow one another in ascending order (shown by a store with
-/// two constraints an entity, given in descending order).
+/// two constraints an entity, given in descending order); an entity's own modifier comes before them (shown by photo
+/// libraries).
 ///
-/// Two rules are this project's choice, because no known store shows Apple's: an entity's own modifier comes last,
-/// after its uniqueness constraints, and a composite attribute within another one counts as any element does.
+/// One rule is this project's choice, because no known store shows Apple's: a composite attribute within another one
+/// counts as any element does.
 package enum VersionHash {
     /// What all properties have in common: name, flags, modifier.
     static func propertyBase(of property: NSPropertyDescription) -> [UInt8] {
@@ -38,12 +39,13 @@ package enum VersionHash {
         return hash.finalize()
     }
 
-    /// A relationship's hash: what is common, destination, inverse, counts, order.
+    /// A relationship's hash: what is common, destination, inverse, counts, order. One that is its own inverse counts as
+    /// one without an inverse.
     static func relationship(_ relationship: NSRelationshipDescription) -> [UInt8] {
         var hash = SHA256()
         hash.update(propertyBase(of: relationship))
         hash.update(relationship.destinationEntity?.name ?? "")
-        hash.update(relationship.inverseRelationship?.name ?? "")
+        if let inverse = relationship.inverseRelationship, inverse !== relationship { hash.update(inverse.name) }
         hash.update(bytes(of: UInt32(truncatingIfNeeded: relationship.maxCount)))
         hash.update(bytes(of: UInt32(truncatingIfNeeded: relationship.minCount)))
         if relationship.isOrdered { hash.update([1, 0]) }
@@ -63,7 +65,7 @@ package enum VersionHash {
         return hash.finalize()
     }
 
-    /// An entity's hash: name, abstract flag, superentity, all stored properties, own constraints, modifier.
+    /// An entity's hash: name, abstract flag, superentity, all stored properties, modifier, own constraints.
     ///
     /// - Parameter archivesComposites: whether to give the hash of stores that have composite attributes archived.
     package static func entity(_ entity: NSEntityDescription, archivesComposites: Bool = false) -> [UInt8] {
@@ -81,10 +83,10 @@ package enum VersionHash {
                 hash.update(Array(property.versionHash))
             }
         }
+        hash.update(entity.versionHashModifier ?? "")
         for constraint in entity.uniquenessConstraintNames.map({ $0.joined(separator: ".") }).sorted(by: ascending) {
             hash.update(constraint)
         }
-        hash.update(entity.versionHashModifier ?? "")
         return hash.finalize()
     }
 
