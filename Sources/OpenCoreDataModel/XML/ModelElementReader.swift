@@ -47,6 +47,7 @@ struct ModelElementReader {
         try linkHierarchy(elements)
         try linkRelationships(elements)
         for (element, entity) in zip(elements, ordered) { try readIndexes(of: element, into: entity) }
+        for entity in ordered where !entity.indexes.isEmpty { addMarkedIndexes(to: entity) }
 
         let model = NSManagedObjectModel()
         model.entities = ordered
@@ -204,7 +205,7 @@ struct ModelElementReader {
             if let text = child.text("partialIndexPredicate") ?? child.text("predicateString") {
                 index.partialIndexPredicate = try predicate(text, at: child, entity: owner)
             }
-            // As the compiler of models does it; stores have an index named after such a property beside the index itself.
+            // As the compiler of models does it.
             if elements.count == 1, let only = elements.first, only.isAscending, only.collationType == .binary,
                 let attribute = only.property as? NSAttributeDescription
             {
@@ -212,6 +213,17 @@ struct ModelElementReader {
             }
             return index
         }
+    }
+
+    /// Lists an index for each attribute that is marked as indexed, before the others, as compiled models do.
+    private func addMarkedIndexes(to entity: NSEntityDescription) {
+        let names = Set(entity.indexes.map(\.name))
+        let marked = entity.ownProperties.filter { $0.isIndexed && $0 is NSAttributeDescription && !names.contains($0.name) }
+        entity.indexes =
+            marked.map { attribute in
+                let element = NSFetchIndexElementDescription(property: attribute, collationType: .binary)
+                return NSFetchIndexDescription(name: attribute.name, elements: [element])
+            } + entity.indexes
     }
 
     func expressionDescription(from element: ModelElement, entity: String) throws -> NSExpressionDescription {

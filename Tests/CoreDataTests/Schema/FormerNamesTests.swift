@@ -310,4 +310,35 @@ import Testing
         #expect(store.file.rows("SELECT ZOBJECT, Z4_OBJECT FROM ZDELIVERY") == [["1", "5"]])
         #expect(try destination(deliveries(extra: true)) == "File")
     }
+
+    // MARK: Its own inverse
+
+    /// A new store has Z_1FRIENDS (Z_1FRIENDS, REFLEXIVE, Z_FOK_REFLEXIVE).
+    private func friends(extra: Bool = false) -> NSManagedObjectModel {
+        let person = entity("Person", text("name"))
+        let friends = NSRelationshipDescription("friends", to: person, toMany: true)
+        friends.isOrdered = true
+        friends.inverseRelationship = friends
+        person.properties += [friends]
+        return extra ? model(person, entity("Animal", text("name"))) : model(person)
+    }
+
+    @Test func aTableWhoseColumnReflexiveHoldsTheOwnerKeepsTheOrder() throws {
+        try store.open(friends()) { context in
+            let people = ["a", "b", "c"].map { context.insert("Person", ["name": $0]) }
+            people[0].setValue(NSOrderedSet(array: [people[2], people[1]]), forKey: "friends")
+        }
+        let expected = ["a": ["c", "b"], "b": ["a"], "c": ["a"]]
+        #expect(try links(friends(), "Person", "friends") == expected)
+        rename(
+            "Z_1FRIENDS", to: "Z_1FRIENDS",
+            [("Z_1FRIENDS", "REFLEXIVE"), ("REFLEXIVE", "Z_1FRIENDS"), ("Z_FOK_REFLEXIVE", "Z_FOK_1FRIENDS")])
+        #expect(try links(friends(), "Person", "friends") == expected)
+        try store.migrate(to: friends(extra: true))
+        #expect(
+            store.file.column("SELECT name FROM pragma_table_info('Z_2FRIENDS') ORDER BY cid") == [
+                "Z_2FRIENDS", "REFLEXIVE", "Z_FOK_REFLEXIVE",
+            ])
+        #expect(try links(friends(extra: true), "Person", "friends") == expected)
+    }
 }

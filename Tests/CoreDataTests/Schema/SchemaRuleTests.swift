@@ -138,21 +138,63 @@ import Testing
             try Self.statements(box, cart, item, indexes: true) == [
                 "CREATE TABLE ZBOX ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER )",
                 "CREATE TABLE ZCART ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZGIFT INTEGER )",
-                "CREATE TABLE ZITEM ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZAMOUNT INTEGER, Z1ITEMS INTEGER, "
-                    + "Z2ITEMS INTEGER, ZGIFTOF INTEGER, ZNAME VARCHAR )",
+                "CREATE TABLE ZITEM ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZAMOUNT INTEGER, ZGIFTOF INTEGER, "
+                    + "Z1ITEMS INTEGER, Z2ITEMS INTEGER, ZNAME VARCHAR )",
                 "CREATE INDEX ZCART_ZGIFT_INDEX ON ZCART (ZGIFT)",
+                "CREATE INDEX ZITEM_ZGIFTOF_INDEX ON ZITEM (ZGIFTOF)",
                 "CREATE INDEX ZITEM_Z1ITEMS_INDEX ON ZITEM (Z1ITEMS)",
                 "CREATE INDEX ZITEM_Z2ITEMS_INDEX ON ZITEM (Z2ITEMS)",
-                "CREATE INDEX ZITEM_ZGIFTOF_INDEX ON ZITEM (ZGIFTOF)",
             ])
     }
 
     @Test func anOrderedToManyRelationshipWithoutAnInverseHasAPositionBesideItsKey() throws {
-        let node = entity("Node", text("name"))
-        let children = NSRelationshipDescription("children", to: node, toMany: true)
-        children.isOrdered = true
-        node.properties += [children]
-        #expect(try Self.columns("ZNODE", node) == ["Z1CHILDREN", "Z_FOK_1CHILDREN", "ZNAME"])
+        // Numbers: File 1, Link 2, Page 3.
+        let file = entity("File", text("name"))
+        let link = entity("Link")
+        let page = entity("Page")
+        for owner in [link, page] {
+            let files = NSRelationshipDescription("files", to: file, toMany: true)
+            files.isOrdered = owner === page
+            owner.properties = [files]
+        }
+        relate(link, "attached", toMany: true, ordered: true, file, inverse: "link")
+        #expect(
+            try Self.columns("ZFILE", file, link, page) == [
+                "ZLINK", "Z2FILES", "Z3FILES", "Z_FOK_3FILES", "Z_FOK_LINK", "ZNAME",
+            ])
+    }
+
+    @Test func theTableOfARelationshipThatIsItsOwnInverseHasTheColumnReflexive() throws {
+        let person = entity("Person")
+        let candidates = NSRelationshipDescription("mergeCandidates", to: person, toMany: true)
+        candidates.inverseRelationship = candidates
+        person.properties = [candidates]
+        #expect(
+            try Self.statements(person, indexes: true).dropFirst() == [
+                "CREATE TABLE Z_1MERGECANDIDATES ( Z_1MERGECANDIDATES INTEGER, REFLEXIVE INTEGER, "
+                    + "PRIMARY KEY (Z_1MERGECANDIDATES, REFLEXIVE) )",
+                "CREATE INDEX Z_1MERGECANDIDATES_REFLEXIVE_INDEX ON Z_1MERGECANDIDATES (REFLEXIVE, Z_1MERGECANDIDATES)",
+            ])
+    }
+
+    @Test func theTriggersOfAValueOfAnotherRowTellInsertionsFromUpdates() throws {
+        let label = entity("Label", text("code"))
+        let graph = entity("Graph")
+        let code = NSDerivedAttributeDescription()
+        code.name = "code"
+        code.attributeType = .stringAttributeType
+        code.derivationExpression = NSExpression(forKeyPath: "label.code")
+        graph.properties = [code]
+        relate(graph, "label", label, inverse: "graph")
+        let functions = try Self.statements(label, graph, indexes: true).filter { $0.hasPrefix("CREATE TRIGGER ") }.map { trigger in
+            let name = trigger.split(separator: " ")[2]
+            return "\(name): \(trigger.contains("InsertUpdatedAffectedObjectValue(") ? "insert" : "update")"
+        }
+        #expect(
+            Set(functions) == [
+                "Z_DA_ZGRAPH_Graph_code_SOURCE_INSERT: insert", "Z_DA_ZGRAPH_Graph_code_SOURCE_UPDATE: update",
+                "Z_DA_ZLABEL_Graph_code_PARAMETER_INSERT: insert", "Z_DA_ZLABEL_Graph_code_PARAMETER_UPDATE: update",
+            ])
     }
 
     @Test func aHiddenKeyStandsWhereTheDestinationEntityStandsAndIsInheritedByTheOwnersSubentities() throws {

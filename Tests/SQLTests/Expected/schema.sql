@@ -20,7 +20,7 @@ CREATE INDEX "employee_tags_tag_id" ON "employee_tags" ("tag_id", "employee_id")
 CREATE INDEX "employee_by_name" ON "employee" ("name" NULLS FIRST)
 CREATE INDEX "employee_by_age" ON "employee" ("age" DESC NULLS LAST, "name" DESC NULLS LAST)
 CREATE INDEX "employee_by_city" ON "employee" ("address_city" NULLS FIRST)
-CREATE INDEX "employee_adults" ON "employee" ("hired" NULLS FIRST) WHERE (("age" >= 18 AND "name" IS DISTINCT FROM 'x''y') OR "salary" IS NULL)
+CREATE INDEX "employee_adults" ON "employee" ("hired" NULLS FIRST) WHERE ("age" >= 18 AND "name" <> 'x''y') OR "salary" IS NULL
 ALTER TABLE "employee" ADD CONSTRAINT "employee_unique_badge" UNIQUE ("badge") DEFERRABLE INITIALLY IMMEDIATE
 ALTER TABLE "employee" ADD CONSTRAINT "employee_unique_name_address_city" UNIQUE ("name", "address_city") DEFERRABLE INITIALLY IMMEDIATE
 CREATE INDEX "tag_employee_favourites_id" ON "tag" ("employee_favourites_id")

@@ -19,7 +19,7 @@ struct IndexTests {
         folder.properties = [notes]
         note.properties = [
             TestModel.attribute("title", .stringAttributeType), TestModel.attribute("stars", .integer16AttributeType),
-            TestModel.attribute("made", .dateAttributeType), home,
+            TestModel.attribute("made", .dateAttributeType), TestModel.attribute("weight", .doubleAttributeType), home,
         ]
         note.indexes = indexes(note)
         let model = NSManagedObjectModel()
@@ -48,7 +48,9 @@ struct IndexTests {
         ("title != nil", "ZTITLE IS NOT NULL"), ("title == nil", "ZTITLE IS NULL"), ("stars > 3", "ZSTARS > 3"),
         ("3 >= stars", "ZSTARS <= 3"), ("title == \"it's\"", "ZTITLE = 'it''s'"), ("folder != nil", "ZFOLDER IS NOT NULL"),
         ("stars > 1 AND (title == nil OR stars < 5)", "(ZSTARS > 1 AND (ZTITLE IS NULL OR ZSTARS < 5))"),
-        ("NOT stars == 2", "((ZSTARS = 2) IS NOT 1)"), ("stars != 2", "ZSTARS IS NOT 2"),
+        ("NOT stars == 2", "((ZSTARS = 2) IS NOT 1)"), ("stars != 2", "ZSTARS <> 2"),
+        ("stars == 1 OR (stars > 3 AND title != nil)", "ZSTARS = 1 OR (ZSTARS > 3 AND ZTITLE IS NOT NULL)"),
+        ("weight > 4 AND weight < 7.5", "(ZWEIGHT > 4 AND ZWEIGHT < 7.5)"),
     ])
     func aPartialIndexHoldsTheRowsOfItsPredicate(format: String, condition: String) throws {
         let made = try statements { [index("some", on: "title", of: $0, where: format)] }
@@ -66,5 +68,31 @@ struct IndexTests {
             [index("byFolder", on: "folder", of: note), index("byFolderDown", on: "folder", of: note, ascending: false)]
         }
         #expect(Set(made.keys) == ["ZNOTE_ZFOLDER_INDEX", "Z_Note_byFolderDown"])
+    }
+
+    @Test func anElementOnTheObjectItselfIsTheKey() throws {
+        let itself = NSExpressionDescription()
+        itself.name = "self"
+        itself.expression = NSExpression.expressionForEvaluatedObject()
+        let made = try statements { note in
+            let stars = NSFetchIndexElementDescription(property: note.propertiesByName["stars"]!, collationType: .binary)
+            let object = NSFetchIndexElementDescription(property: itself, collationType: .binary)
+            return [NSFetchIndexDescription(name: "byStars", elements: [stars, object])]
+        }
+        #expect(
+            made["Z_Note_byStars"] == "CREATE INDEX Z_Note_byStars ON ZNOTE (ZSTARS COLLATE BINARY ASC, Z_PK COLLATE BINARY ASC)")
+    }
+
+    @Test func theMarkMakesNoIndexBesideThoseOfTheEntity() throws {
+        let marked = try statements { note in
+            note.attributesByName["stars"]?.isIndexed = true
+            return []
+        }
+        #expect(Set(marked.keys) == ["ZNOTE_ZFOLDER_INDEX", "Z_Note_stars"])
+        let listed = try statements { note in
+            note.attributesByName["stars"]?.isIndexed = true
+            return [index("byStars", on: "stars", of: note)]
+        }
+        #expect(Set(listed.keys) == ["ZNOTE_ZFOLDER_INDEX", "Z_Note_byStars"])
     }
 }

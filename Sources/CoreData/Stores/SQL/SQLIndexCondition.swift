@@ -11,8 +11,9 @@ struct SQLIndexCondition {
     /// The condition as SQL; nil when it cannot be said.
     func sql(_ predicate: NSPredicate) -> String? { condition(predicate)?.statement(dialect).sql }
 
-    private func condition(_ predicate: NSPredicate) -> SQLText? {
-        if let compound = predicate as? NSCompoundPredicate { return condition(compound) }
+    /// - Parameter isPart: whether it stands among others, so that alternatives need parentheses.
+    private func condition(_ predicate: NSPredicate, isPart: Bool = false) -> SQLText? {
+        if let compound = predicate as? NSCompoundPredicate { return condition(compound, isPart: isPart) }
         guard let comparison = predicate as? NSComparisonPredicate, comparison.options.isEmpty,
             comparison.comparisonPredicateModifier == .direct
         else { return nil }
@@ -25,12 +26,14 @@ struct SQLIndexCondition {
         return condition(column, type, comparison.leftExpression)
     }
 
-    private func condition(_ compound: NSCompoundPredicate) -> SQLText? {
-        let parts = compound.subpredicates.compactMap { ($0 as? NSPredicate).flatMap(condition) }
+    private func condition(_ compound: NSCompoundPredicate, isPart: Bool) -> SQLText? {
+        let parts = compound.subpredicates.compactMap { ($0 as? NSPredicate).flatMap { condition($0, isPart: true) } }
         guard !parts.isEmpty, parts.count == compound.subpredicates.count else { return nil }
         switch compound.compoundPredicateType {
         case .and: return "(" + SQLText.joined(parts, by: " AND ") + ")"
-        case .or: return "(" + SQLText.joined(parts, by: " OR ") + ")"
+        case .or:
+            let alternatives = SQLText.joined(parts, by: " OR ")
+            return isPart ? "(" + alternatives + ")" : alternatives
         case .not: return dialect.isNotTrue(parts[0])
         }
     }
@@ -50,8 +53,8 @@ struct SQLIndexCondition {
         guard let literal = dialect.literal(value, column.kind) else { return nil }
         switch type {
         case .equalTo: return SQLText("\(name) = \(literal)")
-        // A nil is unequal to every value, as in a fetch.
-        case .notEqualTo: return dialect.isDifferent(SQLText(name), SQLText(literal))
+        // Without the rows that have nil, as Core Data makes it: a fetch that wants them reads the table.
+        case .notEqualTo: return SQLText("\(name) <> \(literal)")
         case .lessThan: return SQLText("\(name) < \(literal)")
         case .lessThanOrEqualTo: return SQLText("\(name) <= \(literal)")
         case .greaterThan: return SQLText("\(name) > \(literal)")

@@ -101,19 +101,19 @@ extension SQLMapping {
                 isNaming(side, against: Side(entity: other, relationship: second)),
                 let destination = side.relationship.destinationEntity?.name.flatMap({ layouts.layoutByName[$0] })
                     .flatMap({ entity($0) }),
-                let firstColumn = columns[ObjectIdentifier(side.relationship)],
+                var firstColumn = columns[ObjectIdentifier(side.relationship)],
                 var secondColumn = columns[ObjectIdentifier(second)]
             else { continue }
-            let isReflexive = second === side.relationship
-            if !isReflexive, firstColumn == secondColumn {
+            if second === side.relationship {
+                (firstColumn, secondColumn) = naming.reflexiveColumns(firstColumn)
+            } else if firstColumn == secondColumn {
                 var names = SQLNames(taken: [firstColumn])
                 secondColumn = names.take(secondColumn)
             }
             let join = SQLJoinTable(
                 name: tableNames.take(naming.joinTable(side.relationship, of: side.entity)),
-                firstColumn: isReflexive ? naming.reflexiveColumn(side.relationship, of: side.entity) : firstColumn,
-                secondColumn: secondColumn, first: side.relationship, second: second, owner: side.entity, destination: destination,
-                naming: naming)
+                firstColumn: firstColumn, secondColumn: secondColumn, first: side.relationship, second: second, owner: side.entity,
+                destination: destination, naming: naming)
             joinTables.append(join)
             joins[ObjectIdentifier(side.relationship)] = join
             joins[ObjectIdentifier(second)] = join

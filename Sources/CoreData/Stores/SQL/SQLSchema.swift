@@ -74,12 +74,14 @@ struct SQLSchema {
         }
         for entity in table.family {
             let description = entity.layout.entity
-            for slot in entity.layout.slots where slot.property.isIndexed && slot.property.owningEntity === description {
+            let own = description.indexes.filter { $0.entity == nil || $0.entity === description }
+            // The mark says which indexes to make where nothing else does.
+            for slot in entity.layout.slots where own.isEmpty && slot.property.isIndexed && slot.property.owningEntity === description {
                 guard let column = entity.columns[slot.index], column.kind != .toOne else { continue }
-                let own = index(entity, slot.name, [.init(column: column.name, isAscending: true)])
-                indexes += [own] + textIndexes(like: own, name: slot.name, of: entity)
+                let index = index(entity, slot.name, [.init(column: column.name, isAscending: true)])
+                indexes += [index] + textIndexes(like: index, name: slot.name, of: entity)
             }
-            for fetchIndex in description.indexes where fetchIndex.entity == nil || fetchIndex.entity === description {
+            for fetchIndex in own {
                 // What a to-many relationship leads to is in other rows: the index is of the other elements.
                 let elements = fetchIndex.elements.filter { ($0.property as? NSRelationshipDescription)?.isToMany != true }
                 var columns: [SQLIndex.Element] = []
@@ -123,6 +125,7 @@ struct SQLSchema {
         guard let expression = (element.property as? NSExpressionDescription)?.expression else { return [] }
         switch expression.expressionType {
         case .evaluatedObject: return [entity.table.keyColumn]
+        case .keyPath where ["self", "SELF"].contains(expression.keyPath): return [entity.table.keyColumn]
         case .keyPath where expression.keyPath == "entity": return [entity.table.entityColumn].compactMap { $0 }
         case .keyPath: return columnNames(of: expression.keyPath, in: entity)
         default: return []

@@ -206,7 +206,7 @@ final class SQLTable {
         let numbers: Set<ValueKind> = [.int16, .int32, .int64, .boolean]
         for own in added {
             columns += own.filter { numbers.contains($0.kind) }
-            columns += own.filter { $0.kind == .toOne }
+            columns += own.filter { $0.kind == .toOne && !$0.isHiddenKey } + own.filter(\.isHiddenKey)
         }
         countBeforePositions = columns.count
         for group in Self.groups {
@@ -234,16 +234,17 @@ final class SQLTable {
     var declarations: [Declaration] {
         var result: [Declaration] = []
         func value(_ column: SQLColumn) -> Declaration { Declaration(name: column.name, type: column.type, column: column, role: .value) }
+        func position(_ column: SQLColumn) -> [Declaration] {
+            column.orderColumn.map { [Declaration(name: $0, type: .integer, column: column, role: .position)] } ?? []
+        }
         for column in columns.prefix(countBeforePositions) {
             result.append(value(column))
             if let name = column.entityColumn { result.append(Declaration(name: name, type: .integer, column: column, role: .entity)) }
+            if column.isHiddenKey { result += position(column) }
         }
-        let ordered = columns.filter { $0.orderColumn != nil }.sorted {
+        result += columns.filter { !$0.isHiddenKey && $0.orderColumn != nil }.sorted {
             ($0.orderedBy.place, $1.orderedBy.name) < ($1.orderedBy.place, $0.orderedBy.name)
-        }
-        result += ordered.compactMap { column in
-            column.orderColumn.map { Declaration(name: $0, type: .integer, column: column, role: .position) }
-        }
+        }.flatMap(position)
         result += columns.dropFirst(countBeforePositions).map(value)
         return result
     }

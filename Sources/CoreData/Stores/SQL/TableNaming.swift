@@ -58,8 +58,10 @@ protocol TableNaming: Sendable {
     func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity) -> String
     /// Whether no two join tables have a column of the same name.
     var numbersJoinColumns: Bool { get }
-    /// The column of the owner's keys of a relationship that is its own inverse.
-    func reflexiveColumn(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String
+    /// The columns of the owner's and the destination's keys of a relationship that is its own inverse.
+    ///
+    /// - Parameter column: the one that both would have.
+    func reflexiveColumns(_ column: String) -> (owner: String, destination: String)
     /// The column of positions among the rows that a column of a join table leads to.
     func positionColumn(ofJoinColumn column: String) -> String
     /// The same, for the ordered relationship that leads to them.

@@ -46,8 +46,8 @@ enum SQLiteFunctions {
             let bits = UInt64(bitPattern: sqlite3_value_int64(arguments?[0]))
             sqlite3_result_double(context, Double(bitPattern: bits))
         }
-        // Called by the triggers of derived attributes: (table, entity number, key, attribute, value).
-        for name in [SQLFunctionName.updatedRow, SQLFunctionName.insertedRow] {
+        // Called by triggers: (table, entity number, key, attribute or column, value).
+        for name in [SQLFunctionName.updatedRow, SQLFunctionName.insertedRow, SQLFunctionName.changedRow] {
             add(name, 5, SQLITE_UTF8 | SQLITE_INNOCUOUS) { context, _, arguments in
                 guard let context, let arguments, let user = sqlite3_user_data(context) else { return }
                 // The connection registered itself and outlives its functions.

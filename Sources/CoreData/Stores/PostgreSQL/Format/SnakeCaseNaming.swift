@@ -72,7 +72,7 @@ struct SnakeCaseNaming: TableNaming {
         return Self.limited(Self.words(isOfOneEntity ? inverse.name : owner.layout.name), to: Self.longestName - 3) + "_id"
     }
     var numbersJoinColumns: Bool { false }
-    func reflexiveColumn(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String { "owner_id" }
+    func reflexiveColumns(_ column: String) -> (owner: String, destination: String) { ("owner_id", column) }
     func positionColumn(ofJoinColumn column: String) -> String { Self.name(Self.stem(column), "pos") }
     func keyIndex(_ table: String, _ column: String) -> String { Self.name(table, column) }
     func entityIndex(_ table: String) -> String { Self.name(table, "entity") }

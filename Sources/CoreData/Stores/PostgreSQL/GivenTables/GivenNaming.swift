@@ -89,9 +89,7 @@ struct GivenNaming: TableNaming {
         name(Word.column, inverse) ?? standard.joinColumn(relationship, inverse: inverse, of: owner)
     }
     var numbersJoinColumns: Bool { false }
-    func reflexiveColumn(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String {
-        standard.reflexiveColumn(relationship, of: owner)
-    }
+    func reflexiveColumns(_ column: String) -> (owner: String, destination: String) { standard.reflexiveColumns(column) }
     func positionColumn(ofJoinColumn column: String) -> String { standard.positionColumn(ofJoinColumn: column) }
     func positionColumn(of relationship: NSRelationshipDescription, joinColumn column: String) -> String {
         name(Word.position, relationship) ?? standard.positionColumn(ofJoinColumn: column)

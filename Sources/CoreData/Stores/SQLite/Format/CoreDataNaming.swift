@@ -32,11 +32,13 @@ struct CoreDataNaming: TableNaming {
 
     var numbersJoinColumns: Bool { true }
 
-    func reflexiveColumn(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String { Self.reflexive }
+    func reflexiveColumns(_ column: String) -> (owner: String, destination: String) { (column, Self.reflexive) }
 
     static let reflexive = "REFLEXIVE"
 
-    func positionColumn(ofJoinColumn column: String) -> String { Self.positionPrefix + column.dropFirst(2) }
+    func positionColumn(ofJoinColumn column: String) -> String {
+        Self.positionPrefix + (column == Self.reflexive ? column[...] : column.dropFirst(2))
+    }
 
     func keyIndex(_ table: String, _ column: String) -> String { "\(table)_\(column)_INDEX" }
     func entityIndex(_ table: String) -> String { "\(table)_Z_ENT_INDEX" }

@@ -118,13 +118,14 @@ struct CoreDataTriggers {
         let sourceColumn = quoted(source.name)
         guard let relationship else { return [sourceInsert(value), sourceUpdate(value, of: sourceColumn)] }
         let key = quoted(relationship.name)
-        let body =
+        func body(_ function: String) -> String {
             "UPDATE \(table) SET \(column) = \(derivation.applied(change, "NEW.\(sourceColumn)")) WHERE \(key) = NEW.Z_PK; "
-            + notice(Self.updated, "\(key) = NEW.Z_PK")
+                + notice(function, "\(key) = NEW.Z_PK")
+        }
         return [
             sourceInsert(value), sourceUpdate(value, of: key),
-            trigger(sourceEntity.table.name, "PARAMETER_INSERT", "INSERT", nil, body),
-            trigger(sourceEntity.table.name, "PARAMETER_UPDATE", "UPDATE OF \(sourceColumn)", nil, body),
+            trigger(sourceEntity.table.name, "PARAMETER_INSERT", "INSERT", nil, body(Self.inserted)),
+            trigger(sourceEntity.table.name, "PARAMETER_UPDATE", "UPDATE OF \(sourceColumn)", nil, body(Self.updated)),
         ]
     }
 }

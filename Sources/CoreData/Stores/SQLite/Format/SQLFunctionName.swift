@@ -45,6 +45,8 @@ enum SQLFunctionName {
     /// `(table, entity number, key, attribute, value)`: called by the triggers of derived attributes for each row that they change.
     static let updatedRow = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
     static let insertedRow = "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue"
+    /// The same with the column's name, of triggers that the user info of an attribute asks Apple's framework for.
+    static let changedRow = "NSCoreDataTriggerUpdateAffectedObjectValue"
 
     static let collateCaseInsensitive = "NSCollateCaseInsensitive"
     static let collateLocalized = "NSCollateLocalized"

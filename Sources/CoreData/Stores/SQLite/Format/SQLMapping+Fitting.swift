@@ -161,7 +161,8 @@ private struct StoredJoinTable {
             guard let other = keys.first(where: { $0 != CoreDataNaming.reflexive }), keys.contains(CoreDataNaming.reflexive),
                 Self.match(other, toDestination) != nil
             else { return nil }
-            return makeFit(join, CoreDataNaming.reflexive, other)
+            // Each pair stands there in both directions; a position counts the destinations in the second column.
+            return makeFit(join, keys[0], keys[1])
         }
         func quality(_ first: String, _ second: String) -> Int? {
             guard let one = Self.match(first, toOwner), let other = Self.match(second, toDestination) else { return nil }

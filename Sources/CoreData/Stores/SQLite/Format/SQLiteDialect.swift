@@ -29,7 +29,7 @@ struct SQLiteDialect: SQLDialect {
     func literal(_ value: StoredValue, _ kind: ValueKind) -> String? {
         switch value {
         case .integer(let number): String(number)
-        case .double(let number): number.isFinite ? "\(number)" : nil
+        case .double(let number): number.isFinite ? Int64(exactly: number).map(String.init) ?? "\(number)" : nil
         case .string(let text) where !text.contains("\0"): "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
         default: nil
         }
