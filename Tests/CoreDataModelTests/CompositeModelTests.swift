@@ -66,4 +66,43 @@ import Testing
         let height = try #require(contents.range(of: "name=\"height\""))
         #expect(width.lowerBound < height.lowerBound)
     }
+
+    @Test func compositesStandBesideTheEntities() throws {
+        func composite(_ name: String, _ elements: [NSAttributeDescription]) -> NSCompositeAttributeDescription {
+            let composite = NSCompositeAttributeDescription()
+            composite.name = name
+            composite.elements = elements
+            return composite
+        }
+        func number(_ name: String = "x") -> NSAttributeDescription { SampleModels.attribute(name, .doubleAttributeType) }
+        let box = SampleModels.entity("Box", [composite("size", [number(), composite("point", [number()])])])
+        let item = SampleModels.entity(
+            "Item", [composite("point", [number()]), composite("size", [number(), number("y")]), composite("when", [number()])])
+        let model = NSManagedObjectModel()
+        model.entities = [item, box]
+        let lines = try model.xcdatamodelContents().text.split(separator: "\n")
+        #expect(
+            lines.dropFirst(2).joined(separator: "\n") == """
+                    <entity name="Box" syncable="YES">
+                        <attribute name="size" optional="YES" attributeType="Composite" composite="Size"/>
+                    </entity>
+                    <entity name="Item" syncable="YES">
+                        <attribute name="point" optional="YES" attributeType="Composite" composite="Point"/>
+                        <attribute name="size" optional="YES" attributeType="Composite" composite="ItemSize"/>
+                        <attribute name="when" optional="YES" attributeType="Composite" composite="Point"/>
+                    </entity>
+                    <composite name="ItemSize">
+                        <attribute name="x" optional="YES" attributeType="Double" usesScalarValueType="YES"/>
+                        <attribute name="y" optional="YES" attributeType="Double" usesScalarValueType="YES"/>
+                    </composite>
+                    <composite name="Point">
+                        <attribute name="x" optional="YES" attributeType="Double" usesScalarValueType="YES"/>
+                    </composite>
+                    <composite name="Size">
+                        <attribute name="x" optional="YES" attributeType="Double" usesScalarValueType="YES"/>
+                        <attribute name="point" optional="YES" attributeType="Composite" composite="Point"/>
+                    </composite>
+                </model>
+                """)
+    }
 }

@@ -103,7 +103,7 @@ struct ModelSourceTests {
               <attribute name="cover" optional="YES" attributeType="Binary" allowsExternalBinaryDataStorage="YES"/>
               <attribute name="gone" transient="YES" attributeType="Undefined"/>
               <attribute name="count" attributeType="Integer 64" derived="YES" derivationExpression="parts.@count"/>
-              <attribute name="place" attributeType="Composite" compositeName="Address"/>
+              <attribute name="place" attributeType="Composite" composite="Address"/>
               <relationship name="parts" toMany="YES" minCount="1" maxCount="8" ordered="YES" deletionRule="Cascade" \
             destinationEntity="Part" inverseName="item" inverseEntity="Part"/>
               <fetchedProperty name="all" optional="YES">
@@ -160,13 +160,30 @@ struct ModelSourceTests {
         #expect((error as NSError?)?.domain == NSCocoaErrorDomain)
     }
 
-    @Test func aCompositeAttributeThatNamesNoTypeIsToldWhichThereAre() {
+    @Test(arguments: ["", " composite=\"Home\""])
+    func aCompositeAttributeWithoutElementsIsToldWhichCompositesThereAre(attribute: String) {
         let error = failure(
-            "<entity name=\"A\"><attribute name=\"home\" attributeType=\"Composite\"/></entity>"
-                + "<compositeAttribute name=\"Place\"><attribute name=\"city\" attributeType=\"String\"/></compositeAttribute>"
-                + "<compositeAttribute name=\"Address\"><attribute name=\"city\" attributeType=\"String\"/></compositeAttribute>")
+            "<entity name=\"A\"><attribute name=\"home\" attributeType=\"Composite\"\(attribute)/></entity>"
+                + "<composite name=\"Place\"><attribute name=\"city\" attributeType=\"String\"/></composite>"
+                + "<composite name=\"Address\"><attribute name=\"city\" attributeType=\"String\"/></composite>")
         #expect(error?.entity == "A" && error?.property == "home")
-        #expect(error?.problem.contains("Address, Place") == true)
+        #expect(error?.advice.contains("Address, Place") == true)
+    }
+
+    @Test func compositesContainOthersByName() throws {
+        let model = try model(
+            """
+            <entity name="Shop"><attribute name="place" optional="YES" attributeType="Composite" composite="Address"/></entity>
+            <composite name="Address">
+              <attribute name="city" attributeType="String"/>
+              <attribute name="point" optional="YES" attributeType="Composite" composite="Point"/>
+            </composite>
+            <composite name="Point"><attribute name="x" attributeType="Double"/><attribute name="y" attributeType="Double"/></composite>
+            """)
+        let place = model.entitiesByName["Shop"]?.attributesByName["place"] as? NSCompositeAttributeDescription
+        let point = place?.elements.last as? NSCompositeAttributeDescription
+        #expect(place?.elements.map(\.name) == ["city", "point"])
+        #expect(point?.elements.map(\.name) == ["x", "y"])
     }
 
     @Test func aDanglingInverseIsReportedWithItsPlace() {
@@ -188,6 +205,9 @@ struct ModelSourceTests {
         "<entity name=\"A\"/><fetchRequest name=\"f\" entity=\"A\" predicateString=\"name ==\"/>",
         "<entity name=\"A\"/><configuration name=\"C\"><memberEntity name=\"B\"/></configuration>",
         "<entity name=\"A\"><attribute name=\"x\" attributeType=\"Composite\"/></entity>",
+        "<entity name=\"A\"><attribute name=\"x\" attributeType=\"Composite\" composite=\"C\"/></entity>"
+            + "<composite name=\"C\"><attribute name=\"x\" attributeType=\"Composite\" composite=\"C\"/></composite>",
+        "<composite name=\"C\"/><composite name=\"C\"/>",
         "<entity name=\"A\"",
     ])
     func aWrongSourceIsReportedWithItsLine(body: String) throws {

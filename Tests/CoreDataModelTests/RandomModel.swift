@@ -80,7 +80,13 @@ struct RandomModel {
             attribute = derived
         } else if chance(10) {
             let composite = NSCompositeAttributeDescription()
-            let elements = (0..<2).map { SampleModels.attribute("part\($0)", pick([.doubleAttributeType, .stringAttributeType])) }
+            var elements = (0..<2).map { SampleModels.attribute("part\($0)", pick([.doubleAttributeType, .stringAttributeType])) }
+            if chance() {
+                let inner = NSCompositeAttributeDescription()
+                inner.name = "inner"
+                inner.elements = elements
+                elements = [SampleModels.attribute("outer", .UUIDAttributeType), inner]
+            }
             composite.elements = elements
             attribute = composite
         } else {

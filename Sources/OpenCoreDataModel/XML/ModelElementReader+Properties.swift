@@ -114,14 +114,20 @@ extension ModelElementReader {
         return attribute
     }
 
+    /// A composite attribute: it names a 'composite' element of the model, or has its elements inside itself.
     func composite(
         from element: ModelElement, entity: String, depth: Int
     ) throws -> NSCompositeAttributeDescription {
         let name = element.text("name")
-        let typeName = ["compositeName", "elementTypeName", "compositeType", "compositeAttribute"].lazy
-            .compactMap { element.text($0) }.first
-        let declared = typeName.flatMap { composites[$0] } ?? name.flatMap { composites[$0] }
-        let declaration = declared ?? element
+        var declaration = element
+        if let declared = element.text("composite") {
+            guard let found = composites[declared] else {
+                throw error(
+                    "There is no composite '\(declared)', which the attribute names.", choiceOfComposite, at: element, entity: entity,
+                    property: name)
+            }
+            declaration = found
+        }
         guard depth < 16 else {
             throw error(
                 "The composite attribute contains itself.", "Remove the circle.", at: element, entity: entity,
@@ -137,16 +143,15 @@ extension ModelElementReader {
             return part
         }
         guard !composite.elements.isEmpty else {
-            if declared == nil, !composites.isEmpty {
-                let names = composites.keys.sorted().joined(separator: ", ")
-                throw error(
-                    "The composite attribute does not say which of the model's composites it is: \(names).",
-                    "Choose one of them in the model's editor.", at: element, entity: entity, property: name)
-            }
             throw error(
-                "The composite attribute has no elements.", "Declare them in a 'composite' element of the model.",
-                at: element, entity: entity, property: name)
+                "The composite attribute has no elements.", choiceOfComposite, at: element, entity: entity, property: name)
         }
         return composite
+    }
+
+    /// What to do about a composite attribute without elements.
+    private var choiceOfComposite: String {
+        let names = composites.keys.sorted().joined(separator: ", ")
+        return names.isEmpty ? "Declare them in a 'composite' element of the model." : "Choose one of the model's composites: \(names)."
     }
 }

@@ -8,6 +8,7 @@ struct ModelElementReader {
     let file: String
     /// The module that a leading full stop of a class's name stands for.
     let module: String?
+    /// What attributes name as their composite.
     var composites: [String: ModelElement] = [:]
     var entities: [String: NSEntityDescription] = [:]
 
@@ -30,8 +31,11 @@ struct ModelElementReader {
                 .damaged, "The outermost element is '\(root.name)', not 'model'.",
                 advice: "Give the 'contents' file of an .xcdatamodel folder.", file: file, line: root.line)
         }
-        for name in ["composite", "compositeAttribute", "compositeType"] {
-            for element in root.children(name) { composites[element.text("name") ?? ""] = element }
+        for element in root.children("composite") {
+            let name = element.text("name") ?? ""
+            guard composites.updateValue(element, forKey: name) == nil else {
+                throw error("There are two composites named '\(name)'.", "Rename one of them.", at: element)
+            }
         }
         let elements = root.children("entity")
         var ordered: [NSEntityDescription] = []

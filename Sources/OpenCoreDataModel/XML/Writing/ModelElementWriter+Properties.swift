@@ -44,13 +44,16 @@ extension ModelElementWriter {
 
     // MARK: Attributes
 
-    private mutating func element(
+    mutating func element(
         of attribute: NSAttributeDescription, _ place: String, isIndexed: Bool
     ) -> ModelElementText {
         let type = attribute.attributeType
         var element = start("attribute", attribute)
         element.add("transient", if: attribute.isTransient)
         element.add("attributeType", Self.typeNames[type])
+        if let composite = attribute as? NSCompositeAttributeDescription {
+            element.add("composite", nameOfComposite(of: composite, place))
+        }
         element.add("indexed", if: isIndexed)
         addLimits(of: attribute, to: &element, place)
         addDefault(of: attribute, to: &element, place)
@@ -75,13 +78,6 @@ extension ModelElementWriter {
         default: break
         }
         element.add("preserveAfterDeletion", if: attribute.preservesValueInHistoryOnDeletion)
-        if let composite = attribute as? NSCompositeAttributeDescription {
-            // In declared order, which is that of their columns.
-            for part in composite.elements {
-                element.children.append(
-                    self.element(of: part, "\(place).\(part.name)", isIndexed: part.isIndexed))
-            }
-        }
         return finish(&element, attribute, place)
     }
 

@@ -5,6 +5,11 @@ struct ModelElementWriter {
     /// What the file cannot say, in sentences.
     private(set) var omissions: [String] = []
 
+    /// The composites that attributes name, by name and without it.
+    var composites: [String: ModelElementText] = [:]
+    /// The names of composites, by their text without it.
+    var namesOfComposites: [String: String] = [:]
+
     mutating func omit(_ place: String, _ problem: String) {
         omissions.append("\(place): \(problem)")
     }
@@ -28,6 +33,7 @@ struct ModelElementWriter {
         for entity in model.entities.sorted(by: { Self.ascending($0.name ?? "", $1.name ?? "") }) {
             root.children.append(element(of: entity))
         }
+        root.children += compositeElements
         for (name, template) in model.fetchRequestTemplates.sorted(by: { Self.ascending($0.key, $1.key) }) {
             root.children.append(element(of: template, named: name, place: "fetch request template '\(name)'"))
         }

@@ -36,8 +36,8 @@ extension NSManagedObjectModel {
     ///
     /// Reading the text back gives a model with the same version hashes and descriptions, except for what `omissions` lists
     /// and three facts that reading adds: an attribute with an ascending index of its own is marked as indexed, fetched
-    /// properties are transient, and derivations have their compiled form. A composite attribute has its elements inside
-    /// itself.
+    /// properties are transient, and derivations have their compiled form. The elements of composite attributes stand in
+    /// composites beside the entities, which are named after the attributes: models keep no names of composites.
     ///
     /// Cost: O(size of the model).
     ///

@@ -1,0 +1,41 @@
+import Foundation
+
+/// Writing the composites that attributes name.
+extension ModelElementWriter {
+    /// The name of the composite with an attribute's elements, which is added if there is none yet.
+    ///
+    /// A model keeps no names of composites. Attributes with the same elements share one, which is named after the first of them;
+    /// where the name is taken, the path of the attribute comes before it, and then a number follows.
+    mutating func nameOfComposite(of attribute: NSCompositeAttributeDescription, _ place: String) -> String {
+        var composite = ModelElementText("composite")
+        // In declared order, which is that of their columns.
+        for part in attribute.elements {
+            composite.children.append(element(of: part, "\(place).\(part.name)", isIndexed: part.isIndexed))
+        }
+        let contents = composite.document
+        if let name = namesOfComposites[contents] { return name }
+        let short = Self.capitalized(attribute.name[...])
+        let path = place.split(separator: ".").map(Self.capitalized).joined()
+        var name = composites[short] == nil ? short : path
+        var number = 1
+        while composites[name] != nil {
+            number += 1
+            name = path + "\(number)"
+        }
+        composites[name] = composite
+        namesOfComposites[contents] = name
+        return name
+    }
+
+    private static func capitalized(_ name: Substring) -> String { name.prefix(1).uppercased() + name.dropFirst() }
+
+    /// All composites, in order of name.
+    var compositeElements: [ModelElementText] {
+        composites.sorted { Self.ascending($0.key, $1.key) }.map { name, elements in
+            var composite = ModelElementText("composite")
+            composite.add("name", name)
+            composite.children = elements.children
+            return composite
+        }
+    }
+}
