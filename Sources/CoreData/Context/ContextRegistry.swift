@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The registry of a context: what objects ask of it, the context does.
 final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
@@ -22,6 +23,25 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
     var context: NSManagedObjectContext? {
         // Under the lock: the context's deinit takes it to clear the reference before the context is freed.
         withLock { contextReference.flatMap { tryRetain($0) } }
+    }
+
+    // MARK: - Stores that were removed
+
+    /// Stores that the context has not let go of yet.
+    private let removedStores = Mutex<[RemovedStore]>([])
+    private let hasRemovedStores = Atomic<Bool>(false)
+
+    func noteRemoval(_ removed: RemovedStore) {
+        removedStores.withLock { $0.append(removed) }
+        hasRemovedStores.store(true, ordering: .releasing)
+    }
+
+    func takeRemovedStores() -> [RemovedStore] {
+        guard hasRemovedStores.exchange(false, ordering: .acquiringAndReleasing) else { return [] }
+        return removedStores.withLock { removed in
+            defer { removed = [] }
+            return removed
+        }
     }
 
     /// Called by the context's deinit.

@@ -5,13 +5,15 @@ import Foundation
 extension NSManagedObjectContext {
     /// Loads a fault for an accessor, which cannot throw.
     func fulfillFault(_ object: NSManagedObject, triggeredBy slot: Int) {
+        // Its store was removed, and the context has not heard of it yet.
+        if rows(near: object) == nil { followRemovedStores() }
         // A new object whose insertion was taken back never had a row.
         if object.flags.contains(.discarded) { return object.becomeInaccessible() }
         do {
             if try load(object) { return }
         } catch {
             if object.storeNumber >= 0, registry.store(number: Int(object.storeNumber)) == nil {
-                // Its store was removed, and the context has not heard of it yet: it reads as nil from now on.
+                // Its store was removed: it reads as nil from now on.
                 object.becomeInvalid()
                 return
             }
@@ -76,6 +78,7 @@ extension NSManagedObjectContext {
 
     /// The objects that the store has in a to-many relationship; nil when they could not be read.
     func relatedObjects(to object: NSManagedObject, slot: Int) -> ContiguousArray<NSManagedObject>? {
+        if rows(near: object) == nil { followRemovedStores() }
         guard let source = rows(near: object) else {
             // The store was removed: what was not loaded reads as empty.
             return []

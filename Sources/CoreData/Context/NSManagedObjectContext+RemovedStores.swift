@@ -2,34 +2,148 @@ import Foundation
 
 // What becomes of a context's objects when their store is removed from the coordinator.
 
+/// A store that was removed, and where its rows went.
+struct RemovedStore: Sendable {
+    let number: Int
+    let moved: MovedRows?
+}
+
 extension NSManagedObjectContext: CoordinatorClient {
-    /// Lets go of the objects of a store that was removed: at once on the context's queue, otherwise when that is free.
-    func storeWasRemoved(_ store: NSPersistentStore) {
-        let number = store.number
+    /// Follows at once on the context's queue, otherwise when that is free.
+    func storeWasRemoved(_ store: NSPersistentStore, rows moved: MovedRows?) {
+        guard let registry else { return }
         // The registry of now: the context may work on another coordinator by the time the block runs.
-        let registry = registry
-        registry?.remember(store.token, ofStore: number)
+        registry.remember(store.token, ofStore: store.number)
+        registry.noteRemoval(RemovedStore(number: store.number, moved: moved))
         if isOnQueue {
-            invalidateObjects(ofStore: number)
+            followRemovedStores()
         } else {
             gate.async { [reference] in
                 guard let self = reference.object, self.registry === registry else { return }
-                CurrentContext.run(in: self) { self.invalidateObjects(ofStore: number) }
+                CurrentContext.run(in: self) { self.followRemovedStores() }
             }
         }
     }
 
-    private func invalidateObjects(ofStore number: Int) {
-        func isGone(_ object: NSManagedObject) -> Bool { Int(object.storeNumber) == number }
-        let objects = registry.allObjects().filter(isGone)
-        changes.remove(objects, where: isGone)
-        conflictChecks = conflictChecks.filter { !isGone($0) }
-        retained = retained.filter { !isGone($0) }
+    /// Has objects of stores that were removed follow their rows, and lets go of the others. Called on the context's queue.
+    ///
+    /// - Returns: whether there were such stores that the context had not heard of.
+    @discardableResult
+    func followRemovedStores() -> Bool {
+        let removed = registry.takeRemovedStores()
+        if removed.isEmpty { return false }
+        if let parentContext, removed.contains(where: { $0.moved != nil }) {
+            // The rows of a child are those of its parent.
+            _ = parentContext.run(neededBy: self) { parentContext.followRemovedStores() }
+        }
+        for store in removed { follow(store) }
+        processPendingChanges()
+        return true
+    }
+
+    private func follow(_ removed: RemovedStore) {
+        let objects = registry.allObjects().filter { Int($0.storeNumber) == removed.number }
+        for object in objects { registry.unregister(object) }
+        parentRows[removed.number] = nil
+        recentBatches.removeAll { $0.batch.storeNumber == removed.number }
+        invalidateObjects(removed.moved.map { move(objects, $0) } ?? objects)
+    }
+
+    private func invalidateObjects(_ objects: [NSManagedObject]) {
+        let gone = Set(objects)
+        changes.remove(objects) { gone.contains($0) }
+        conflictChecks.subtract(gone)
+        retained.subtract(gone)
         for object in objects {
-            registry.unregister(object)
+            if object.registry === registry { registry.unregister(object) }
             invalidate(object)
         }
         changes.noteInvalidated(objects)
-        processPendingChanges()
+    }
+}
+
+// MARK: - Rows that are in another store now
+
+extension NSManagedObjectContext {
+    /// Gives objects the places that their rows have in another store.
+    ///
+    /// - Returns: those that have no row there.
+    private func move(_ objects: [NSManagedObject], _ moved: MovedRows) -> [NSManagedObject] {
+        advanceGeneration()
+        registry.identities.follow(moved)
+        for (object, store) in assignedStores where store === moved.former { assignedStores[object] = moved.store }
+        var left: [NSManagedObject] = []
+        var new: [NSManagedObject] = []
+        var inPlace: [NSManagedObject] = []
+        for object in objects {
+            if object.flags.contains(.inserted) {
+                // Its place was reserved only.
+                object.giveUpKey()
+                if let extras = object.extras { (extras.objectID, extras.deletedRow, extras.isRevived) = (nil, nil, false) }
+                new.append(object)
+            } else if let key = moved.key(of: object.key, root: object.layout.rootIndex) {
+                if object.flags.contains(.fault) { object.forgetRowAndPage() }
+                object.takePermanentKey(key, store: moved.store.number)
+                if object.extras?.objectID?.isTemporaryID == false { object.extras?.objectID = nil }
+                registry.register(object)
+                inPlace.append(object)
+            } else {
+                left.append(object)
+            }
+        }
+        for object in objects { replaceReferences(of: object, moved) }
+        noteUse(of: inPlace, store: moved.store.number)
+        // They have permanent IDs, or another attempt to save gives them some.
+        try? obtainKeys(for: new)
+        return left + takeRows(of: inPlace, moved)
+    }
+
+    private func replaceReferences(of object: NSManagedObject, _ moved: MovedRows) {
+        guard let pending = object.pending else { return }
+        for values in [pending, pending.former?.pending] {
+            values?.replaceReferences { moved.reference($0, in: object.layout.model) }
+        }
+    }
+
+    /// Reads the rows of loaded objects in their new places. What others have changed in them since is taken over, as by a merge.
+    ///
+    /// - Returns: the objects whose rows are not there.
+    private func takeRows(of objects: [NSManagedObject], _ moved: MovedRows) -> [NSManagedObject] {
+        let loaded = objects.filter { !$0.flags.contains(.fault) && $0.committedRow != nil }
+        var left: [NSManagedObject] = []
+        for (_, objects) in Dictionary(grouping: loaded, by: \.layout.index) {
+            let layout = objects[0].layout
+            let read: FetchedRows
+            do {
+                read = try rows(ofStore: moved.store.number)?.readRows(objects.map(\.key), of: layout) ?? FetchedRows()
+            } catch {
+                // They read as nil then, and the next save says why.
+                readFailure = error
+                read = FetchedRows()
+            }
+            // Rows are read by address: their pages must live until each object has its own reference.
+            defer { withExtendedLifetime(read) {} }
+            let rows = Dictionary(read.rows.map { (registry.currentKey($0.rowKey), $0) }, uniquingKeysWith: { first, _ in first })
+            for object in objects {
+                guard let row = rows[object.key] else {
+                    left.append(object)
+                    continue
+                }
+                take(row, object, moved)
+            }
+        }
+        return left
+    }
+
+    private func take(_ row: RowPointer, _ object: NSManagedObject, _ moved: MovedRows) {
+        let former = object.committedRow.map(Snapshot.init(retaining:))
+        let isSame = former?.hasSameValues(as: Snapshot(retaining: row), comparesDerived: false) { former, now in
+            moved.reference(former, in: object.layout.model)?.key == now.key
+        }
+        if isSame == true { return object.replaceCommittedRow(by: row) }
+        forgetUnchanged(object)
+        adoptCommitted(row, object)
+        journal?.reread(object)
+        changes.noteReread(object)
     }
 }

@@ -6,6 +6,7 @@ extension NSManagedObjectContext {
     func requireCoordinator(_ action: String) throws -> NSPersistentStoreCoordinator {
         ConcurrencyDebug.check(self, action)
         if parentContext != nil { followParent() }
+        followRemovedStores()
         guard let coordinator = persistentStoreCoordinator else {
             throw CoreDataErrors.noCoordinator(nameInMessages, action, hasParent: parentContext != nil)
         }

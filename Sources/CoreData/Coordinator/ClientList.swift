@@ -3,8 +3,8 @@ import Synchronization
 
 /// A context, as its coordinator knows it.
 protocol CoordinatorClient: AnyObject, Sendable {
-    /// Lets go of the objects of a store that was removed.
-    func storeWasRemoved(_ store: NSPersistentStore)
+    /// Has the objects of a store that was removed follow their rows, and lets go of those whose rows are gone. Called on any thread.
+    func storeWasRemoved(_ store: NSPersistentStore, rows moved: MovedRows?)
 
     /// Takes over what other programs have saved, where it takes over what others save at all. Called on any thread.
     func storeWasChangedByOthers()

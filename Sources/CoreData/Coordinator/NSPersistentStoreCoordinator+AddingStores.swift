@@ -201,7 +201,8 @@ extension NSPersistentStoreCoordinator {
             unlist(store)
             store.detach()
         }
-        for client in clients.all { client.storeWasRemoved(store) }
+        let moved = movedRows.withLock { $0?.former === store ? $0 : nil }
+        for client in clients.all { client.storeWasRemoved(store, rows: moved) }
         post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]])
     }
 

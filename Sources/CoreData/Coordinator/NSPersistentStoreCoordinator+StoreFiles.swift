@@ -47,14 +47,14 @@ extension NSPersistentStoreCoordinator {
             let copy = try addPersistentStore(
                 ofType: storeType, configurationName: configuration, at: url,
                 options: isReadOnly ? options?.filter { $0.key != AnyHashable(NSReadOnlyPersistentStoreOption) } : options)
-            let movedIDs: [NSManagedObjectID]
+            let moved: MovedRows
             do {
                 let entities = modelLayout.layouts.filter { added.holds($0.index) }
                 let rows = try StoreCopy(from: store, to: copy, entities: entities)
                 // Before the rows, with which they are written.
                 setMetadata(
                     (store.metadata ?? [:]).filter { !NSPersistentStore.ownMetadataKeys.contains($0.key) }, for: copy)
-                movedIDs = try rows.run()
+                moved = try rows.run()
                 if isReadOnly { copy.becomeReadOnly(options) }
             } catch {
                 // The copy is of no use; why it could not be made matters more than a failure to remove it.
@@ -63,7 +63,9 @@ extension NSPersistentStoreCoordinator {
             }
             post(
                 .NSPersistentStoreCoordinatorStoresDidChange,
-                [NSUUIDChangedPersistentStoresKey: [store, copy, movedIDs] as [Any]])
+                [NSUUIDChangedPersistentStoresKey: [store, copy, moved.objectIDs] as [Any]])
+            movedRows.withLock { $0 = moved }
+            defer { movedRows.withLock { $0 = nil } }
             try remove(store)
             return copy
         }

@@ -38,6 +38,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     // Guards the list of stores and the name.
     private let state = Mutex(State())
 
+    /// Where the rows of a store went that is about to be removed: objects of contexts follow them.
+    let movedRows = Mutex<MovedRows?>(nil)
+
     /// What others refer to the coordinator by without keeping it alive.
     final let reference = BackReference<NSPersistentStoreCoordinator>()
 
@@ -342,7 +345,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Copies all objects of a store to a new store, possibly of another type, and puts the new one in the old one's place.
     ///
-    /// The old store is removed from the coordinator; its file stays. Object IDs of the old store do not name objects of the
+    /// The old store is removed from the coordinator; its file stays. Objects of contexts follow their rows, with their unsaved changes:
+    /// they are of the new store from then on, where the next save writes them. They get new IDs. IDs of the old store do not name objects of the
     /// new one: `NSPersistentStoreCoordinatorStoresDidChange` says under `NSUUIDChangedPersistentStoresKey` which do. With
     /// `NSReadOnlyPersistentStoreOption` the new store is filled, and takes no changes after that.
     ///

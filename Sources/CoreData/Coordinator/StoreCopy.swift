@@ -33,12 +33,6 @@ struct StoreCopy {
                 + "access to its rows.", userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
     }
 
-    /// A row's old key in the table of a root entity.
-    private struct TableKey: Hashable {
-        let rootIndex: Int
-        let key: Int64
-    }
-
     /// The rows of one entity, in the order of their new keys.
     private struct Table {
         let layout: EntityLayout
@@ -48,16 +42,15 @@ struct StoreCopy {
         var snapshots: [Snapshot]?
     }
 
-    private typealias NewKeys = [TableKey: RowReference]
+    private typealias NewKeys = [MovedRows.FormerKey: RowReference]
 
-    /// - Returns: the ID of each row in the source, followed by the one in the destination.
-    func run() throws -> [NSManagedObjectID] {
+    func run() throws -> MovedRows {
         var newKeys: NewKeys = [:]
         var tables: [Table] = []
         for entity in entities where !entity.isAbstract {
             guard let table = try table(of: entity) else { continue }
             for (index, key) in table.keys.enumerated() {
-                newKeys[TableKey(rootIndex: entity.rootIndex, key: key)] =
+                newKeys[MovedRows.FormerKey(root: entity.rootIndex, key: key)] =
                     RowReference(key: table.firstNewKey + Int64(index), layoutIndex: entity.index)
             }
             tables.append(table)
@@ -67,7 +60,7 @@ struct StoreCopy {
             for table in tables { try copyRows(of: table, newKeys, save) }
             for table in tables { try copyRelationships(of: table, newKeys, save) }
         }
-        return tables.flatMap { table in
+        let objectIDs = tables.flatMap { table in
             table.keys.enumerated().flatMap { index, key in
                 [
                     NSManagedObjectID(key: key, layout: table.layout, store: sourceStore),
@@ -75,6 +68,7 @@ struct StoreCopy {
                 ]
             }
         }
+        return MovedRows(from: sourceStore, to: destinationStore, newKeys, objectIDs: objectIDs)
     }
 
     /// The keys of an entity's own rows, with new ones; nil where there are none.
@@ -119,7 +113,7 @@ struct StoreCopy {
     private func batch(_ rows: [Snapshot], _ layout: EntityLayout, _ newKeys: NewKeys) -> SaveBatch {
         let batch = SaveBatch()
         for row in rows {
-            guard let key = newKeys[TableKey(rootIndex: layout.rootIndex, key: row.key)]?.key else { continue }
+            guard let key = newKeys[MovedRows.FormerKey(root: layout.rootIndex, key: row.key)]?.key else { continue }
             let values = RowValues.make(slotCount: layout.slots.count)
             for slot in 0..<layout.storedCount {
                 var value = row.value(slot)
@@ -172,6 +166,6 @@ struct StoreCopy {
     ) -> RowReference? {
         let layouts = owner.model.layouts
         guard layouts.indices.contains(reference.layoutIndex) else { return nil }
-        return keys[TableKey(rootIndex: layouts[reference.layoutIndex].rootIndex, key: reference.key)]
+        return keys[MovedRows.FormerKey(root: layouts[reference.layoutIndex].rootIndex, key: reference.key)]
     }
 }

@@ -106,6 +106,13 @@ final class PendingValues: RowValues {
         }
     }
 
+    /// Replaces references of rows for which there are no objects.
+    func replaceReferences(_ replacement: (RowReference) -> RowReference?) {
+        for slot in 0..<slotCount where has(slot) {
+            if let reference = value(slot).reference { self[slot] = replacement(reference).map(StoredValue.reference) ?? .null }
+        }
+    }
+
     /// Gives a slot the value that a store gets for its object.
     func store(_ slot: Int, _ value: StoredValue) { self[slot] = value }
 

@@ -92,6 +92,17 @@ final class TemporaryIdentities: Sendable {
         }
     }
 
+    /// Has permanent keys follow their rows to another store.
+    func follow(_ moved: MovedRows) {
+        state.withLock { state in
+            for place in state.keys.indices where state.keys[place].store == moved.former.number {
+                let known = state.keys[place]
+                guard let key = moved.key(of: known.key, root: known.root) else { continue }
+                state.keys[place] = PermanentKey(serial: known.serial, root: known.root, store: moved.store.number, key: key)
+            }
+        }
+    }
+
     /// The permanent key of an object, if it is among the first so many.
     func permanentKey(ofSerial serial: Int64, amongFirst count: Int = .max) -> PermanentKey? {
         state.withLock { state in

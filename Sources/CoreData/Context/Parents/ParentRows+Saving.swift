@@ -37,7 +37,7 @@ extension ParentRows {
     /// Whether two states of a row have the same values. Those that the store derives are nobody's change: the root's save has made them.
     private func isSame(_ base: Snapshot, _ current: Snapshot) -> Bool {
         base.hasSameValues(as: current, comparesDerived: false) {
-            $0 == $1 || parent.latestKey($0) == parent.latestKey($1)
+            $0.key == $1.key || parent.latestKey($0.key) == parent.latestKey($1.key)
         } sameArchived: {
             isSameArchived(base, current, $0)
         }

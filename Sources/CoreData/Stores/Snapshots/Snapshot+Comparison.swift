@@ -2,10 +2,10 @@ extension Snapshot {
     /// Whether two states of a row have the same values, whatever their versions.
     ///
     /// - Parameters:
-    ///   - isSame: whether two keys stand for one row.
+    ///   - isSame: whether two references lead to one row.
     ///   - isSameArchived: whether two transformable values whose archives differ, in a slot of both rows, are one all the same.
     func hasSameValues(
-        as other: Snapshot, comparesDerived: Bool = true, sameKey isSame: (Int64, Int64) -> Bool = { $0 == $1 },
+        as other: Snapshot, comparesDerived: Bool = true, sameRow isSame: (RowReference, RowReference) -> Bool = { $0.key == $1.key },
         sameArchived isSameArchived: (Int) -> Bool = { _ in false }
     ) -> Bool {
         if row == other.row { return true }
@@ -16,7 +16,7 @@ extension Snapshot {
             if isNull(slot) { continue }
             switch layout.slots[slot].kind {
             case .toOne:
-                if !isSame(reference(slot).key, other.reference(slot).key) { return false }
+                if !isSame(reference(slot), other.reference(slot)) { return false }
             case .string, .uri, .data, .transformable, .decimal, .uuid:
                 if page.bytes(row, slot).elementsEqual(other.page.bytes(other.row, slot)) { continue }
                 if layout.slots[slot].kind != .transformable || !isSameArchived(slot) { return false }
