@@ -28,17 +28,14 @@ struct CompositeSource {
     private static func form(of attribute: NSCompositeAttributeDescription) -> Form {
         guard attribute.isEnumeration else { return .structure }
         let elements = attribute.elements
-        if elements.count == 1, elements[0].name == attribute.name, elements[0].isOptional == attribute.isOptional,
-            !elements[0].preservesValueInHistoryOnDeletion, elements[0].versionHashModifier == nil,
-            !(elements[0] is NSCompositeAttributeDescription)
-        {
-            return .rawValue(elements[0])
+        let arePlain = elements.allSatisfy {
+            $0.isOptional && !$0.preservesValueInHistoryOnDeletion && $0.versionHashModifier == nil
+                && !($0 is NSCompositeAttributeDescription)
         }
-        let areCases = elements.allSatisfy {
-            $0.attributeType == .stringAttributeType && $0.isOptional && !$0.preservesValueInHistoryOnDeletion
-                && $0.versionHashModifier == nil
-        }
-        return areCases ? .cases : .structure
+        guard arePlain else { return .structure }
+        // Model files cannot hold the list of cases.
+        if attribute.enumerationCases == nil, elements.count == 1, elements[0].name == attribute.name { return .rawValue(elements[0]) }
+        return elements.allSatisfy { $0.attributeType == .stringAttributeType } ? .cases : .structure
     }
 
     /// Why there can be no such type; nil when there can.

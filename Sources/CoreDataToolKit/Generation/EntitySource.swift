@@ -67,7 +67,7 @@ struct EntitySource {
 
     /// Whether the user information says no more than that an attribute is an enumeration, with its cases.
     static func isMarkOfEnumeration(_ property: NSPropertyDescription) -> Bool {
-        let known: Set<AnyHashable> = [NSCompositeAttributeDescription.enumerationMark, "enum"]
+        let known: Set<AnyHashable> = [NSCompositeAttributeDescription.enumerationMark, NSCompositeAttributeDescription.casesKey]
         return property is NSCompositeAttributeDescription && Set((property.userInfo ?? [:]).keys).isSubset(of: known)
     }
 

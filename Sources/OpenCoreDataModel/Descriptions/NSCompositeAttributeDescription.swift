@@ -39,6 +39,12 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
         }
     }
 
+    /// The cases of an enumeration without raw values, each of which is an element; nil for any other attribute.
+    package var enumerationCases: [String]? { isEnumeration ? userInfo?[Self.casesKey] as? [String] : nil }
+
+    /// The key in the user info of the cases of an enumeration without raw values.
+    package static let casesKey = "enum"
+
     /// The key in the user info by which enumerations are marked.
     package static let enumerationMark = "EnumType"
 

@@ -52,8 +52,8 @@ public protocol CompositeEnumeration: CompositeValue, RawRepresentable where Raw
 extension CompositeEnumeration {
     public static var isCompositeEnumeration: Bool { true }
 
-    /// One element, which takes the property's name.
-    public static var compositeElements: [CompositeElement] { [CompositeElement("", RawValue.self)] }
+    /// One element, which takes the property's name. It is optional also where the property is not: that one must have a value.
+    public static var compositeElements: [CompositeElement] { [CompositeElement("", RawValue?.self)] }
 
     public init(_ elements: CompositeElements) throws {
         let raw: RawValue = try elements.required("")
@@ -201,7 +201,13 @@ extension CompositeValue {
         let attribute = NSCompositeAttributeDescription()
         attribute.isOptional = isOptional
         attribute.elements = compositeElements.map { $0.attribute() }
-        if isCompositeEnumeration { attribute.userInfo = [NSCompositeAttributeDescription.enumerationMark: true] }
+        if isCompositeEnumeration {
+            var userInfo: [AnyHashable: Any] = [NSCompositeAttributeDescription.enumerationMark: true]
+            // The list tells cases from raw values.
+            let cases = attribute.elements.map(\.name)
+            if !cases.contains("") { userInfo[NSCompositeAttributeDescription.casesKey] = cases }
+            attribute.userInfo = userInfo
+        }
         return attribute
     }
 }

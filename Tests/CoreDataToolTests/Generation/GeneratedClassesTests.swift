@@ -70,7 +70,7 @@ import Testing
                 </attribute>
                 <attribute name="data" optional="YES" attributeType="Composite"><attribute name="size" attributeType="Integer 64"/></attribute>
                 <attribute name="status" attributeType="Composite">
-                    <attribute name="status" attributeType="String" defaultValueString="open"/>
+                    <attribute name="status" optional="YES" attributeType="String" defaultValueString="open"/>
                     <userInfo><entry key="EnumType" value="1"/></userInfo>
                 </attribute>
                 <attribute name="kind" attributeType="Composite">
@@ -89,6 +89,54 @@ import Testing
         #expect(order.contains("enum Kind: CompositeCases") && order.contains("struct Status: CompositeEnumeration"))
         #expect(order.contains("public var place: PlaceValue?") && order.contains("struct DataValue: CompositeValue"))
         #expect(run.errors == "")
+    }
+
+    /// As SwiftData has them: the elements of enumerations are optional, whether or not the attribute is.
+    @Test(arguments: [false, true]) func classesOfAStoreWithEnumerationsOpenIt(areOptional: Bool) throws {
+        func enumeration(_ name: String, _ elements: [NSAttributeDescription], cases: [String]? = nil) -> NSAttributeDescription {
+            let attribute = NSCompositeAttributeDescription()
+            attribute.name = name
+            attribute.isOptional = areOptional
+            attribute.elements = elements
+            attribute.userInfo = ["EnumType": true]
+            if let cases { attribute.userInfo?["enum"] = cases }
+            return attribute
+        }
+        let text = NSAttributeType.stringAttributeType
+        let ticket = NSEntityDescription(
+            "Ticket",
+            [
+                enumeration("status", [NSAttributeDescription("status", text)]),
+                enumeration("level", [NSAttributeDescription("level", .integer64AttributeType)]),
+                // One case, of the name of the attribute.
+                enumeration("only", [NSAttributeDescription("only", text)], cases: ["only"]),
+                enumeration(
+                    "kind", [NSAttributeDescription("fresh", text), NSAttributeDescription("used", text)], cases: ["fresh", "used"]),
+            ])
+        let workplace = try Workplace()
+        let url = workplace.folder.appendingPathComponent("store.sqlite")
+        let stack = try TestStack(NSManagedObjectModel([ticket]), url: url)
+        let object = NSManagedObject(entity: stack.entity("Ticket"), insertInto: stack.context)
+        object.setValuesForKeys([
+            "status": ["status": "open"], "level": ["level": 3], "only": ["only": "only"], "kind": ["used": "used"],
+        ])
+        try stack.context.save()
+        try stack.coordinator.remove(stack.coordinator.persistentStores[0])
+        let output = workplace.folder.appendingPathComponent("classes")
+        #expect(ToolRun(["generate", url.path, "--output", output.path]).status == 0)
+        let main = """
+            import SafeCoreData
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try NSManagedObjectModel(entities: Ticket.self))
+            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: "\(url.path)"))
+            let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            let ticket: Ticket = try context.fetch(Ticket.fetchRequest())[0]
+            print([ticket.status].map { $0\(areOptional ? "!" : "").rawValue }, [ticket.level].map { $0\(areOptional ? "!" : "").rawValue })
+            print(ticket.only\(areOptional ? "!" : ""), ticket.kind\(areOptional ? "!" : ""))
+            """
+        let program = try CompiledProgram([output.appendingPathComponent("Ticket.swift")], main: main)
+        #expect(program.complaints == "")
+        #expect(program.output == "[\"open\"] [3]\nonly used\n")
     }
 
     private static var fixtures: [String] {

@@ -60,10 +60,12 @@ final class Freight: NSManagedObject {
             } ?? []
         }
         #expect(elements("address") == ["city 700", "zip 300?", "fee 400?", "marks 1000"])
-        #expect(elements("status") == ["status 700"])
-        #expect(elements("former") == ["former 700"])
+        #expect(elements("status") == ["status 700?"])
+        #expect(elements("former") == ["former 700?"])
         #expect(elements("kind") == ["fresh 700?", "used 700?", "default 700?"])
         #expect(attributes["kind"]?.userInfo?["EnumType"] as? Bool == true && attributes["kind"]?.isOptional == false)
+        #expect(attributes["kind"]?.userInfo?["enum"] as? [String] == ["fresh", "used", "default"])
+        #expect(attributes["status"]?.isOptional == false && attributes["status"]?.userInfo?.count == 1)
         #expect(attributes["other"]?.isOptional == true && attributes["address"]?.userInfo?["EnumType"] == nil)
     }
 
