@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -215,6 +216,22 @@ struct ModelSourceTests {
         #expect(error.line ?? 0 >= 1)
         #expect(error.file == "Test.xcdatamodel/contents")
         #expect(!error.advice.isEmpty)
+    }
+
+    @Test func aFolderThatIsASymbolicLinkIsRead() throws {
+        let folder = try TemporaryFolder()
+        let contents = try SampleModels.inventory().xcdatamodelContents()
+        let bundle = folder.file("Real.xcdatamodeld")
+        try contents.write(to: bundle.appendingPathComponent("First.xcdatamodel"))
+        let version = folder.file("Elsewhere.xcdatamodel")
+        try contents.write(to: version)
+        let manager = FileManager.default
+        try manager.createSymbolicLink(at: bundle.appendingPathComponent("Second.xcdatamodel"), withDestinationURL: version)
+        let link = folder.file("Link.xcdatamodeld")
+        try manager.createSymbolicLink(at: link, withDestinationURL: bundle)
+        for version in [nil, "First", "Second"] {
+            #expect(try NSManagedObjectModel(reading: link, version: version).entities.count == 3)
+        }
     }
 
     @Test func aMissingFileIsReported() {

@@ -167,8 +167,6 @@ enum ModelFileChoice {
 
     private static func versions(of url: URL) -> [String] {
         guard ["momd", "xcdatamodeld"].contains(url.pathExtension) else { return [] }
-        let files = (try? FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)) ?? []
-        return files.filter { ["mom", "xcdatamodel"].contains($0.pathExtension) }
-            .map { $0.deletingPathExtension().lastPathComponent }.sorted()
+        return ((try? ModelFile.versions(of: url)) ?? [:]).keys.sorted()
     }
 }

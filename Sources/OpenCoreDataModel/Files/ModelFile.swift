@@ -104,7 +104,8 @@ package enum ModelFile {
 
     private static func contents(of url: URL) throws -> [URL] {
         do {
-            return try FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)
+            // Foundation lists no folder through a symbolic link.
+            return try FileManager.default.contentsOfDirectory(at: url.resolvingSymlinksInPath(), includingPropertiesForKeys: nil)
         } catch {
             throw unreadable(url, error)
         }

@@ -104,7 +104,8 @@ enum ModelLocator {
     }
 
     private static func contents(of folder: URL) -> [URL] {
-        let found = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        // Foundation lists no folder through a symbolic link.
+        let found = try? FileManager.default.contentsOfDirectory(at: folder.resolvingSymlinksInPath(), includingPropertiesForKeys: nil)
         return (found ?? []).sorted { $0.path < $1.path }
     }
 }
