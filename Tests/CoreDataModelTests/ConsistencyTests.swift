@@ -41,6 +41,22 @@ struct ConsistencyTests {
         #expect(none == [])
     }
 
+    @Test func aNULInANameIsNamed() throws {
+        let found = try problems { model in
+            model.entitiesByName["Perishable"]?.name = "Perish\0able"
+            let item = try #require(model.entitiesByName["Item"])
+            let size = NSCompositeAttributeDescription()
+            size.name = "size"
+            size.elements = [SampleModels.attribute("wid\0th")]
+            item.properties += [SampleModels.attribute("\0"), size]
+        }
+        #expect(found.count == 3)
+        for name in ["entity 'Perish\\0able'", "\\0'", "wid\\0th"] {
+            #expect(found.contains { $0.contains(name) && $0.contains("U+0000") }, "\(found)")
+        }
+        #expect(!found.joined().utf8.contains(0))
+    }
+
     @Test func namesThatOccurTwiceAreNamed() throws {
         let found = try problems { model in
             model.entitiesByName["Perishable"]?.name = "Supplier"

@@ -11,6 +11,7 @@ extension NSManagedObjectModel {
             let name = entity.name ?? ""
             if name.isEmpty { problems.append("An entity has no name.") }
             if !names.insert(name).inserted { problems.append("There are two entities named '\(name)'.") }
+            problems += Self.problems(ofName: name, "entity '\(name)'")
         }
         for entity in entities { problems += ModelConsistency(model: self, entity: entity).problems() }
         for configuration in configurations {
@@ -29,6 +30,13 @@ extension NSManagedObjectModel {
             )
         }
         return problems
+    }
+
+    /// What keeps a name from being one of tables, columns and indexes.
+    fileprivate static func problems(ofName name: String, _ subject: String) -> [String] {
+        guard name.utf8.contains(0) else { return [] }
+        let text = subject.replacingOccurrences(of: "\0", with: "\\0")
+        return ["The \(text) has the character U+0000 in its name, which no store takes."]
     }
 }
 
@@ -72,6 +80,7 @@ private struct ModelConsistency {
             if !names.insert(property.name).inserted {
                 problems.append("The entity '\(name)' has two properties named '\(property.name)'.")
             }
+            problems += NSManagedObjectModel.problems(ofName: property.name, property.diagnosticName)
             switch property {
             case let attribute as NSAttributeDescription: problems += self.problems(of: attribute, depth: 0)
             case let relationship as NSRelationshipDescription: problems += self.problems(of: relationship)
@@ -115,6 +124,7 @@ private struct ModelConsistency {
             if !names.insert(element.name).inserted {
                 problems.append("The \(composite.diagnosticName) has two elements named '\(element.name)'.")
             }
+            problems += NSManagedObjectModel.problems(ofName: element.name, element.diagnosticName)
             if let problem = element.problemAsCompositeElement {
                 problems.append("In the \(composite.diagnosticName), \(problem).")
             } else {
@@ -189,6 +199,7 @@ private struct ModelConsistency {
             if !names.insert(index.name).inserted {
                 problems.append("The entity '\(name)' has two indexes named '\(index.name)'.")
             }
+            problems += NSManagedObjectModel.problems(ofName: index.name, "index '\(index.name)' of the entity '\(name)'")
             if index.elements.isEmpty { problems.append("The index '\(index.name)' of the entity '\(name)' is empty.") }
             for element in index.elements where !(element.property is NSExpressionDescription) {
                 let part = element.propertyName ?? ""
