@@ -118,6 +118,9 @@ import Testing
         ("bitwiseAnd:with:(a, 4) != 0", "a & 4 != 0"),
         ("first == 1 AND size == 2 AND last == 3", "first == 1 AND size == 2 AND last == 3"),
         ("größe == 1", "größe == 1"),
+        ("#'a/b' == 1", "#\"a/b\" == 1"),
+        ("a.#\"-1\".b == 1", "#\"a.-1.b\" == 1"),
+        ("$x.#'\"' == 1", "$x.#\"\\\"\" == 1"),
     ]
 
     @Test(arguments: comparisons + compounds + literals + expressions)
@@ -127,6 +130,20 @@ import Testing
         let again = try NSPredicate.parse(predicate.predicateFormat)
         #expect(again == predicate)
         #expect(again.hash == predicate.hash)
+    }
+
+    @Test(arguments: [
+        "-1", "a/b", "#x", "a b", "1a", "a-b", "a\"b", "a\\b", "a:b", "a(b)", "$x", "%K", "@", "@a/b", "a.b-c", "a..b", ".a", "a.", ".", "",
+        "\n", "ä ö", "and", "not.a", "a.not", "self", "count:", "{", "'", "🙂", "\u{300}", "\0",
+    ])
+    func keysOfAnyTextParseBack(key: String) throws {
+        for left in [NSExpression(forKeyPath: key), NSExpression(format: "SUBQUERY(a, $x, $x.b == 1)")] {
+            let predicate = NSComparisonPredicate(
+                leftExpression: left, rightExpression: NSExpression(forKeyPath: key), modifier: .direct, type: .equalTo)
+            let again = try #require(try NSPredicate.parse(predicate.predicateFormat) as? NSComparisonPredicate, "\(predicate)")
+            #expect(again == predicate)
+            #expect(again.rightExpression.keyPath.unicodeScalars.elementsEqual(key.unicodeScalars))
+        }
     }
 
     @Test func theInitializerGivesTheConcreteClass() throws {

@@ -18,7 +18,7 @@ extension NSManagedObjectContext {
     func batches<Result>(of request: NSFetchRequest<Result>, _ entity: EntityLayout, store number: Int) -> FetchBatches {
         FetchBatches(
             size: request.fetchBatchSize, entity: entity, storeNumber: number,
-            prefetching: (request.relationshipKeyPathsForPrefetching ?? []).map { $0.split(separator: ".").map(String.init) })
+            prefetching: (request.relationshipKeyPathsForPrefetching ?? []).map { $0.pathNames })
     }
 
     /// Refuses relationships that an entity does not have, before the first batch is loaded.

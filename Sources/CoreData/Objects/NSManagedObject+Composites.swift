@@ -36,7 +36,7 @@ extension NSManagedObject {
     /// order.setValue("Graz", forKeyPath: "address.city")      // the other elements stay
     /// ```
     public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
-        var names = keyPath.split(separator: ".").map(String.init)
+        var names = keyPath.pathNames
         var object = self
         while names.count > 1 {
             if object.layout.composite(at: [names[0]]) != nil { return object.setElement(value, at: names, keyPath) }

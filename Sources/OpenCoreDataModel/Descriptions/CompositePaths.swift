@@ -16,13 +16,13 @@ extension NSCompositeAttributeDescription {
 extension NSEntityDescription {
     /// The composite attribute that a path leads into; nil for a path of one name.
     package func propertyHoldingElement(at path: String) -> NSPropertyDescription? {
-        let names = path.split(separator: ".", maxSplits: 1)
+        let names = path.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         return names.count == 2 ? propertiesByName[String(names[0])] : nil
     }
 
     /// The attribute at the end of a path: one of the entity, or an element of a composite one.
     package func element(at path: String) -> NSAttributeDescription? {
-        var names = path.split(separator: ".").map(String.init)[...]
+        var names = path.pathNames[...]
         guard let first = names.popFirst(), var attribute = propertiesByName[first] as? NSAttributeDescription else { return nil }
         for name in names {
             guard let element = (attribute as? NSCompositeAttributeDescription)?.elements.first(where: { $0.name == name }) else {

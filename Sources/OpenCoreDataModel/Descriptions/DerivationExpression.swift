@@ -8,7 +8,7 @@ enum DerivationExpression {
     /// The stored form of an expression as it was written.
     static func compiled(_ expression: NSExpression) -> NSExpression {
         guard expression.expressionType == .keyPath else { return expression }
-        let parts = expression.keyPath.split(separator: ".").map(String.init)
+        let parts = expression.keyPath.pathNames
         if let last = parts.last, last == "@count", parts.count > 1 {
             return function("count:", of: parts.dropLast())
         }
@@ -26,7 +26,7 @@ enum DerivationExpression {
         switch compiled.function {
         case "count:": return path.keyPath + ".@count"
         case "sum:":
-            var parts = path.keyPath.split(separator: ".").map(String.init)
+            var parts = path.keyPath.pathNames
             parts.insert("@sum", at: max(parts.count - 1, 1))
             return parts.joined(separator: ".")
         default: return compiled.description

@@ -32,12 +32,16 @@ enum ExpressionPrinter {
         expressions.map(\.text).joined(separator: ", ")
     }
 
-    /// Keys that read as keywords are written with `#`.
+    /// Keys that read as keywords are written with `#`, and those that are no names in quotes behind it.
     private static func keyPath(_ path: String) -> String {
-        guard let first = path.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).first,
-            ReservedWords.all.contains(first.uppercased())
-        else { return path }
-        return "#" + path
+        let names = path.pathNames
+        guard names.allSatisfy(isName) else { return "#" + LiteralPrinter.quoted(path) }
+        return ReservedWords.all.contains(names[0].uppercased()) ? "#" + path : path
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        let scalars = text.unicodeScalars.dropFirst(text.hasPrefix("@") ? 1 : 0)
+        return scalars.first?.startsName == true && scalars.allSatisfy(\.continuesName)
     }
 
     private static func function(_ call: FunctionCall) -> String {

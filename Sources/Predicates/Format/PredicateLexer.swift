@@ -65,6 +65,7 @@ struct PredicateLexer {
             return .variable(name)
         case "#":
             position += 1
+            if let quote = current, quote == "\"" || quote == "'" { return .keyPath(try string(quote: quote)) }
             guard let name = name() else { throw error("a name is missing after \"#\"", at: position) }
             return .identifier(name, isEscaped: true)
         case "@":
@@ -245,12 +246,5 @@ struct PredicateLexer {
 }
 
 extension Unicode.Scalar {
-    fileprivate var isASCIIDigit: Bool { self >= "0" && self <= "9" }
-    private var isASCIILetter: Bool { (self >= "a" && self <= "z") || (self >= "A" && self <= "Z") }
-    // The tables of properties are asked for what is not ASCII only: they take longer than all the rest.
     fileprivate var isSpace: Bool { isASCII ? self == " " || (value >= 9 && value <= 13) : properties.isWhitespace }
-    fileprivate var startsName: Bool { isASCII ? isASCIILetter || self == "_" : properties.isIDStart }
-    fileprivate var continuesName: Bool {
-        isASCII ? isASCIILetter || isASCIIDigit || self == "_" : properties.isIDContinue
-    }
 }

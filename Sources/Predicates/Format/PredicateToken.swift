@@ -11,7 +11,7 @@ struct PredicateToken {
         case variable(String)
         /// The value for `%@`, `%d` and the like.
         case value(Any?)
-        /// The value for `%K`.
+        /// The value for `%K`, or a key path in quotes behind `#`.
         case keyPath(String)
         case symbol(String)
         case end

@@ -62,10 +62,10 @@ public enum KeyValue {
     ///
     /// Does nothing when an object on the way is `nil`. Ends the program when the last object cannot be written by name.
     public static func setValue(_ newValue: Any?, forKeyPath keyPath: String, of object: Any?) {
-        var keys = keyPath.split(separator: ".").map(String.init)
-        guard let last = keys.popLast() else { preconditionFailure("An empty key path cannot be set.") }
-        let path = ParsedKeyPath(keys.joined(separator: "."))
-        guard let target = unwrapped(value(at: path.steps[...], of: object, .program)) else { return }
+        var keys = keyPath.pathNames
+        let last = keys.removeLast()
+        let steps = keys.isEmpty ? [] : ParsedKeyPath(keys.joined(separator: ".")).steps
+        guard let target = unwrapped(value(at: steps[...], of: object, .program)) else { return }
         setValue(newValue, forKey: last, of: target)
     }
 

@@ -15,11 +15,11 @@ struct ParsedKeyPath: Hashable, Sendable {
             steps = [.key(text)]
             return
         }
-        steps = text.split(separator: ".").map { part in
-            if part.hasPrefix("@"), let known = CollectionOperator(rawValue: String(part.dropFirst())) {
+        steps = text.pathNames.map { name in
+            if name.hasPrefix("@"), let known = CollectionOperator(rawValue: String(name.dropFirst())) {
                 return .collectionOperator(known)
             }
-            return .key(String(part))
+            return .key(name)
         }
     }
 

@@ -96,7 +96,7 @@ struct BatchValues {
                 throw CoreDataErrors.noNameOfProperty(key.base)
             }
             guard let property = layout.slotByPath[name].map({ layout.slots[$0] }) else {
-                guard let composite = layout.composite(at: name.split(separator: ".").map(String.init)) else { throw unknown(name) }
+                guard let composite = layout.composite(at: name.pathNames) else { throw unknown(name) }
                 for (slot, value) in try elements(of: value, composite) { result.append((slot, .constant(value))) }
                 continue
             }
@@ -126,7 +126,7 @@ struct BatchValues {
 
     /// The slots that hold the value of a property.
     func slots(of name: String) throws -> [Int] {
-        if let composite = layout.composite(at: name.split(separator: ".").map(String.init)) { return composite.slots }
+        if let composite = layout.composite(at: name.pathNames) { return composite.slots }
         guard let slot = layout.slotByPath[name] else { throw unknown(name) }
         return [slot]
     }

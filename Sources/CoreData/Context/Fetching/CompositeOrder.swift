@@ -22,7 +22,7 @@ enum CompositeOrder {
     /// The composite attribute, or the composite within one, that a key path through to-one relationships leads to.
     private static func composite(at keyPath: String, of entity: EntityLayout) -> (layout: EntityLayout, slots: [Int])? {
         var entity = entity
-        var names = keyPath.split(separator: ".").map(String.init)[...]
+        var names = keyPath.pathNames[...]
         while let name = names.first {
             if name == "self" || name == "SELF" {
                 names.removeFirst()

@@ -114,7 +114,7 @@ struct FetchExecutor<Result> {
                 try context.checkPrefetching(keyPaths, of: resolved.layout)
                 return objects
             }
-            for keyPath in keyPaths { try context.prefetch(keyPath.split(separator: ".").map(String.init)[...], of: objects) }
+            for keyPath in keyPaths { try context.prefetch(keyPath.pathNames[...], of: objects) }
         }
         return objects
     }

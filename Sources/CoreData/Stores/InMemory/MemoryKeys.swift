@@ -138,7 +138,7 @@ struct MemoryKeys {
     /// Refuses what has no order: several objects, and values that only a transformer understands.
     private func checkOrder(of keyPath: String, _ entity: EntityLayout) throws {
         var entity = entity
-        let names = keyPath.split(separator: ".").map(String.init)
+        let names = keyPath.pathNames
         for (index, name) in names.enumerated() {
             guard let slot = entity.familyProperty(name)?.slot else { continue }
             // A function of several objects may have one.
@@ -161,7 +161,7 @@ struct MemoryKeys {
     @discardableResult
     private func check(_ keyPath: String, of entity: EntityLayout, _ context: RequestPart) throws -> EntityLayout? {
         var entity = entity
-        let names = keyPath.split(separator: ".").map(String.init)
+        let names = keyPath.pathNames
         for (index, name) in names.enumerated() {
             if name.hasPrefix("@") || ["self", "SELF", "objectID"].contains(name) { continue }
             if name == "entity", entity.slotByName[name] == nil { return nil }

@@ -129,7 +129,7 @@ struct DictionaryStatement {
         }
         if name == "objectID" || name == "self" || name == "SELF" { return objectColumn(name, generator, environment.scope) }
         if let column = try relationshipColumn(name, name, generator, environment.scope) { return column }
-        let path = name.split(separator: ".").map(String.init)
+        let path = name.pathNames
         let row = try generator.term(path: path, in: environment.scope, .words(name))
         if let composite = row.composite {
             return Column(
@@ -148,7 +148,7 @@ struct DictionaryStatement {
     private static func relationshipColumn(
         _ name: String, _ keyPath: String, _ generator: SQLGenerator, _ scope: SQLScope
     ) throws -> Column? {
-        let path = keyPath.split(separator: ".").map(String.init)
+        let path = keyPath.pathNames
         if keyPath.contains("@") { return nil }
         guard case .column(let alias, let column, let slot) = try generator.resolve(path, in: scope, .words(keyPath)), slot.kind == .toOne
         else { return nil }

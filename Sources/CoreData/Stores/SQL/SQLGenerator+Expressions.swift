@@ -237,7 +237,7 @@ extension SQLGenerator {
         let terms = try descriptors.map { descriptor -> SQLText in
             let context = "\(descriptor.key ?? "SELF") \(descriptor.ascending ? "ascending" : "descending")"
             guard let key = descriptor.key else { throw refuse(context, "a sort descriptor without a key has no SQL") }
-            let path = key.split(separator: ".").map(String.init)
+            let path = key.pathNames
             let term = try self.term(path: path, in: scope, "sorting by \(key)")
             if term.kind == .transformable || term.kind == .composite {
                 throw refuse(

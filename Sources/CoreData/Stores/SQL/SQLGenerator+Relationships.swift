@@ -141,7 +141,7 @@ extension SQLGenerator {
 
     /// The row source and the components of a key path expression.
     func scopeAndPath(of expression: NSExpression, in environment: SQLEnvironment) throws -> (SQLScope, [String]) {
-        let path = expression.keyPath.split(separator: ".").map(String.init)
+        let path = expression.keyPath.pathNames
         let operand = expression.operand
         switch operand.expressionType {
         case .evaluatedObject: return (environment.scope, path)

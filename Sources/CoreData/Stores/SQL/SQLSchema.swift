@@ -134,7 +134,7 @@ struct SQLSchema {
 
     /// The column of a property or of an element; of a composite attribute those of all its elements.
     private func columnNames(of path: String, in entity: SQLEntity) -> [String] {
-        if let composite = entity.layout.composite(at: path.split(separator: ".").map(String.init)) {
+        if let composite = entity.layout.composite(at: path.pathNames) {
             return composite.slots.compactMap { entity.columns[$0]?.name }
         }
         return [entity.layout.slotByPath[path].flatMap { entity.columns[$0]?.name }].compactMap { $0 }

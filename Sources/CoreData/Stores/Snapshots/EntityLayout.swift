@@ -97,7 +97,7 @@ final class EntityLayout: @unchecked Sendable {
     /// The properties of a uniqueness constraint, with the elements of a composite attribute in its place.
     func constrainedPaths(_ names: [String]) -> [String] {
         names.flatMap { name in
-            composite(at: name.split(separator: ".").map(String.init))?.slots.map { slots[$0].name } ?? [name]
+            composite(at: name.pathNames)?.slots.map { slots[$0].name } ?? [name]
         }
     }
 
@@ -111,7 +111,7 @@ final class EntityLayout: @unchecked Sendable {
     /// Whether a path of names goes through a to-many relationship.
     func crossesToMany(_ keyPath: String) -> Bool {
         var layout = self
-        for name in keyPath.split(separator: ".").map(String.init) where !["self", "SELF", "objectID"].contains(name) {
+        for name in keyPath.pathNames where !["self", "SELF", "objectID"].contains(name) {
             guard let slot = layout.familyProperty(name)?.slot else { return false }
             if slot.kind.isToMany { return true }
             guard slot.destinationIndex >= 0 else { return false }

@@ -72,7 +72,7 @@ extension NSExpression {
     /// it means in a column: `sum:(amount)`. Any other expression is returned as it is.
     var withRowAggregate: NSExpression {
         guard expressionType == .keyPath else { return self }
-        let path = keyPath.split(separator: ".", maxSplits: 1)
+        let path = keyPath.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = path.first, let function = Self.rowFunctions[String(first)] else { return self }
         let argument =
             path.count == 2 ? NSExpression(forKeyPath: String(path[1])) : NSExpression.expressionForEvaluatedObject()
@@ -84,7 +84,7 @@ extension NSExpression {
     func groupFunction(of entity: EntityLayout) -> RowAggregate.Function? {
         switch expressionType {
         case .keyPath:
-            let path = keyPath.split(separator: ".").map(String.init)
+            let path = keyPath.pathNames
             if operand !== self, operand.expressionType == .subquery { return path == ["@count"] ? .sum : nil }
             guard path.first?.hasPrefix("@") == false, let name = path.first(where: { $0.hasPrefix("@") }) else { return nil }
             return Self.rowFunctions[name].flatMap(RowAggregate.Function.init)?.ofGroup
