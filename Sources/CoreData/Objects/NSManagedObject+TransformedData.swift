@@ -1,9 +1,9 @@
 import Foundation
 
 extension NSManagedObject {
-    /// The bytes of a transformable attribute's value, as a store keeps them; nil for nil.
+    /// The bytes of a transformable attribute's value, as a store keeps them; nil for nil, and where the transformer gives nil.
     ///
-    /// - Throws: code 1550 when the attribute's transformer is missing or gives no data.
+    /// - Throws: code 1550 when the attribute's transformer is missing or gives something else than data.
     package final func transformedData(forKey key: String) throws -> Data? {
         guard let slot = layout.slotByName[key], let attribute = layout.slots[slot].attribute else { return nil }
         fireFaultIfNeeded(slot)

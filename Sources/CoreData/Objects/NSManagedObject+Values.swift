@@ -231,9 +231,11 @@ extension NSManagedObject {
             return (!object.flags.contains(.inserted) || object.extras?.deletedRow != nil) && object.key == reference.key
                 && object.layout.rootIndex == layout.model.layouts[reference.layoutIndex].rootIndex
         case (.object(let new), .object(let old)): return new === old
-        case (.custom(let custom), .stored(.data(let data))):
-            guard let attribute = slot.attribute, let bytes = try? Transformation.data(from: custom.value, attribute: attribute)
-            else { return false }
+        case (.custom(let custom), .stored(let stored)):
+            guard let attribute = slot.attribute, let bytes = try? Transformation.data(from: custom.value, attribute: attribute) else {
+                return false
+            }
+            guard case .data(let data) = stored else { return stored.isNull && bytes == nil }
             if bytes == data { return true }
             // One value may be archived in several ways.
             return (custom.value as? NSObject)?.isEqual(Transformation.value(from: data, attribute: attribute)) ?? false

@@ -2,10 +2,10 @@ import Foundation
 
 /// Transformable and composite attributes: objects to bytes and back.
 enum Transformation {
-    /// The bytes to store.
+    /// The bytes to store; nil where the attribute's transformer gives nil for the value.
     ///
-    /// - Throws: code 1550 when the attribute's transformer is missing or gives no data.
-    static func data(from value: Any, attribute: NSAttributeDescription) throws -> Data {
+    /// - Throws: code 1550 when the transformer is missing or gives something else than data, and for a value that cannot be archived.
+    static func data(from value: Any, attribute: NSAttributeDescription) throws -> Data? {
         let place = place(of: attribute)
         if let name = attribute.valueTransformerName, !name.isEmpty {
             guard let transformer = ValueTransformers.transformer(named: name) else {
@@ -14,13 +14,15 @@ enum Transformation {
                     "The value transformer \(name) of \(place) is not registered.",
                     recovery: "Register it with ValueTransformer.setValueTransformer(_:forName:) before the store is used.")
             }
-            guard let bytes = transformer.encode(value) else {
-                let reason = transformer.archiveClasses == nil ? nil : TransformableArchive.problem(with: value)
-                throw CoreDataErrors.make(
-                    .managedObjectValidation,
-                    "The value transformer \(name) of \(place) gave no data for a \(type(of: value))\(reason.map { ": " + $0 } ?? "").")
-            }
-            return bytes
+            let encoded = transformer.encode(value)
+            if let bytes = encoded as? Data { return bytes }
+            let isArchivable = transformer.archiveClasses == nil || TransformableArchive.data(from: value) != nil
+            if encoded == nil || encoded is NSNull, isArchivable { return nil }
+            let reason = isArchivable ? nil : TransformableArchive.problem(with: value)
+            throw CoreDataErrors.make(
+                .managedObjectValidation,
+                "The value transformer \(name) of \(place) gave \(encoded.map { "a \(type(of: $0)) and " } ?? "")no data for a "
+                    + "\(type(of: value))\(reason.map { ": " + $0 } ?? "").")
         }
         guard let bytes = TransformableArchive.data(from: value) else {
             let reason = TransformableArchive.problem(with: value)
@@ -135,7 +137,7 @@ enum ValueTransformers {
     ]
 
     struct Coding {
-        let encode: (Any) -> Data?
+        let encode: (Any) -> Any?
         let decode: (Data) -> Any?
         /// What the transformer's archives may hold; nil when its data are none.
         let archiveClasses: [AnyClass]?
@@ -146,11 +148,11 @@ enum ValueTransformers {
         // Unarchiving transformers read data in the forward direction; all others make it.
         if let unarchiving = transformer as? NSSecureUnarchiveFromDataTransformer {
             return Coding(
-                encode: { transformer.reverseTransformedValue($0) as? Data }, decode: { transformer.transformedValue($0) },
+                encode: { transformer.reverseTransformedValue($0) }, decode: { transformer.transformedValue($0) },
                 archiveClasses: type(of: unarchiving).allowedTopLevelClasses)
         }
         return Coding(
-            encode: { transformer.transformedValue($0) as? Data }, decode: { transformer.reverseTransformedValue($0) },
+            encode: { transformer.transformedValue($0) }, decode: { transformer.reverseTransformedValue($0) },
             archiveClasses: nil)
     }
 }

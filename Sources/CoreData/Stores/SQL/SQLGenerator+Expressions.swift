@@ -168,7 +168,7 @@ extension SQLGenerator {
         }
         if other?.kind == .transformable {
             if let attribute = other?.slot?.attribute {
-                return (.data(try Transformation.data(from: value, attribute: attribute)), other?.kind)
+                return (try Transformation.data(from: value, attribute: attribute).map(StoredValue.data) ?? .null, other?.kind)
             }
         }
         if let entity = value as? NSEntityDescription { return (.integer(number(of: entity)), nil) }

@@ -106,7 +106,7 @@ enum PropertyConversion {
         case .stored(let value): return value
         case .custom(let custom):
             guard let attribute = slot.attribute else { return .null }
-            return .data(try Transformation.data(from: custom.value, attribute: attribute))
+            return try Transformation.data(from: custom.value, attribute: attribute).map(StoredValue.data) ?? .null
         }
     }
 
