@@ -111,10 +111,26 @@ final class KeyPathProbe {
     private static let names = Mutex<[CacheKey: String]>([:])
 
     private static func findName(of keyPath: AnyKeyPath, in objectClass: NSManagedObject.Type) -> String? {
+        if entersValue(keyPath) { return nil }
         guard let first = read(keyPath, in: objectClass, .first), let second = read(keyPath, in: objectClass, .second) else {
             return nil
         }
         return first == second ? first : nil
+    }
+
+    /// Whether a key path goes on inside of a text, data or a list, as `\\Person.tags[0]` does. No property is found there, and reading it would
+    /// ask a placeholder for what it may not have. The text of a key path tells the type of each step.
+    private static func entersValue(_ keyPath: AnyKeyPath) -> Bool {
+        let steps = "\(keyPath)".components(separatedBy: ".<computed ").dropFirst().dropLast()
+        return steps.contains { step in
+            guard let open = step.firstIndex(of: "(") else { return false }
+            let type = step[step.index(after: open)...]
+            let wrapped = type.hasPrefix("Optional<") ? type.dropFirst("Optional<".count) : type
+            return ["Array<", "ArraySlice<", "ContiguousArray<", "Data", "String"].contains { name in
+                guard wrapped.hasPrefix(name) else { return false }
+                return name.hasSuffix("<") || wrapped.dropFirst(name.count).first.map { ")>".contains($0) } ?? false
+            }
+        }
     }
 
     private static func read(_ keyPath: AnyKeyPath, in objectClass: NSManagedObject.Type, _ round: Round) -> String? {
