@@ -274,10 +274,12 @@ extension NSManagedObject {
         .some(destinations(name))
     }
     public final func _managedValue<Destination: NSManagedObject>(forSlotNamed name: StaticString) -> [Destination] {
-        guard let resolved = layout.objects.slot(forLiteral: name), resolved.kind.isToMany else {
+        guard let resolved = layout.objects.slot(forLiteral: name) else {
             if isPrimitive(name) { return primitive(name) ?? [] }
             return [probeDestination(name, Destination.self, isOptional: false)]
         }
+        // A fetched property has an array already.
+        guard resolved.kind.isToMany else { return general(resolved.slot, name) ?? [] }
         return toManyMembers(resolved.slot).objects.compactMap { $0 as? Destination }
     }
     public final func _setManagedValue<Destination: NSManagedObject>(_ value: Set<Destination>?, forSlotNamed name: StaticString) {
