@@ -102,25 +102,4 @@ extension PortingRules {
         guard start >= 0, source.tokens[start].kind == .word, source.word(start).first?.isUppercase == true else { return }
         replace(start..<(index + 3), by: "NSStringFromClass(\(source.text(ofTokens: start..<(index - 1))))")
     }
-
-    // MARK: Statements
-
-    mutating func portAutoreleasePool(_ index: Int) {
-        let rule = "There is no autoreleasepool: run the block itself."
-        var start = index
-        if source.word(start - 1) == "try" { start -= 1 }
-        guard source.word(index - 1) != "func", source.word(index + 1) == "{", let close = source.closing(index + 1) else {
-            if source.word(index + 1) == "(", source.word(index - 1) != "func" { leave(index, rule) }
-            return
-        }
-        let before = source.word(start - 1)
-        let isStatement =
-            ["{", "}", ";", "in"].contains(before) || (startsLine(start) && !["=", "(", ",", "return", ":"].contains(before))
-        let isContinued = [".", "?", "!"].contains(source.word(close + 1))
-        let isOnlyExpression =
-            before == "{" && source.word(close + 1) == "}" && source.line(ofToken: index + 1) == source.line(ofToken: close)
-        let hasReturn = ((index + 2)..<close).contains { source.word($0) == "return" }
-        guard isStatement, !isContinued, !isOnlyExpression, !hasReturn else { return leave(index, rule) }
-        replace(start..<(index + 1), by: "do")
-    }
 }

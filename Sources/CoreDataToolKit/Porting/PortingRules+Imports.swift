@@ -24,6 +24,7 @@ extension PortingRules {
     /// What Foundation on Linux lacks.
     private static let ownNames = [
         "NSHashTable", "NSMapTable", "NSSecureUnarchiveFromDataTransformer", "NSValueTransformerName", "UndoManager", "ValueTransformer",
+        "autoreleasepool",
     ]
 
     /// What Foundation declares too.

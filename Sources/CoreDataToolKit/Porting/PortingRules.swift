@@ -44,7 +44,6 @@ struct PortingRules {
         case _ where classes.names.contains(word): lookAtManagedClass(word, index)
         case "getVaList": portArgumentList(index)
         case "_kvcKeyPathString": portKeyPathString(index)
-        case "autoreleasepool": portAutoreleasePool(index)
         case "Foundation": portQualifiedName(index)
         case "description": portClassDescription(index)
         default: lookAtWord(word, index)

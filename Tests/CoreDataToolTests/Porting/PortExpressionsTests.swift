@@ -43,8 +43,6 @@ import Testing
             "expectation(for: Foundation.NSPredicate(block: { object, _ in NSPredicate(format: \"count == 1\").evaluate(with: object) }), "
                 + "evaluatedWith: o)"
         ),
-        ("for x in y {\n    autoreleasepool {\n        use(x)\n    }\n}", "for x in y {\n    do {\n        use(x)\n    }\n}"),
-        ("a()\ntry autoreleasepool { try b() }\nc()", "a()\ndo { try b() }\nc()"),
     ])
     func expressionsAreWrittenOtherwise(_ old: String, _ new: String) throws {
         let port = try PortRun(old)
@@ -54,7 +52,6 @@ import Testing
 
     @Test(arguments: [
         "let k = #keyPath(Person)", "NSStringFromSelector(action)", "b.addTarget(self, action: #selector(tap(_:)))",
-        "let v = autoreleasepool { 1 }", "autoreleasepool { return }", "f { autoreleasepool { $0 } }",
         "a.b()._kvcKeyPathString", "withVaList(a) { f(getVaList(a)) }", "unsafeBitCast(r, to: NSFetchRequest<A>.self)",
         "r as! NSFetchRequest<A>", "person.observe(\\.name) { _, _ in }", "o.addObserver(self, forKeyPath: k, options: [], context: nil)",
         "Bundle.main.urls(forResourcesWithExtension: \"json\", subdirectory: nil)", "let c: NSPersistentCloudKitContainer",
