@@ -3,12 +3,13 @@ import CoreData
 /// `coredata generate`: Swift classes from a model.
 struct GenerateCommand {
     static let syntax = CommandSyntax(
-        name: "generate", summary: "Writes a Swift class with @Entity for each entity of a model.",
+        name: "generate", summary: "Writes a Swift class for each entity of a model, with @Entity or @Managed.",
         operands: [.init(name: "MODEL", help: "A model (.xcdatamodeld, .xcdatamodel, .momd, .mom), or a store that carries one.")],
         options: [
             .init(name: "output", value: "FOLDER", help: "Where the files go, one for each entity; the current folder by default."),
             .init(name: "file", value: "FILE", help: "Write all classes to this one file instead; - is the standard output."),
-            .init(name: "access", value: "LEVEL", help: "public or internal (the default)."),
+            .init(name: "managed", value: nil, help: "Write the classes that Xcode makes of the model, with @Managed properties."),
+            .init(name: "access", value: "LEVEL", help: "public or internal; by default public with --managed, else internal."),
             .init(name: "entity", value: "NAME,…", help: "Only these entities."),
             .init(name: "version", value: "NAME", help: "The version of a model with several; the current one by default."),
             .init(name: "allow-refusals", value: nil, help: "Entities without a class are warnings: a person writes their classes."),
@@ -17,12 +18,17 @@ struct GenerateCommand {
             Files whose text is the same already are left alone, and so is every file that the command did not make. What a class
             cannot say is named on the standard error. An entity whose class would have another version hash gets none.
 
+            With --managed an entity whose code in the model is "Class Definition" gets its class and its properties, one with
+            "Category/Extension" its properties; --entity asks for others. Compiled models and stores do not say so: all get both.
+
               coredata generate Shop.xcdatamodeld --output Sources/Shop/Model --access public
+              coredata generate Shop.xcdatamodeld --output Sources/Shop/Model --managed
             """)
 
     private let path: String
     private let folder: String
     private let file: String?
+    private let isManaged: Bool
     private let isPublic: Bool
     private let entities: [String]?
     private let version: String?
@@ -38,8 +44,10 @@ struct GenerateCommand {
             throw UsageError(message: "Give --output or --file, not both.")
         }
         folder = arguments.values["output"] ?? "."
+        isManaged = arguments.flags.contains("managed")
         switch arguments.values["access"] {
-        case nil, "internal": isPublic = false
+        case nil: isPublic = isManaged
+        case "internal": isPublic = false
         case "public": isPublic = true
         case let level?: throw UsageError(message: "There is no access level '\(level)'. Use public or internal.")
         }
@@ -51,7 +59,11 @@ struct GenerateCommand {
 
     func run(_ output: OutputWriter, errors: OutputWriter) throws {
         let named = try NamedModel(path: path, version: version)
-        let sources = try EntitySources(named.model, from: named.name, entities: entities, isPublic: isPublic)
+        let sources =
+            isManaged
+            ? try EntitySources(
+                managed: named.model, named.codeGeneration(), from: named.name, entities: entities, isPublic: isPublic)
+            : try EntitySources(named.model, from: named.name, entities: entities, isPublic: isPublic)
         for warning in sources.warnings { try errors.write(line: "warning: \(warning)") }
         if file == "-" {
             try output.write(sources.joined(named: "-").text)

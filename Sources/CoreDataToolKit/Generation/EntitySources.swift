@@ -21,24 +21,27 @@ struct EntitySources {
     let refusedFiles: [String]
     /// The first line of these files.
     let firstLine: String
+    /// What follows it.
+    private let imports: String
+
+    /// Sources of entities that all have classes.
+    init(files: [File], warnings: [String], imports: String, firstLine: String) {
+        (self.files, self.warnings, self.imports, self.firstLine) = (files, warnings, imports, firstLine)
+        (refusals, refusedFiles) = ([], [])
+    }
 
     /// - Parameters:
     ///   - source: the model's name for people.
     ///   - chosen: the names of the entities wanted; nil for all.
     /// - Throws: `ToolError` for an entity that the model does not have.
     init(_ model: NSManagedObjectModel, from source: String, entities chosen: [String]?, isPublic: Bool) throws {
-        let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
-        let known = entities.compactMap(\.name)
-        for name in chosen ?? [] where !known.contains(name) {
-            throw ToolError(
-                "The model '\(source)' has no entity '\(name)'. \(NearNames.advice(for: name, among: known, kind: "entity"))")
-        }
-        let names = ClassNames(entities)
+        let wanted = try Self.entities(of: model, from: source, chosen)
+        let names = ClassNames(model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") })
         var warnings = names.warnings
         var files: [File] = []
         var refused: [(entity: NSEntityDescription, reasons: [String])] = []
-        let first = DisplayWidth.printable("\(Self.mark) from \(source). What is changed here is lost: change the model.") + "\n"
-        for entity in entities where chosen?.contains(entity.name ?? "") ?? true {
+        let first = Self.firstLine(source)
+        for entity in wanted {
             var entitySource = EntitySource(entity, names: names, isPublic: isPublic)
             let text = entitySource.text()
             if !entitySource.refusals.isEmpty { refused.append((entity, entitySource.refusals)) }
@@ -48,7 +51,7 @@ struct EntitySources {
         }
         if chosen == nil { warnings += Self.modelWarnings(model) }
         // A subentity's hash contains that of its superentity.
-        for entity in entities where chosen?.contains(entity.name ?? "") ?? true {
+        for entity in wanted {
             let above = refused.first { $0.entity !== entity && entity.isKindOf(entity: $0.entity) }
             if let above, !refused.contains(where: { $0.entity === entity }) {
                 refused.append((entity, ["its superentity '\(above.entity.name ?? "")' has no class"]))
@@ -61,6 +64,24 @@ struct EntitySources {
         self.files = files
         self.warnings = warnings
         firstLine = first
+        imports = Self.imports
+    }
+
+    /// The entities wanted, in order of name.
+    ///
+    /// - Throws: `ToolError` for an entity that the model does not have.
+    static func entities(of model: NSManagedObjectModel, from source: String, _ chosen: [String]?) throws -> [NSEntityDescription] {
+        let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
+        let known = entities.compactMap(\.name)
+        for name in chosen ?? [] where !known.contains(name) {
+            throw ToolError(
+                "The model '\(source)' has no entity '\(name)'. \(NearNames.advice(for: name, among: known, kind: "entity"))")
+        }
+        return entities.filter { chosen?.contains($0.name ?? "") ?? true }
+    }
+
+    static func firstLine(_ source: String) -> String {
+        DisplayWidth.printable("\(Self.mark) from \(source). What is changed here is lost: change the model.") + "\n"
     }
 
     private static let imports = "import SafeCoreData\n"
@@ -72,7 +93,7 @@ struct EntitySources {
 
     /// All classes in one file.
     func joined(named name: String) -> File {
-        let head = firstLine + "\n" + Self.imports
+        let head = firstLine + "\n" + imports
         return File(name: name, text: head + files.map { "\n" + $0.text.dropFirst(head.count + 1) }.joined())
     }
 

@@ -5,13 +5,16 @@ struct NamedModel {
     let model: NSManagedObjectModel
     /// The last part of the path.
     let name: String
+    private let url: URL
+    private let version: String?
 
     /// Reads the model.
     ///
     /// - Parameter version: the version of a bundle with several; nil for the current one.
     /// - Throws: `ToolError`.
     init(path: String, version: String?) throws {
-        let url = URL(fileURLWithPath: path)
+        url = URL(fileURLWithPath: path)
+        self.version = version
         name = url.lastPathComponent
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
@@ -35,6 +38,9 @@ struct NamedModel {
             throw ToolError("The model '\(path)' cannot be read: \(ErrorText.line(error))")
         }
     }
+
+    /// What the model's file says of the code that Xcode makes of it; nil where the model is no such file.
+    func codeGeneration() throws -> CodeGeneration? { try CodeGeneration(reading: url, version: version) }
 
     private static func isDatabase(_ url: URL) -> Bool {
         guard let handle = try? FileHandle(forReadingFrom: url) else { return false }

@@ -18,7 +18,7 @@ extension NSManagedObjectModel {
     /// The keyed archive of the model, as a `.mom` file holds it.
     ///
     /// - Throws: `ModelReadingError` when a predicate cannot be archived.
-    func archivedModel() throws -> Data {
+    package func archivedModel() throws -> Data {
         try ModelArchiveWriter.data(of: self)
     }
 }

@@ -36,6 +36,15 @@ package enum ModelFile {
             files.map { ($0.deletingPathExtension().lastPathComponent, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// The file of a version: the current one where none is named, and the file itself of a model without versions.
+    package static func version(of url: URL, named version: String? = nil) throws -> URL {
+        switch url.pathExtension {
+        case "xcdatamodeld": try sourceVersion(of: url, named: version)
+        case "momd": try compiledVersion(of: url, named: version)
+        default: url
+        }
+    }
+
     private static func sourceVersion(of url: URL, named version: String?) throws -> URL {
         let versions = try versions(of: url)
         let list = url.appendingPathComponent(".xccurrentversion")
