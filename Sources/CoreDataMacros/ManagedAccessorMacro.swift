@@ -30,13 +30,14 @@ public struct ManagedAccessorMacro: BodyMacro {
             ).report(in: context)
             return use.placeholder
         }
-        guard let change = RelationshipChange(function) else {
+        guard let change = RelationshipChange(function, hasKey: key != nil) else {
             MacroProblem(
                 id: "signature",
                 message: """
                     @\(use.name) needs one of the methods that change a to-many relationship: \
                     addToName(_:), removeFromName(_:), insertIntoName(_:at:), removeFromName(at:) or \
-                    replaceName(at:with:), without a result
+                    replaceName(at:with:), without a result; with a key also addName(_:), removeName(_:), \
+                    insertName(_:at:) and removeName(at:)
                     """,
                 node: function.name
             ).report(in: context)
@@ -66,12 +67,21 @@ private struct RelationshipChange {
         ("replace", ["at", "with"], "_replaceRelated"),
     ]
 
-    init?(_ function: FunctionDeclSyntax) {
+    /// What methods may begin with whose relationship is given.
+    private static let shortForms = forms.map { form in
+        (
+            verb: ["addTo": "add", "removeFrom": "remove", "insertInto": "insert"][form.verb] ?? form.verb, labels: form.labels,
+            helper: form.helper
+        )
+    }
+
+    /// - Parameter hasKey: whether the relationship is named otherwise.
+    init?(_ function: FunctionDeclSyntax, hasKey: Bool) {
         let name = function.name.identifier?.name ?? function.name.text
         let parameters = function.signature.parameterClause.parameters
         let labels = parameters.map { $0.firstName.text }
         guard Self.isVoid(function.signature.returnClause?.type),
-            let form = Self.forms.first(where: { $0.labels == labels && name.hasPrefix($0.verb) })
+            let form = (Self.forms + (hasKey ? Self.shortForms : [])).first(where: { $0.labels == labels && name.hasPrefix($0.verb) })
         else { return nil }
         let relationship = name.dropFirst(form.verb.count)
         guard let first = relationship.first else { return nil }

@@ -41,6 +41,7 @@ extension Employee {
     @ManagedAccessor func removeFromTasks(at indexes: IndexSet)
     @ManagedAccessor func replaceTasks(at idx: Int, with value: String)
     @ManagedAccessor(key: "URLs") func addToURLs(_ value: String)
+    @ManagedAccessor(key: "URLs") func addURLsObject(_ value: String)
 }
 
 struct ManagedPropertyTests {
@@ -70,10 +71,11 @@ struct ManagedPropertyTests {
         employee.removeFromTasks(at: IndexSet(integer: 2))
         employee.replaceTasks(at: 0, with: "e")
         employee.addToURLs("u")
+        employee.addURLsObject("u")
         #expect(
             employee.calls == [
                 "add a to tasks", #"add ["b", "c"] to tasks"#, "remove a from tasks", "insert d at 1 into tasks",
-                "remove at 1 indexes from tasks", "replace at 0 by e in tasks", "add u to URLs",
+                "remove at 1 indexes from tasks", "replace at 0 by e in tasks", "add u to URLs", "add u to URLs",
             ])
     }
 }

@@ -49,6 +49,16 @@ struct ManagedClasses {
     private(set) var setProperties: Set<String> = []
     /// The set's class of those properties whose name means the same everywhere.
     private(set) var setClasses: [String: String] = [:]
+    /// All properties that the model has.
+    private(set) var properties: Set<String> = []
+    /// Classes of tests.
+    private(set) var testNames: Set<String> = ["XCTestCase"]
+    /// Classes within other types, and those that other files do not see.
+    private(set) var nestedNames: Set<String> = []
+    private(set) var hiddenNames: Set<String> = []
+    /// The superclasses of classes, and the members that extensions of classes declare.
+    private var superclasses: [String: String] = [:]
+    private var extensionMembers: [String: Set<String>] = [:]
 
     init(_ sources: [SwiftSource]) {
         // As on a Mac, and as after an earlier run.
@@ -61,7 +71,9 @@ struct ManagedClasses {
             for (index, token) in source.tokens.enumerated() where marks.contains(token.text) && source.word(index - 1) == "@" {
                 // Only a managed object class has such properties, wherever its superclass is declared.
                 if let scope = source.scope(around: index) { names.insert(scope.name) }
-                guard let keyword = source.declaration(from: index - 1), source.word(keyword) == "var", source.word(keyword + 2) == ":",
+                guard let keyword = source.declaration(from: index - 1), source.word(keyword) == "var" else { continue }
+                properties.insert(source.word(keyword + 1))
+                guard source.word(keyword + 2) == ":",
                     ["NSSet", "NSOrderedSet", "NSMutableSet", "NSMutableOrderedSet"].contains(source.word(keyword + 3))
                 else { continue }
                 setProperties.insert(source.word(keyword + 1))
@@ -71,8 +83,44 @@ struct ManagedClasses {
         Self.addSubclasses(to: &names, parents)
         Self.addSubclasses(to: &frameworkNames, parents)
         Self.addSubclasses(to: &requiringNames, parents)
+        Self.addSubclasses(to: &testNames, parents)
+        superclasses = Dictionary(parents, uniquingKeysWith: { first, _ in first })
+        for source in sources { noteDeclarations(source) }
         for name in PortingRules.arrayProperties { setClasses[name] = nil }
         for source in sources { leaveOutAmbiguousSets(source) }
+    }
+
+    /// Notes which classes have no plain name at run time, and what extensions declare.
+    private mutating func noteDeclarations(_ source: SwiftSource) {
+        for scope in source.scopes {
+            guard let keyword = (0..<scope.body.lowerBound).last(where: { source.word($0) == "class" && source.word($0 + 1) == scope.name })
+            else { continue }
+            let modifiers = (source.start(ofDeclaration: keyword)..<keyword).map { source.word($0) }
+            let isLocal = source.brace(around: keyword) != nil && !source.isMember(keyword)
+            if isLocal || modifiers.contains("private") || modifiers.contains("fileprivate") {
+                hiddenNames.insert(scope.name)
+            } else if source.isMember(keyword) {
+                nestedNames.insert(scope.name)
+            }
+        }
+        for scope in source.scopes where scope.kind == .extension {
+            for place in scope.body where ["var", "func"].contains(source.word(place)) {
+                guard source.brace(around: place) == scope.body.lowerBound else { continue }
+                extensionMembers[scope.name, default: []].insert(source.word(place + 1))
+            }
+        }
+    }
+
+    /// The superclass in an extension of which a member is declared that a class overrides; nil where there is none.
+    func classExtended(with member: String, above name: String) -> String? {
+        var next = superclasses[name]
+        var count = 0
+        while let current = next, count < superclasses.count {
+            if extensionMembers[current]?.contains(member) == true { return current }
+            next = superclasses[current]
+            count += 1
+        }
+        return nil
     }
 
     private static func addSubclasses(to names: inout Set<String>, _ parents: [(name: String, parent: String)]) {

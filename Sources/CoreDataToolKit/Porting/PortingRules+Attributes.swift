@@ -18,13 +18,25 @@ extension PortingRules {
             replace(index..<(index + 2), by: "@Managed")
             if declaresSeveral(keyword) { leave(keyword, "@Managed stands on one property: declare each by itself.") }
         case "func":
-            replace(index..<(index + 2), by: "@ManagedAccessor")
             let name = source.word(keyword + 1)
-            if !["addTo", "removeFrom", "insertInto", "replace"].contains(where: { name.hasPrefix($0) }) {
-                leave(keyword, "The relationship cannot be told from the name '\(name)': write @ManagedAccessor(key: \"…\").")
+            if ["addTo", "removeFrom", "insertInto", "replace"].contains(where: { name.hasPrefix($0) }) {
+                return replace(index..<(index + 2), by: "@ManagedAccessor")
             }
+            guard let key = relationship(ofMethod: name) else {
+                leave(keyword, "The relationship cannot be told from the name '\(name)': write @ManagedAccessor(key: \"…\").")
+                return replace(index..<(index + 2), by: "@ManagedAccessor")
+            }
+            replace(index..<(index + 2), by: "@ManagedAccessor(key: \"\(key)\")")
         default: leave(index, "@NSManaged stands neither on a property nor on a method.")
         }
+    }
+
+    /// `cars` for `addCars` and `addCarsObject`, where classes have such a property.
+    private func relationship(ofMethod name: String) -> String? {
+        guard let verb = ["add", "remove", "insert"].first(where: { name.hasPrefix($0) }) else { return nil }
+        let rest = String(name.dropFirst(verb.count))
+        let candidates = [rest] + (rest.hasSuffix("Object") ? [String(rest.dropLast("Object".count))] : [])
+        return candidates.map { $0.prefix(1).lowercased() + $0.dropFirst() }.first { classes.properties.contains($0) }
     }
 
     /// Whether a comma follows on the line of `var`, outside of brackets.
@@ -44,11 +56,18 @@ extension PortingRules {
     private func isOfOwnClass(_ index: Int, _ keyword: Int) -> Bool {
         switch source.word(keyword) {
         case "enum": true
-        case "class", "extension":
-            classes.names.contains(declaredName(keyword)) || classes.frameworkNames.contains(declaredName(keyword))
-                || isInManagedClass(index) || isInFrameworkClass(index)
-        default: isInManagedClass(index) || isInFrameworkClass(index)
+        case "class", "extension": isOwnClass(declaredName(keyword)) || isInOwnClass(index)
+        default: isInOwnClass(index)
         }
+    }
+
+    /// Whether a name is that of a managed object class, of another class of Core Data, or of a class of tests.
+    private func isOwnClass(_ name: String) -> Bool {
+        classes.names.contains(name) || classes.frameworkNames.contains(name) || classes.testNames.contains(name)
+    }
+
+    private func isInOwnClass(_ index: Int) -> Bool {
+        source.scope(around: index).map { $0.kind != .protocol && isOwnClass($0.name) } ?? false
     }
 
     /// The last part of a declared name: `Inner` for `extension Outer.Inner`.
@@ -88,16 +107,15 @@ extension PortingRules {
     }
 
     private mutating func portObjCMembers(_ index: Int) {
-        guard let keyword = source.declaration(from: index),
-            classes.names.contains(declaredName(keyword)) || classes.frameworkNames.contains(declaredName(keyword))
-        else {
+        guard let keyword = source.declaration(from: index), isOwnClass(declaredName(keyword)) else {
             return leave(index, "@objcMembers does not exist here: remove it, and what depends on it.")
         }
         remove(index..<(index + 2))
     }
 
     mutating func portDynamic(_ index: Int) {
-        guard let keyword = source.declaration(from: index), isInManagedClass(index),
+        guard let keyword = source.declaration(from: index),
+            isInManagedClass(index) || source.scope(around: index).map({ classes.testNames.contains($0.name) }) == true,
             ["var", "func", "let", "init", "subscript"].contains(source.word(keyword))
         else { return }
         remove(index..<(index + 1))
@@ -114,27 +132,33 @@ extension PortingRules {
             if modifiers.contains("private") || modifiers.contains("fileprivate") {
                 leave(index, "init(entity:insertInto:) must be required, and as accessible as its class.")
             }
-            replace(index..<(index + 1), by: "required")
-            return
+            return makeRequired(index, keyword)
         }
         if source.word(keyword) == "init", source.matches("(", "persistentStoreCoordinator", at: keyword + 1) {
-            return replace(index..<(index + 1), by: "required")
+            return makeRequired(index, keyword)
         }
         if source.word(keyword) == "init", source.matches("(", ")", at: keyword + 1), let scope = source.scope(around: index),
             scope.kind == .type, classes.requiringNames.contains(scope.name)
         {
-            let isRequired = (source.start(ofDeclaration: keyword)..<keyword).contains { source.word($0) == "required" }
-            return isRequired ? remove(index..<(index + 1)) : replace(index..<(index + 1), by: "required")
-        }
-        if source.scope(around: index)?.kind == .extension {
-            leave(index, "Nothing can be overridden in an extension: move this into the class.")
+            return makeRequired(index, keyword)
         }
         let name = source.word(keyword + 1)
+        if source.scope(around: index)?.kind == .extension {
+            leave(index, "Nothing can be overridden in an extension: move this into the class.")
+        } else if let scope = source.scope(around: index), let owner = classes.classExtended(with: name, above: scope.name) {
+            leave(index, "'\(name)' is declared in an extension of \(owner), and cannot be overridden: move that one into the class.")
+        }
         if source.word(keyword) == "func",
             ["willChangeValue", "didChangeValue", "willAccessValue", "didAccessValue"].contains(name)
         {
             leave(index, "\(name)(forKey:) cannot be overridden: use willSave, or the notifications of the context.")
         }
+    }
+
+    /// Puts `required` in the place of `override`, unless it is there already.
+    private mutating func makeRequired(_ index: Int, _ keyword: Int) {
+        let isRequired = (source.start(ofDeclaration: keyword)..<keyword).contains { source.word($0) == "required" }
+        if isRequired { remove(index..<(index + 1)) } else { replace(index..<(index + 1), by: "required") }
     }
 
     /// `init(context:)` of a class's own.

@@ -47,6 +47,12 @@ extension PortingRules {
     mutating func portSelector(_ index: Int) {
         guard source.word(index + 1) == "(", let close = source.closing(index + 1) else { return }
         let words = ((index + 2)..<close).map { source.word($0) }
+        // `#selector(getter: Person.name).description`.
+        if words.starts(with: ["getter", ":"]), source.matches(".", "description", at: close + 1), source.word(close + 3) != "(",
+            let name = propertyNames(Array(words.dropFirst(2)))?.last
+        {
+            return replace(index..<(close + 3), by: "\"\(name)\"")
+        }
         let names = words.split(separator: ".").map { $0.joined() }
         let name = names.last?.replacingOccurrences(of: "(_:)", with: "") ?? ""
         if names.count == 2, Self.comparisons.contains(name) {
@@ -92,11 +98,15 @@ extension PortingRules {
         replace(index..<(index + 1), by: "CoreData")
     }
 
-    /// `Person.self.description()`.
+    /// `Person.self.description()` and `type(of: self).description()`.
     mutating func portClassDescription(_ index: Int) {
-        guard source.matches("(", ")", at: index + 1), source.matches("self", ".", at: index - 2), source.word(index - 3) == "." else {
-            return
+        guard source.matches("(", ")", at: index + 1), source.word(index - 1) == "." else { return }
+        if source.word(index - 2) == ")", let open = source.opening(index - 2), source.matches("type", "(", "of", ":", at: open - 1),
+            source.word(open - 2) != "."
+        {
+            return replace((open - 1)..<(index + 3), by: "NSStringFromClass(\(source.text(ofTokens: (open - 1)..<(index - 1))))")
         }
+        guard source.word(index - 2) == "self", source.word(index - 3) == "." else { return }
         var start = index - 4
         while start >= 2, source.word(start - 1) == ".", source.tokens[start - 2].kind == .word { start -= 2 }
         guard start >= 0, source.tokens[start].kind == .word, source.word(start).first?.isUppercase == true else { return }

@@ -7,6 +7,8 @@ extension PortingRules {
         let isWhole: Bool
         /// Whether attributes or modifiers stand before it.
         let isMarked: Bool
+        /// Whether a part of a module is imported, as `CoreData.NSFetchRequest`.
+        let isPart: Bool
     }
 
     private static let missingModules: Set<String> = [
@@ -41,12 +43,21 @@ extension PortingRules {
             guard let first = names.first else { return nil }
             let isKind = ["class", "struct", "enum", "protocol", "func", "var", "let", "typealias"].contains(first) && names.count > 1
             return Import(
-                tokens: start..<end, module: isKind ? names[1] : first, isWhole: !isKind && names.count == 1, isMarked: start < index)
+                tokens: start..<end, module: isKind ? names[1] : first, isWhole: !isKind && names.count == 1, isMarked: start < index,
+                isPart: !isKind && names.count > 1)
         }
     }
 
     mutating func portImports() {
         let found = imports
+        if let manifest = found.first(where: { $0.module == "PackageDescription" }),
+            !source.tokens.contains(where: { $0.kind == .literal && source.text($0.range).contains("OpenCoreData") })
+        {
+            leave(
+                manifest.tokens.lowerBound,
+                "Targets that import CoreData need this package, .package(url: \"…/OpenCoreData.git\", from: \"0.1.0\"), and "
+                    + ".product(name: \"CoreData\", package: \"OpenCoreData\").")
+        }
         for entry in found where Self.missingModules.contains(entry.module) {
             leave(entry.tokens.lowerBound, "The module \(entry.module) does not exist here.\(Self.substitutes[entry.module] ?? "")")
         }
@@ -57,7 +68,11 @@ extension PortingRules {
             }
             replace((name - 2)..<(name - 1), by: "CoreData")
         }
-        guard let own = found.first(where: { $0.module == "CoreData" && $0.isWhole }) else { return portImportsWithoutCoreData(found) }
+        portParts(found)
+        importNetworking(found)
+        guard let own = found.first(where: { $0.module == "CoreData" && ($0.isWhole || Self.isPartOfCoreData($0)) }) else {
+            return portImportsWithoutCoreData(found)
+        }
         for entry in found where entry.module == "Foundation" && entry.isWhole {
             if entry.isMarked {
                 leave(entry.tokens.lowerBound, "Foundation declares NSPredicate and other names of CoreData too: remove its import.")
@@ -69,17 +84,75 @@ extension PortingRules {
         importClasses(used(Self.doubleNames, found), after: own)
     }
 
+    /// Whether an import is of a part of Core Data, of which the whole is imported here.
+    private static func isPartOfCoreData(_ entry: Import) -> Bool { entry.module == "CoreData" && entry.isPart }
+
+    /// `import CoreData.NSFetchRequest`.
+    private mutating func portParts(_ found: [Import]) {
+        var isImported = found.contains { $0.module == "CoreData" && $0.isWhole }
+        for entry in found where Self.isPartOfCoreData(entry) && source.word(entry.tokens.upperBound - 1) != "CoreDataDefines" {
+            if isImported {
+                remove(entry.tokens)
+            } else {
+                let start = entry.tokens.first { source.word($0) == "CoreData" } ?? entry.tokens.lowerBound
+                replace(start..<entry.tokens.upperBound, by: "CoreData")
+                isImported = true
+            }
+        }
+    }
+
+    /// What Foundation on Linux has in a module of its own.
+    private static let networkingNames: Set<String> = [
+        "HTTPCookie", "HTTPCookieStorage", "HTTPURLResponse", "URLAuthenticationChallenge", "URLCache", "URLCredential", "URLProtocol",
+        "URLProtocolClient", "URLRequest", "URLResponse", "URLSession", "URLSessionConfiguration", "URLSessionDataDelegate",
+        "URLSessionDataTask", "URLSessionDelegate", "URLSessionDownloadTask", "URLSessionTask", "URLSessionTaskDelegate",
+        "URLSessionUploadTask",
+    ]
+
+    private mutating func importNetworking(_ found: [Import]) {
+        guard !found.contains(where: { $0.module == "FoundationNetworking" }), let last = found.last(where: { !$0.isMarked }),
+            source.tokens.indices.contains(where: { source.tokens[$0].kind == .word && !source.isInactive[$0] && isNetworking($0) })
+        else { return }
+        insertLine("import FoundationNetworking", after: last)
+    }
+
+    private func isNetworking(_ index: Int) -> Bool {
+        Self.networkingNames.contains(source.word(index)) && source.word(index - 1) != "."
+    }
+
+    /// Types that only Core Data has: a file that names one needs its import, which UIKit and AppKit bring on a Mac.
+    private static let certainNames = PortingRules.frameworkClasses.subtracting(doubleNames).subtracting(ownNames).union([
+        "NSFetchRequestResult", "NSFetchedResultsControllerDelegate", "NSManagedObject",
+    ])
+
+    private mutating func insertLine(_ line: String, after entry: Import) {
+        let end = source.tokens[entry.tokens.upperBound - 1].range.upperBound
+        let newline = source.bytes.count > end && source.bytes[end] == UInt8(ascii: "\r") ? "\r\n" : "\n"
+        insert(newline + line, at: end)
+    }
+
     /// A file that imports Foundation alone has Foundation's classes of these names.
     private mutating func portImportsWithoutCoreData(_ found: [Import]) {
+        let needsImport = source.tokens.indices.contains { index in
+            source.tokens[index].kind == .word && !source.isInactive[index] && Self.certainNames.contains(source.word(index))
+        }
+        let hasFoundation = found.contains { $0.module == "Foundation" && $0.isWhole && !$0.isMarked }
+        if needsImport, !found.contains(where: { $0.module == "CoreData" }), let last = found.last(where: { !$0.isMarked }),
+            !hasFoundation || found.contains(where: { $0.module == "XCTest" })
+        {
+            insertLine("import CoreData", after: last)
+        }
         let names = used(Self.doubleNames + Self.ownNames, found)
-        guard !names.isEmpty else { return }
+        guard !names.isEmpty || needsImport && hasFoundation else { return }
         if let tests = found.first(where: { $0.module == "XCTest" && $0.isWhole }) {
             return importClasses(names.filter { $0 != "NSValueTransformerName" }, after: tests)
         }
         var isImported = false
         for entry in found where entry.module == "Foundation" && entry.isWhole {
             if entry.isMarked {
-                leave(entry.tokens.lowerBound, "\(names[0]) is meant to be Core Data's: import CoreData, which brings Foundation.")
+                leave(
+                    entry.tokens.lowerBound,
+                    "\(names.first ?? "A class") is meant to be Core Data's: import CoreData, which brings Foundation.")
             } else if isImported {
                 remove(entry.tokens)
             } else {
@@ -105,6 +178,7 @@ extension PortingRules {
         guard !wanted.isEmpty else { return }
         let end = source.tokens[own.tokens.upperBound - 1].range.upperBound
         let newline = source.bytes.count > end && source.bytes[end] == UInt8(ascii: "\r") ? "\r\n" : "\n"
-        insert(wanted.map { newline + "import class CoreData.\($0)" }.joined(), at: end)
+        let lines = wanted.map { "import \($0 == "autoreleasepool" ? "func" : "class") CoreData.\($0)" }
+        insert(lines.map { newline + $0 }.joined(), at: end)
     }
 }

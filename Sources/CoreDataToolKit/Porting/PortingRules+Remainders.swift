@@ -21,7 +21,8 @@ extension PortingRules {
         case "unsafeBitCast":
             guard hasArgument("NSFetchRequest", at: index) else { return }
             leave(index, "A request of one generic argument is no request of another: declare it as what is needed.")
-        case "NSFetchRequest" where ["!", "?"].contains(source.word(index - 1)) && source.word(index - 2) == "as":
+        case "NSFetchRequest"
+        where ["!", "?"].contains(source.word(index - 1)) && source.word(index - 2) == "as" && !isCastInBatchDeletion(index):
             leave(index, "A request of one generic argument is no request of another: declare it as what is needed, or cast what it gives.")
         case "urls" where source.matches("(", "forResourcesWithExtension", at: index + 1):
             leave(index, "Bundle.urls(forResourcesWithExtension:subdirectory:) gives [NSURL] here: add .map { $0 as URL }.")

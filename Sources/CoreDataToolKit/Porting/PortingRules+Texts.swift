@@ -13,11 +13,23 @@ extension PortingRules {
                 leave(index, Self.noClassForCoder)
             }
         }
+        if ["\"VersionInfo\"", "\"VersionInfo.plist\""].contains(source.text(token.range)) {
+            leave(index, "A model that is copied has no VersionInfo.plist: 'coredata model compile' makes the compiled folder with it.")
+        }
         if ["\"momd\"", "\"mom\""].contains(source.text(token.range)) {
             leave(
                 index,
                 "Models are copied as they are: ask for \"xcdatamodeld\" (\"xcdatamodel\") where no compiled one is.")
         }
+    }
+
+    /// `.process("Shop.xcdatamodeld")` in a package's manifest.
+    mutating func portModelResource(_ index: Int) {
+        guard source.word(index - 1) == ".", source.word(index + 1) == "(", source.tokens.indices.contains(index + 2),
+            source.tokens[index + 2].kind == .literal
+        else { return }
+        let path = source.text(source.tokens[index + 2].range)
+        if path.hasSuffix(".xcdatamodeld\"") || path.hasSuffix(".xcdatamodel\"") { replace(index..<(index + 1), by: "copy") }
     }
 
     private func namesObjectiveC(_ part: SwiftInterpolation) -> Bool {

@@ -142,7 +142,8 @@ struct SwiftSource {
         return place
     }
 
-    private func opening(_ index: Int) -> Int? {
+    /// The parenthesis that opens what one closes; nil when there is none.
+    func opening(_ index: Int) -> Int? {
         var depth = 0
         for place in stride(from: index, through: 0, by: -1) where tokens[place].kind == .symbol {
             if tokens[place].text == ")" { depth += 1 }

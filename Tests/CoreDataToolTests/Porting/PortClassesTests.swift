@@ -272,4 +272,84 @@ import Testing
                 "12: init(context:) is a required initializer: declare it 'required convenience' in the class itself.",
             ])
     }
+
+    @Test func methodsOfOldNamesNameTheirRelationship() throws {
+        let port = try PortRun(
+            """
+            class Person: NSManagedObject {
+                @NSManaged var cars: NSSet?
+                @NSManaged func addCarsObject(_ value: Car)
+                @NSManaged func removeCars(_ values: NSSet)
+                @NSManaged func addWheels(_ values: NSSet)
+            }
+            """)
+        #expect(
+            try port.text() == """
+                class Person: NSManagedObject {
+                    @Managed var cars: NSSet?
+                    @ManagedAccessor(key: "cars") func addCarsObject(_ value: Car)
+                    @ManagedAccessor(key: "cars") func removeCars(_ values: NSSet)
+                    @ManagedAccessor func addWheels(_ values: NSSet)
+                }
+                """)
+        #expect(port.left.count == 1 && port.left[0].hasPrefix("5: "))
+    }
+
+    @Test func setsAndKeysFollowTheProperties() throws {
+        let port = try PortRun(
+            """
+            class Person: NSManagedObject {
+                @Managed var cars: NSSet?
+                @Managed var date: Date?
+            }
+            person.addToCars([car, other])
+            person.removeFromCars([])
+            person.addToCars(car)
+            person.setValue(now, forKey: "Date")
+            person.setValue(now, forKey: "date")
+            let set = Set<Car>(person.cars!)
+            """)
+        #expect(
+            try port.text().split(separator: "\n").dropFirst(4).joined(separator: "\n") == """
+                person.addToCars(NSSet(array: [car, other]))
+                person.removeFromCars(NSSet(array: []))
+                person.addToCars(car)
+                person.setValue(now, forKey: "date")
+                person.setValue(now, forKey: "date")
+                let set = Set<Car>(person.cars!)
+                """)
+        #expect(port.left.count == 1 && port.left[0].hasPrefix("10: "))
+    }
+
+    @Test func classesOfTestsLoseTheirAttributes() throws {
+        let port = try PortRun(
+            "@objcMembers class Base: XCTestCase {}\nclass T: Base {\n    @objc dynamic var a = 1\n    @objc func f() {}\n}")
+        #expect(try port.text() == "class Base: XCTestCase {}\nclass T: Base {\n    var a = 1\n    func f() {}\n}")
+        #expect(port.left == [])
+    }
+
+    @Test func classesWithoutAPlainNameAreNamedOtherwise() throws {
+        let port = try PortRun(
+            """
+            class Outer { class Inner {} }
+            private class Hidden {}
+            func f() { class Local {} }
+            a(NSStringFromClass(Outer.Inner.self), NSStringFromClass(Hidden.self), NSStringFromClass(Local.self), NSStringFromClass(Outer.self))
+            """)
+        #expect(
+            try port.text().split(separator: "\n").last
+                == "a(String(reflecting: Outer.Inner.self), String(describing: Hidden.self), String(describing: Local.self), NSStringFromClass(Outer.self))"
+        )
+    }
+
+    @Test func storesKeepOneRequired() throws {
+        let text = "class S: NSAtomicStore {\n    required override init(persistentStoreCoordinator c: C?) {}\n}"
+        #expect(try PortRun(text).text() == text.replacingOccurrences(of: "required override", with: "required"))
+    }
+
+    @Test func anOverrideOfAnExtensionsMemberIsLeft() throws {
+        let port = try PortRun(
+            "class A: NSManagedObject {}\nextension A { func f() {} }\nclass B: A {}\nclass C: B { override func f() {} }")
+        #expect(port.left.count == 1 && port.left[0].contains("extension of A"))
+    }
 }

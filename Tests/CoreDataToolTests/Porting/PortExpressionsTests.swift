@@ -29,6 +29,15 @@ import Testing
         ("\"\"\"\n  \\(#keyPath(A.b)) \\\\(#keyPath(A.b))\n  \"\"\"", "\"\"\"\n  b \\\\(#keyPath(A.b))\n  \"\"\""),
         ("NSStringFromClass(Person.classForCoder())", "NSStringFromClass(Person.self)"),
         ("f(T.self.classForCoder(), Self.classForCoder())", "f(T.self, Self.self)"),
+        ("let k = #selector(getter: Person.name).description", "let k = \"name\""),
+        ("type(of: self).description()", "NSStringFromClass(type(of: self))"),
+        ("f(a.type(of: x).description())", "f(a.type(of: x).description())"),
+        (
+            "NSBatchDeleteRequest(fetchRequest: request() as! NSFetchRequest<NSFetchRequestResult>)",
+            "NSBatchDeleteRequest(fetchRequest: request())"
+        ),
+        ("resources: [.process(\"Shop.xcdatamodeld\"), .process(\"a\")]", "resources: [.copy(\"Shop.xcdatamodeld\"), .process(\"a\")]"),
+        ("try autoreleasepool { try b() }", "try autoreleasepool { try b() }"),
         ("let t = (context.mergePolicy as AnyObject).mergeType", "let t = (context.mergePolicy as? NSMergePolicy)?.mergeType"),
         (
             "XCTNSPredicateExpectation(predicate: NSPredicate(block: { _, _ in a }), object: nil)",
@@ -51,6 +60,10 @@ import Testing
     }
 
     @Test(arguments: [
+        "let u = NSURL()", "value as? NSURL", "for b in Bundle.allBundles {}", "a.flatMap(Set<Car>.init)",
+        "r as? NSFetchRequest<NSFetchRequestResult>", "b.url(forResource: \"VersionInfo\", withExtension: \"plist\")",
+        "class P { override class func keyPathsForValuesAffectingValue(forKey k: String) -> Set<String> { [] } }",
+        "import PackageDescription\nlet package = Package(name: \"Shop\")",
         "let k = #keyPath(Person)", "NSStringFromSelector(action)", "b.addTarget(self, action: #selector(tap(_:)))",
         "a.b()._kvcKeyPathString", "withVaList(a) { f(getVaList(a)) }", "unsafeBitCast(r, to: NSFetchRequest<A>.self)",
         "r as! NSFetchRequest<A>", "person.observe(\\.name) { _, _ in }", "o.addObserver(self, forKeyPath: k, options: [], context: nil)",
@@ -77,7 +90,8 @@ import Testing
         "var c: NSFetchedResultsController<A>!", "context.setQueryGenerationFrom(NSQueryGenerationToken.current)",
         "NSMappingModel.inferredMappingModel(forSourceModel: a, destinationModel: b)", "object.classForCoder", "\"a momd b\"",
         "let s = \"\\n #keyPath(A.b)\"", "expectation(forNotification: n, object: o)", "expectation(description: d)",
-        "NSClassFromString(name)", "\"\\(object.classForCoder)\"", "NSManagedObject.self",
+        "NSClassFromString(name)", "\"\\(object.classForCoder)\"", "NSManagedObject.self", "url as NSURL", "Set<Car>(cars)",
+        "NSStringFromClass(Person.self)", "Bundle.main", "import PackageDescription\nlet a = \"../OpenCoreData\"",
         "class Person: NSManagedObject { func Person() {} }",
     ])
     func whatExistsHereIsNotLeft(_ text: String) throws {
@@ -136,6 +150,29 @@ import Testing
         ] {
             #expect(try PortRun(kept).text() == kept)
         }
+    }
+
+    @Test func aPartOfCoreDataIsTheWholeOfIt() throws {
+        #expect(try PortRun("import CoreData.NSFetchRequest\nf()\n").text() == "import CoreData\nf()\n")
+        let twice = try PortRun("import CoreData.NSFetchRequest\nimport CoreData.NSManagedObject\nimport Foundation\nf()\n")
+        #expect(try twice.text() == "import CoreData\nf()\n")
+        #expect(try PortRun("import CoreData\nimport CoreData.NSFetchRequest\n").text() == "import CoreData\n")
+        #expect(try PortRun("import CoreData.CoreDataDefines\n").text() == "import CoreData.CoreDataDefines\n")
+    }
+
+    @Test func whatOtherModulesBringOnAMacIsImported() throws {
+        let code = "let c: NSManagedObjectContext\n"
+        #expect(try PortRun("import UIKit\n" + code).text() == "import UIKit\nimport CoreData\n" + code)
+        #expect(try PortRun("import Foundation\n" + code).text() == "import CoreData\n" + code)
+        #expect(
+            try PortRun("import XCTest\n@testable import Lib\n" + code + "let p: NSPredicate\n").text()
+                == "import XCTest\nimport CoreData\nimport class CoreData.NSPredicate\n@testable import Lib\n" + code
+                + "let p: NSPredicate\n")
+        let session = "let s = URLSession.shared\n"
+        #expect(try PortRun("import Foundation\n" + session).text() == "import Foundation\nimport FoundationNetworking\n" + session)
+        let known = "import FoundationNetworking\nimport Foundation\n" + session
+        #expect(try PortRun(known).text() == known)
+        #expect(try PortRun("import Foundation\nautoreleasepool {}\n").text() == "import CoreData\nautoreleasepool {}\n")
     }
 
     @Test(arguments: ["@preconcurrency import CoreData", "public import CoreData", "@testable internal import CoreData"])
