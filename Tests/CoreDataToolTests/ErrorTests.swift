@@ -55,6 +55,14 @@ import Testing
         #expect(run.errors.contains("no Core Data store"))
     }
 
+    @Test func aDateWithoutQuotesIsACalculation() throws {
+        let run = ToolRun(["query", store, "Product", "--where", "added > 2023-11-05"])
+        #expect(run.status == 1)
+        #expect(run.errors.contains("2023-11-05 is a calculation here. Write a date in quotes: '2023-11-05'."), "\(run.errors)")
+        #expect(ToolRun(["query", store, "Product", "--where", "added > '2023-11-05'"]).status == 0)
+        #expect(ToolRun(["query", store, "Product", "--where", "stock > 2023 - 11 - 5"]).status == 0)
+    }
+
     @Test func aTextFileIsNamedAsWhatItIs() throws {
         let text = try workplace.file("a.swift", Data("import CoreData // ünd mehr\n".utf8))
         for command in ["info", "generate"] {

@@ -17,6 +17,19 @@ import Testing
         ToolRun(["query", store, "Product"] + arguments, columns: columns)
     }
 
+    @Test func columnsTakePaths() {
+        let run = ToolRun([
+            "query", store, "Product", "--columns", "stock,Maker.NAME,maker.products,maker.products.@count,maker.objectID,maker",
+            "--sort", "stock", "--limit", "1", "--format", "csv",
+        ])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.lines.first == "stock,maker.name,maker.products,maker.products.@count,maker.objectID,maker", "\(run.output)")
+        #expect(run.lines.dropFirst().first == "0,Søren & Sons,3,3,Maker/p1,Maker/p1", "\(run.output)")
+        let several = ToolRun(["query", store, "Maker", "--columns", "products.name"])
+        #expect(several.status == 1 && several.errors.contains("products.@count"))
+        #expect(ToolRun(["query", store, "Product", "--columns", "maker.nam"]).errors.contains("'name'"))
+    }
+
     @Test func jsonHasExactValuesInAStableOrder() throws {
         let run = query("--limit", "1", "--format", "json")
         let name = try #require(try run.rows().first?["objectID"] as? String)

@@ -13,7 +13,7 @@ struct QueryCommand {
             .init(name: "sort", value: "KEY[:desc],…", help: "Order by these properties."),
             .init(name: "limit", value: "N", help: "At most N objects."),
             .init(name: "offset", value: "N", help: "Leave out the first N objects."),
-            .init(name: "columns", value: "A,B,…", help: "Only these properties; objectID is the object itself."),
+            .init(name: "columns", value: "A,B,…", help: "Only these properties, or paths to some; objectID is the object itself."),
             .init(name: "format", value: "FORMAT", help: "table (the default), json or csv."),
             .init(name: "model", value: "FILE", help: "Read it with this model (.momd, .mom, .xcdatamodeld)."),
         ],

@@ -71,6 +71,20 @@ enum KeyPathResolver {
         return Resolved(keyPath: keys.joined(separator: "."), property: last)
     }
 
+    /// The paths to the relationships to many objects on a resolved key path, the shortest first.
+    static func relationshipsToMany(on keyPath: String, from entity: NSEntityDescription) -> [String] {
+        var current: NSEntityDescription? = entity
+        var path: [String] = []
+        var found: [String] = []
+        for name in keyPath.split(separator: ".").map(String.init) {
+            path.append(name)
+            guard let relationship = current?.relationshipsByName[name] else { return found }
+            if relationship.isToMany { found.append(path.joined(separator: ".")) }
+            current = relationship.destinationEntity
+        }
+        return found
+    }
+
     /// The property of a name: spelled exactly so, or the only one that differs in case alone. `objectID` is the object itself.
     static func property(_ name: String, of entity: NSEntityDescription) -> NSPropertyDescription? {
         let properties = entity.propertiesByName

@@ -164,6 +164,9 @@ struct PredicateResolver {
             }
             return NSExpression(forAggregate: elements)
         }
+        if type == .dateAttributeType, let date = bareDate(expression) {
+            throw mistake("\(date) is a calculation here.", "Write a date in quotes: '\(date)'.", at: date)
+        }
         guard expression.expressionType == .constantValue else { return expression }
         if let list = expression.constantValue as? [Any] {
             let elements = list.map { NSExpression(forConstantValue: $0) }
@@ -183,6 +186,14 @@ struct PredicateResolver {
             return NSExpression(forConstantValue: uuid)
         default: return expression
         }
+    }
+
+    /// The date without quotes that a difference of numbers was written as; nil for anything else.
+    private func bareDate(_ expression: NSExpression) -> String? {
+        guard expression.expressionType == .function, expression.function == "from:subtract:",
+            let range = text.range(of: "\\b[0-9]{4}-[0-9]{1,2}(-[0-9]{1,2})?\\b", options: .regularExpression)
+        else { return nil }
+        return String(text[range])
     }
 
     // MARK: Objects

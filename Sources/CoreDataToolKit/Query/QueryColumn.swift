@@ -37,8 +37,8 @@ struct QueryColumn {
                     )
                 }
                 columns.append(column)
-            } else if let column = try element(at: name, of: entity, model) {
-                columns.append(column)
+            } else if name.contains(".") {
+                columns.append(try column(at: name, of: entity, model))
             } else if name.lowercased() == objectID.lowercased() {
                 columns.append(QueryColumn(name: objectID, source: .object))
             } else {
@@ -48,25 +48,41 @@ struct QueryColumn {
         return columns
     }
 
-    /// The column of an element of a composite attribute; nil for any other path.
+    /// The column of what a path leads to: an element of a composite attribute, a property behind relationships to one object, or how many
+    /// objects there are.
     ///
-    /// - Throws: `ToolError` for an element that does not exist.
-    private static func element(
+    /// - Throws: `ToolError` for a name that does not exist, and for values of several objects.
+    private static func column(
         at path: String, of entity: NSEntityDescription, _ model: StoreModel
-    ) throws(ToolError) -> QueryColumn? {
-        guard let first = path.split(separator: ".").first, path.contains("."),
-            KeyPathResolver.property(String(first), of: entity) is NSCompositeAttributeDescription
-        else { return nil }
+    ) throws(ToolError) -> QueryColumn {
+        let resolved: KeyPathResolver.Resolved
         do {
-            let resolved = try KeyPathResolver.resolve(path, from: entity)
-            guard let attribute = resolved.property as? NSAttributeDescription else { return nil }
-            return column(attribute, named: resolved.keyPath, model)
+            resolved = try KeyPathResolver.resolve(path, from: entity)
         } catch {
-            throw ToolError(error.message)
+            throw ToolError("--columns \(path): \(error.message)")
         }
+        let counted = resolved.keyPath.hasSuffix(".@count") ? String(resolved.keyPath.dropLast(".@count".count)) : nil
+        if let toMany = KeyPathResolver.relationshipsToMany(on: counted ?? resolved.keyPath, from: entity).first, counted == nil {
+            if toMany == resolved.keyPath { return QueryColumn(name: toMany, source: .toMany) }
+            throw ToolError("--columns \(path): '\(toMany)' leads to several objects. Show how many: \(toMany).@count.")
+        }
+        if let counted, KeyPathResolver.relationshipsToMany(on: counted, from: entity) == [counted] {
+            return QueryColumn(name: resolved.keyPath, source: .attribute(.integer64AttributeType, isTransformable: false))
+        }
+        let suffix = "." + objectID
+        if resolved.keyPath.hasSuffix(suffix), resolved.property == nil {
+            return QueryColumn(name: resolved.keyPath, source: .toOne)
+        }
+        guard let property = resolved.property else {
+            throw ToolError("--columns \(path): it leads to no property. Name one, or objectID.")
+        }
+        guard let column = column(property, named: resolved.keyPath, model) else {
+            throw ToolError("--columns \(path): the property '\(property.name)' is not kept in the store. Leave it out.")
+        }
+        return column
     }
 
-    private static func column(_ attribute: NSAttributeDescription, named name: String, _ model: StoreModel) -> QueryColumn {
+    private static func column(_ attribute: NSAttributeDescription, _ name: String, _ model: StoreModel) -> QueryColumn {
         if let composite = attribute as? NSCompositeAttributeDescription {
             return QueryColumn(name: name, source: .composite(composite, transformables: model.transformables))
         }
@@ -75,12 +91,15 @@ struct QueryColumn {
     }
 
     /// nil for what is not stored.
-    private static func column(_ property: NSPropertyDescription, _ model: StoreModel) -> QueryColumn? {
+    ///
+    /// - Parameter path: how the property is reached; nil where it is the entity's own.
+    private static func column(_ property: NSPropertyDescription, named path: String? = nil, _ model: StoreModel) -> QueryColumn? {
         if property.isTransient { return nil }
+        let name = path ?? property.name
         switch property {
-        case let attribute as NSAttributeDescription: return column(attribute, named: attribute.name, model)
+        case let attribute as NSAttributeDescription: return column(attribute, name, model)
         case let relationship as NSRelationshipDescription:
-            return QueryColumn(name: relationship.name, source: relationship.isToMany ? .toMany : .toOne)
+            return QueryColumn(name: name, source: relationship.isToMany ? .toMany : .toOne)
         default: return nil
         }
     }

@@ -87,8 +87,11 @@ struct QueryRows {
             let odd = OddCells.elements(of: column, among: oddCells)
             return CellValue(object.value(forKeyPath: column.name), of: composite, transformables, odd: odd)
         case .toOne:
-            guard let destination = object.value(forKey: column.name) as? NSManagedObject else { return .null }
-            return CellValue(destination.objectID)
+            switch object.value(forKeyPath: column.name) {
+            case let destination as NSManagedObject: return CellValue(destination.objectID)
+            case let objectID as NSManagedObjectID: return CellValue(objectID)
+            default: return .null
+            }
         case .toMany: return .number("\((counts?[column.name] as? NSNumber)?.intValue ?? 0)")
         }
     }

@@ -17,6 +17,12 @@ struct CellChecks {
         let count: Int64
         /// The keys of some of the rows.
         let keys: [Int64]
+        /// The names of the missing files of these rows.
+        var files: [String] = []
+
+        private var fileList: String {
+            files.prefix(3).map { DisplayWidth.printable($0) }.joined(separator: ", ") + (files.count > 3 ? ", …" : "")
+        }
 
         var sentence: String {
             let examples = keys.prefix(3).map { "p\($0)" }.joined(separator: ", ") + (count > 3 ? ", …" : "")
@@ -24,7 +30,7 @@ struct CellChecks {
             return switch fault {
             case .kind(let wanted): "\(objects) is not \(wanted); the value is shown as it is in the file."
             case .danglingKey: "\(objects) leads to a row that is not there."
-            case .missingFile: "\(objects): the file with the value is missing."
+            case .missingFile: "\(objects): the file with the value is missing\(files.isEmpty ? "" : ": \(fileList)")."
             }
         }
     }
@@ -108,9 +114,13 @@ struct CellChecks {
         }
     }
 
+    /// The name of the file that a value stands for.
+    private static func fileName(_ value: SQLiteReader.Value) -> String? {
+        value.blob.map { String(decoding: $0.dropFirst().prefix { $0 != 0 }, as: UTF8.self) }
+    }
+
     private func isMissing(_ value: SQLiteReader.Value) -> Bool {
-        guard let data = value.blob else { return false }
-        let name = String(decoding: data.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
+        guard let name = Self.fileName(value) else { return false }
         // A name that leads elsewhere is none of a file of the store.
         if name.isEmpty || name == ".." || name == "." || name.contains("/") { return true }
         return !FileManager.default.fileExists(atPath: folder.appendingPathComponent(name).path)
@@ -137,9 +147,12 @@ struct CellChecks {
         var keys: [Int64] = []
         if check.fault == .missingFile {
             let rows = try reader.rows("SELECT t.Z_PK, \(column) FROM \(table) t WHERE \(check.condition)")
-            keys = rows.filter { isMissing($0[1]) }.compactMap(\.[0].integer)
+            let missing = rows.filter { isMissing($0[1]) }
+            keys = missing.compactMap(\.[0].integer)
             if keys.isEmpty { return nil }
-            return Finding(cell: check.cell, fault: check.fault, count: Int64(keys.count), keys: keys)
+            return Finding(
+                cell: check.cell, fault: check.fault, count: Int64(keys.count), keys: keys,
+                files: missing.compactMap { Self.fileName($0[1]) })
         }
         keys = try reader.rows("SELECT t.Z_PK FROM \(table) t WHERE \(check.condition) ORDER BY 1 LIMIT 3").compactMap(\.[0].integer)
         return Finding(cell: check.cell, fault: check.fault, count: count, keys: keys)

@@ -30,8 +30,13 @@ final class ReadableStore {
             if survey.mends.isEmpty {
                 self.reader = reader
             } else {
-                try file.mend(survey.mends, reader: reader)
-                self.reader = try file.reader()
+                do {
+                    try file.mend(survey.mends, reader: reader)
+                    self.reader = try file.reader()
+                } catch let failure as SQLiteReader.Failure where failure.isOfPages {
+                    // What is damaged is read as far as it goes.
+                    self.reader = reader
+                }
             }
         } catch let failure as SQLiteReader.Failure {
             throw StoreContents.error(failure, file)

@@ -36,6 +36,9 @@ final class SQLiteReader {
 
         /// Whether another program kept the database locked.
         var isLocked: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
+
+        /// Whether pages of the file are damaged: others may still be read.
+        var isOfPages: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
     }
 
     /// How long to wait for other programs' locks, in seconds.
@@ -104,15 +107,33 @@ final class SQLiteReader {
         }
     }
 
+    /// The rows of a query up to damaged pages, and what SQLite said of these; nil where there are none.
+    ///
+    /// - Throws: every other failure.
+    func readableRows(_ sql: String) throws -> (rows: [[Value]], failure: Failure?) {
+        var rows: [[Value]] = []
+        do {
+            try forEachRow(sql) { rows.append($0) }
+            return (rows, nil)
+        } catch let failure as Failure where failure.isOfPages {
+            return (rows, failure)
+        }
+    }
+
     private func allRows(_ sql: String) throws -> [[Value]] {
+        var rows: [[Value]] = []
+        try forEachRow(sql) { rows.append($0) }
+        return rows
+    }
+
+    private func forEachRow(_ sql: String, _ body: ([Value]) -> Void) throws {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw lastFailure }
         defer { sqlite3_finalize(statement) }
-        var rows: [[Value]] = []
         while true {
             switch sqlite3_step(statement) {
-            case SQLITE_ROW: rows.append((0..<sqlite3_column_count(statement)).map { value(statement, $0) })
-            case SQLITE_DONE: return rows
+            case SQLITE_ROW: body((0..<sqlite3_column_count(statement)).map { value(statement, $0) })
+            case SQLITE_DONE: return
             default: throw lastFailure
             }
         }

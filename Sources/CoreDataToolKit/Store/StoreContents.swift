@@ -79,7 +79,9 @@ struct StoreContents {
         _ tables: [String: [Column]], _ reader: SQLiteReader, _ problems: inout [String]
     ) throws -> Data? {
         guard tables["Z_MODELCACHE"]?.contains(where: { $0.name == "Z_CONTENT" }) == true else { return nil }
-        let content = try reader.rows("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1").first?[0]
+        let (rows, failure) = try reader.readableRows("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")
+        if let failure { problems.append("The table Z_MODELCACHE is damaged (\(failure.message)); its model cannot be read.") }
+        let content = rows.first?[0]
         switch content {
         case .blob(let data)?: return data
         case nil, .null?: return nil

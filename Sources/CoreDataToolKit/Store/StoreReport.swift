@@ -40,14 +40,21 @@ struct StoreReport {
             formatVersion = contents.formatVersion
             origin = store.model.origin
             entities = Self.hierarchy(contents, store.survey.counts, store.model.model)
+            var warnings = store.problems + contents.historyProblems
             history = try contents.historyTables.map { table in
-                (table, try store.reader.rows("SELECT count(*) FROM \(table)").first?.first?.integer ?? 0)
+                let (rows, failure) = try store.reader.readableRows("SELECT count(*) FROM \(table)")
+                if let failure { warnings.append("The table \(table) is damaged (\(failure.message)).") }
+                return (table, rows.first?.first?.integer ?? 0)
             }
             externalFiles = Self.externalFiles(in: store.file.externalDataFolder)
             otherTables = contents.otherTables(besides: store.survey.tableNames)
-            var warnings = store.problems + contents.historyProblems
-            for table in store.survey.tables where store.survey.missingTables[table.entities.first?.name ?? ""] == nil {
-                warnings += try CellChecks(table, entity: nil, file: store.file).findings(reader: store.reader).map(\.sentence)
+            for table in store.survey.tables
+            where store.survey.missingTables[table.entities.first?.name ?? ""] == nil && !store.survey.damagedTables.contains(table.name) {
+                do {
+                    warnings += try CellChecks(table, entity: nil, file: store.file).findings(reader: store.reader).map(\.sentence)
+                } catch let failure as SQLiteReader.Failure where failure.isOfPages {
+                    warnings.append("The table \(table.name) is damaged (\(failure.message)): not all its values can be read.")
+                }
             }
             self.warnings = warnings
         } catch let failure as SQLiteReader.Failure {

@@ -15,6 +15,8 @@ struct StoreSurvey {
     /// Tables that are missing, by entity.
     private(set) var missingTables: [String: String] = [:]
     let tables: [StoreInspection.EntityTable]
+    /// Tables with damaged pages.
+    private(set) var damagedTables: Set<String> = []
     /// The names of these tables and of those for relationships to many objects on both sides.
     let tableNames: Set<String>
 
@@ -61,6 +63,34 @@ struct StoreSurvey {
             return cell.map { "of \($0.entity).\($0.property) " } ?? ""
         }
         guard looksAtRows else { return }
+        let before = (counts, problems, mends)
+        do {
+            try surveyRows(of: present, table)
+        } catch let failure as SQLiteReader.Failure where failure.isOfPages {
+            (counts, problems, mends) = before
+            try surveyDamaged(present, table, failure)
+        }
+    }
+
+    /// Counts the rows of a table before and behind its damaged pages.
+    private mutating func surveyDamaged(_ present: String, _ table: StoreInspection.EntityTable, _ failure: SQLiteReader.Failure) throws {
+        let name = quoted(present)
+        var rows: [[SQLiteReader.Value]] = []
+        for order in ["ASC", "DESC"] {
+            let (readable, failure) = try reader.readableRows("SELECT Z_ENT FROM \(name) NOT INDEXED ORDER BY rowid \(order)")
+            rows += readable
+            // The table itself is sound, an index of it is not.
+            if failure == nil { break }
+        }
+        let meanings = meanings(in: table)
+        for row in rows { counts[row[0].integer.flatMap { meanings[$0] } ?? fallback(of: table).number, default: 0] += 1 }
+        damagedTables.insert(table.name)
+        problems.append(
+            "The table \(table.name) is damaged (\(failure.message)): \(self.rows(Int64(rows.count))) of it can be read and \(rows.count == 1 ? "counts" : "count")."
+        )
+    }
+
+    private mutating func surveyRows(of present: String, _ table: StoreInspection.EntityTable) throws {
         let columns = Set(contents.columns(of: present).map { $0.name.uppercased() })
         if columns.contains("Z_PK") {
             try surveyKeys(of: present, table.name)

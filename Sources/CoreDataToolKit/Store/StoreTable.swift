@@ -27,6 +27,8 @@ struct StoreTable {
         let missing = columns.filter { !present.contains($0) }
         if !missing.isEmpty { problems.append("The table \(name) has no column \(missing.joined(separator: ", ")).") }
         let list = columns.map { missing.contains($0) ? "NULL" : $0 }.joined(separator: ", ")
-        return try reader.rows("SELECT \(list) FROM \(name)" + (missing.contains(order) ? "" : " ORDER BY \(order)"))
+        let (rows, failure) = try reader.readableRows("SELECT \(list) FROM \(name)" + (missing.contains(order) ? "" : " ORDER BY \(order)"))
+        if let failure { problems.append("The table \(name) is damaged (\(failure.message)).") }
+        return rows
     }
 }

@@ -86,7 +86,7 @@ import Testing
         #expect(run.errors.hasSuffix("the file with the value is missing.\n"))
         #expect(try run.rows().count == 5)
         #expect(try run.rows().first?["cover"] is NSNull)
-        #expect(try store.warnings().contains { $0.hasSuffix("the file with the value is missing.") })
+        #expect(try store.warnings().contains { $0.hasSuffix("the file with the value is missing: \(file.lastPathComponent).") })
     }
 
     @Test func aFileNameThatLeadsElsewhereIsNotFollowed() throws {
