@@ -38,8 +38,9 @@ struct ResultsQuery {
 
     /// Whether an object is one that the request would give, offset and limit aside. An error of the predicate waits for the next save.
     func matches(_ object: NSManagedObject, in context: NSManagedObjectContext) -> Bool {
+        // Without a choice of stores it is all of them, also those that came after the fetch.
         guard object.flags.isDisjoint(with: .isNoResult), object.registry === context.registry, context.belongs(object, resolved),
-            context.isIn(resolved.stores, object)
+            request.affectedStores == nil || context.isIn(resolved.stores, object)
         else { return false }
         if object.flags.contains(.fault) {
             object.fireFaultIfNeeded()

@@ -4,8 +4,16 @@ import Testing
 
 /// Objects of contexts whose store moves elsewhere ("Save As"): they follow their rows, with what is unsaved.
 @Suite struct FollowedMoveTests {
+    /// Has a controller follow its context.
+    private final class Follower: NSObject, NSFetchedResultsControllerDelegate {
+        var count = 0
+        func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) { count += 1 }
+    }
+
     /// A store of shelves and books, and where it moves.
-    private final class Move {
+    private final class Move: @unchecked Sendable {
+        // Sendable: threads use it one after the other.
+
         let coordinator: NSPersistentStoreCoordinator
         let target: MigratedStore
         let model: NSManagedObjectModel
@@ -26,12 +34,12 @@ import Testing
             try coordinator.addPersistentStore(ofType: from.type, configurationName: nil, at: source.url, options: nil)
             let context = newContext()
             // Their keys are free again: rows have others where they move.
-            for number in 0..<3 { context.insert("Book", ["title": "gone \(number)"]) }
-            context.insert("Shelf", ["name": "gone"])
+            var gone = (0..<3).map { number in context.insert("Book", ["title": "gone \(number)"]) }
+            gone.append(context.insert("Shelf", ["name": "gone"]))
             try context.save()
-            for object in context.registeredObjects { context.delete(object) }
+            for object in gone { context.delete(object) }
             try context.save()
-            let books = (0..<4).map { context.insert("Book", ["title": "book \($0)", "pages": $0]) }
+            let books = (0..<4).map { (number: Int) in context.insert("Book", ["title": "book \(number)", "pages": number]) }
             let novel0 = context.insert("Novel", ["title": "novel", "genre": "crime"])
             for number in 0..<2 {
                 let shelf = context.insert("Shelf", ["name": "shelf \(number)"])
@@ -78,8 +86,8 @@ import Testing
         let move = try Move(from: from, to: to)
         let context = move.newContext()
         try context.performAndWait {
+            let objects = Set(try context.objects("Shelf", by: "name") + context.objects("Book", by: "title"))
             let before = try Self.found(in: context)
-            let objects = context.registeredObjects
             let store = try move.run()
             #expect(!context.hasChanges)
             for object in objects { #expect(object.objectID.persistentStore === store) }
@@ -136,7 +144,7 @@ import Testing
             try child.save()
             half.setValue("half done", forKey: "title")
             books[0].setValue("changed", forKey: "title")
-            child.insert("Book", ["title": "new", "shelf": half.value(forKey: "shelf")])
+            child.insert("Book", ["title": "new", "shelf": half.value(forKey: "shelf") as Any])
             child.delete(books[1])
             child.processPendingChanges()
             return (books, try Self.found(in: child))
@@ -208,8 +216,9 @@ import Testing
             let other = move.newContext()
             let books = try context.objects("Book", by: "title")
             books[0].setValue(100, forKey: "pages")
-            for book in try other.objects("Book", by: "title").prefix(2) { book.setValue("by another", forKey: "title") }
-            other.delete(try other.objects("Book", by: "title")[2])
+            let others = try other.objects("Book", by: "title")
+            for book in others.prefix(2) { book.setValue("by another", forKey: "title") }
+            other.delete(others[2])
             try other.save()
             try move.run()
             #expect(books[0].value(forKey: "title") as? String == "by another")
@@ -240,6 +249,8 @@ import Testing
             request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
             let controller = NSFetchedResultsController(
                 fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            let delegate = Follower()
+            controller.delegate = delegate
             try controller.performFetch()
             let titles = { (controller.fetchedObjects ?? []).map { $0.value(forKey: "title") as? String ?? "nil" } }
             let before = titles()
@@ -249,6 +260,7 @@ import Testing
             context.insert("Book", ["title": "a"])
             context.processPendingChanges()
             #expect(titles() == (["a"] + before.dropFirst() + ["z"]).sorted())
+            #expect(delegate.count == 1)
         }
     }
 }
