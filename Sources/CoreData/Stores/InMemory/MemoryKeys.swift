@@ -162,6 +162,10 @@ struct MemoryKeys {
     private func check(_ keyPath: String, of entity: EntityLayout, _ context: RequestPart) throws -> EntityLayout? {
         var entity = entity
         let names = keyPath.pathNames
+        // Also behind an attribute, where the rest of a path is not looked at.
+        if names.contains("") {
+            throw CoreDataErrors.unanswerable(context.text, by: judge, "the key path '\(keyPath)' has an empty key")
+        }
         for (index, name) in names.enumerated() {
             if name.hasPrefix("@") || ["self", "SELF", "objectID"].contains(name) { continue }
             if name == "entity", entity.slotByName[name] == nil { return nil }
