@@ -232,9 +232,9 @@ extension NSManagedObject {
                 && object.layout.rootIndex == layout.model.layouts[reference.layoutIndex].rootIndex
         case (.object(let new), .object(let old)): return new === old
         case (.custom(let custom), .stored(let stored)):
-            guard let attribute = slot.attribute, let bytes = try? Transformation.data(from: custom.value, attribute: attribute) else {
-                return false
-            }
+            guard let attribute = slot.attribute else { return false }
+            let bytes: Data?
+            do { bytes = try Transformation.data(from: custom.value, attribute: attribute) } catch { return false }
             guard case .data(let data) = stored else { return stored.isNull && bytes == nil }
             if bytes == data { return true }
             // One value may be archived in several ways.
