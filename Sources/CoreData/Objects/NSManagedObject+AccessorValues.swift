@@ -59,7 +59,10 @@ extension NSManagedObject {
 
     final func setDouble(_ value: Double, _ name: StaticString) {
         let resolved = entry(name)
-        guard resolved.isFound, resolved.kind == .double || resolved.kind == .float else { return setGeneral(value, name) }
+        // A date may be declared as the seconds that it has.
+        guard resolved.isFound, resolved.kind == .double || resolved.kind == .float || resolved.kind == .date else {
+            return setGeneral(value, name)
+        }
         prepareForChange()
         storeTracked(.double(resolved.kind == .float ? Double(Float(value)) : value), slot: resolved.slot)
     }
