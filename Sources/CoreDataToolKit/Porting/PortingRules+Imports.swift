@@ -44,7 +44,7 @@ extension PortingRules {
             let isKind = ["class", "struct", "enum", "protocol", "func", "var", "let", "typealias"].contains(first) && names.count > 1
             return Import(
                 tokens: start..<end, module: isKind ? names[1] : first, isWhole: !isKind && names.count == 1, isMarked: start < index,
-                isPart: !isKind && names.count > 1)
+                isPart: !isKind && names.count == 2 && end - index == 4 && source.word(index + 2) == ".")
         }
     }
 
@@ -110,7 +110,7 @@ extension PortingRules {
     ]
 
     private mutating func importNetworking(_ found: [Import]) {
-        guard !found.contains(where: { $0.module == "FoundationNetworking" }), let last = found.last(where: { !$0.isMarked }),
+        guard !found.contains(where: { $0.module == "FoundationNetworking" }), let last = found.last(where: { $0.isWhole && !$0.isMarked }),
             source.tokens.indices.contains(where: { source.tokens[$0].kind == .word && !source.isInactive[$0] && isNetworking($0) })
         else { return }
         insertLine("import FoundationNetworking", after: last)
@@ -137,7 +137,7 @@ extension PortingRules {
             source.tokens[index].kind == .word && !source.isInactive[index] && Self.certainNames.contains(source.word(index))
         }
         let hasFoundation = found.contains { $0.module == "Foundation" && $0.isWhole && !$0.isMarked }
-        if needsImport, !found.contains(where: { $0.module == "CoreData" }), let last = found.last(where: { !$0.isMarked }),
+        if needsImport, !found.contains(where: { $0.module == "CoreData" }), let last = found.last(where: { $0.isWhole && !$0.isMarked }),
             !hasFoundation || found.contains(where: { $0.module == "XCTest" })
         {
             insertLine("import CoreData", after: last)
