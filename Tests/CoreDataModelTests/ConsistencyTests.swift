@@ -50,11 +50,10 @@ struct ConsistencyTests {
             size.elements = [SampleModels.attribute("wid\0th")]
             item.properties += [SampleModels.attribute("\0"), size]
         }
-        #expect(found.count == 3)
+        #expect(found.count { $0.contains("U+0000") } == 3, "\(found)")
         for name in ["entity 'Perish\\0able'", "\\0'", "wid\\0th"] {
             #expect(found.contains { $0.contains(name) && $0.contains("U+0000") }, "\(found)")
         }
-        #expect(!found.joined().utf8.contains(0))
     }
 
     @Test func namesThatOccurTwiceAreNamed() throws {

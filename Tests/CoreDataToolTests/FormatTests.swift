@@ -23,8 +23,9 @@ import Testing
             "--sort", "stock", "--limit", "1", "--format", "csv",
         ])
         #expect(run.status == 0, "\(run.errors)")
-        #expect(run.lines.first == "stock,maker.name,maker.products,maker.products.@count,maker.objectID,maker", "\(run.output)")
-        #expect(run.lines.dropFirst().first == "0,Søren & Sons,3,3,Maker/p1,Maker/p1", "\(run.output)")
+        let lines = run.output.split(separator: "\r\n")
+        #expect(lines.first == "stock,maker.name,maker.products,maker.products.@count,maker.objectID,maker", "\(run.output)")
+        #expect(lines.dropFirst().first == "0,Søren & Sons,3,3,Maker/p1,Maker/p1", "\(run.output)")
         let several = ToolRun(["query", store, "Maker", "--columns", "products.name"])
         #expect(several.status == 1 && several.errors.contains("products.@count"))
         #expect(ToolRun(["query", store, "Product", "--columns", "maker.nam"]).errors.contains("'name'"))

@@ -126,7 +126,7 @@ import Testing
         #expect(ToolRun(["generate", url.path, "--output", output.path]).status == 0)
         let main = """
             import SafeCoreData
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try NSManagedObjectModel(entities: Ticket.self))
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: Ticket.self))
             try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: "\(url.path)"))
             let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
             context.persistentStoreCoordinator = coordinator
