@@ -176,6 +176,6 @@ final class Freight: NSManagedObject {
         status.elements[0].name = "other"
         let error = #expect(throws: EntityMismatch.self) { try model.validate(entities: Freight.self) }
         let text = error.map { "\($0)" } ?? ""
-        #expect(text.contains("status") && text.contains("other (String)"), "\(text)")
+        #expect(text.contains("status") && text.contains("other (String, optional)"), "\(text)")
     }
 }
