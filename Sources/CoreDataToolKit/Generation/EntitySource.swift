@@ -199,6 +199,9 @@ struct EntitySource {
         var renamed: [String] = []
         for index in entity.indexes {
             let names = index.elements.compactMap(\.propertyName)
+            // The index of a mark, which models list beside another one of the same attribute.
+            let isOfMark = names == [index.name] && entity.indexes.contains { $0 !== index && $0.elements.map(\.propertyName) == names }
+            if isOfMark { continue }
             let isPlain =
                 index.partialIndexPredicate == nil
                 && index.elements.allSatisfy {
