@@ -157,6 +157,31 @@ import Testing
         #expect(nested.value(forKey: "a") is NSDictionary || nested.value(forKey: "a") is [String: [Int]])
     }
 
+    private struct Tag: Hashable {
+        let number: Int
+        let name: String
+    }
+
+    /// Texts that differ only in how a letter is composed are two, which no `Set` of strings holds.
+    @Test func textsOfOtherCodePointsStayApart() {
+        let (short, long) = ("caf\u{e9}", "cafe\u{301}")
+        for number in 0..<20 {
+            let names = [short, long, short].enumerated()
+            let item: [String: Any] = ["tags": Set(names.map { Tag(number: number + $0.offset, name: $0.element) })]
+            for name in [short, long] { #expect(NSPredicate(format: "ANY tags.name == %@", name).evaluate(with: item)) }
+            #expect(NSPredicate(format: "tags.name == %@", [short, long]).evaluate(with: item))
+            #expect(NSPredicate(format: "tags.name == %@", [long, short]).evaluate(with: item))
+            #expect(!NSPredicate(format: "tags.name == %@", Set([long])).evaluate(with: item))
+            #expect(NSPredicate(format: "tags.name.@count == 2").evaluate(with: item))
+            let values: [Any?] = [
+                KeyValue.value(forKeyPath: "tags.name", of: item), KeyValue.value(forKey: "name", of: item["tags"]),
+                KeyValue.value(forKeyPath: "tags.@distinctUnionOfObjects.name", of: item),
+                NSExpression(forKeyPath: "tags.name").expressionValue(with: item, context: nil),
+            ]
+            for value in values { #expect((value as? [String])?.map(\.unicodeScalars.count).sorted() == [4, 5]) }
+        }
+    }
+
     @Test func plainSwiftValuesAreReadByReflection() {
         struct Point {
             var x = 1

@@ -41,6 +41,12 @@ import Testing
         #expect(article("ZNAME, ZSTOCKCOUNT") == ["Hex bolt", "3"])
     }
 
+    @Test func aTextOfOtherCodePointsIsSaved() async throws {
+        let id = try await insert("caf\u{e9}")
+        try await stack.edit(id, as: Article.self) { $0.name = "cafe\u{301}" }
+        #expect(article("length(ZNAME)") == ["5"])
+    }
+
     @Test func aThrownErrorDiscardsEverything() async throws {
         let id = try await insert("Bolt")
         await #expect(throws: Stop.self) {

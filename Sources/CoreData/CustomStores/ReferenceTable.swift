@@ -11,7 +11,7 @@ final class ReferenceTable: @unchecked Sendable {
         /// By layout index of the root entity.
         var keys: [Int: [AnyHashable: Int64]] = [:]
         var references: [Int: [Int64: AnyHashable]] = [:]
-        var byText: [Int: [String: AnyHashable]] = [:]
+        var byText: [Int: [LiteralText: AnyHashable]] = [:]
         var last: [Int: Int64] = [:]
     }
 
@@ -36,19 +36,19 @@ final class ReferenceTable: @unchecked Sendable {
             state.maps.last[root] = max(state.maps.last[root] ?? 0, key)
             state.maps.keys[root, default: [:]][reference] = key
             state.maps.references[root, default: [:]][key] = reference
-            state.maps.byText[root, default: [:]][Self.text(of: reference)] = reference
+            state.maps.byText[root, default: [:]][LiteralText(Self.text(of: reference))] = reference
             return key
         }
     }
 
     /// The reference object behind a key; nil when none was given that key.
     func reference(for key: Int64, of entity: EntityLayout) -> Any? {
-        state.withLock { state in Unchecked(state.maps.references[entity.rootIndex]?[key]) }.value?.base
+        state.withLock { state in Unchecked(state.maps.references[entity.rootIndex]?[key]) }.value.map(Self.object)
     }
 
     /// The key for the text that stands for a reference object in a URI.
     func key(forText text: String, of entity: EntityLayout) -> Int64 {
-        let known = state.withLock { state in Unchecked(state.maps.byText[entity.rootIndex]?[text]) }.value
+        let known = state.withLock { state in Unchecked(state.maps.byText[entity.rootIndex]?[LiteralText(text)]) }.value
         if let known { return key(for: known, of: entity) }
         if let number = Int(text) { return key(for: number, of: entity) }
         return key(for: text, of: entity)
@@ -70,11 +70,14 @@ final class ReferenceTable: @unchecked Sendable {
             return Int64(number.stringValue).map { AnyHashable($0) } ?? AnyHashable(number.decimalValue)
         }
         if let number = reference as? any BinaryInteger { return AnyHashable(Int64(truncatingIfNeeded: number)) }
-        if let string = reference as? String { return AnyHashable(string) }
-        return (reference as? AnyHashable) ?? AnyHashable(String(describing: reference))
+        if let string = reference as? String { return AnyHashable(LiteralText(string)) }
+        return (reference as? AnyHashable) ?? AnyHashable(LiteralText(String(describing: reference)))
     }
 
     private static func wholeNumber(_ reference: AnyHashable) -> Int64? { reference.base as? Int64 }
 
-    private static func text(of reference: AnyHashable) -> String { String(describing: reference.base) }
+    /// What the store gave.
+    private static func object(_ reference: AnyHashable) -> Any { (reference.base as? LiteralText)?.text ?? reference.base }
+
+    private static func text(of reference: AnyHashable) -> String { String(describing: object(reference)) }
 }

@@ -238,23 +238,16 @@ extension NSManagedObject {
             guard case .data(let data) = stored else { return stored.isNull && bytes == nil }
             if bytes == data { return true }
             // One value may be archived in several ways.
-            return (custom.value as? NSObject)?.isEqual(Transformation.value(from: data, attribute: attribute)) ?? false
+            return SameValues.areSame(custom.value, Transformation.value(from: data, attribute: attribute))
         default: return false
         }
     }
 
     final func equals(_ new: StoredValue, _ old: StoredValue) -> Bool {
         switch (new, old) {
-        case (.null, .null): return true
-        case (.integer(let new), .integer(let old)): return new == old
-        case (.double(let new), .double(let old)): return new == old
-        case (.string(let new), .string(let old)): return new == old
-        case (.data(let new), .data(let old)): return new == old
-        case (.uuid(let new), .uuid(let old)): return new == old
-        case (.decimal(let new), .decimal(let old)): return new == old
         case (.double, .null), (.decimal, .null): return new.isNotANumber
         case (.reference(let new), .reference(let old)): return new == old || latest(new) == latest(old)
-        default: return false
+        default: return new == old
         }
     }
 }

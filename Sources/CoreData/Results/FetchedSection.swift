@@ -2,21 +2,24 @@ import Foundation
 
 /// A section of results.
 final class FetchedSection: NSFetchedResultsSectionInfo {
-    let name: String
+    /// The name, by which sections are told apart.
+    let key: LiteralText
     private(set) var items: RankedList<NSObject>
     /// Where the section lies in the list of sections, which keeps the leaf while the section is in it.
     unowned(unsafe) var leaf: RankedNode<FetchedSection>?
     private weak var titles: (any SectionTitles)?
 
     init(
-        name: String, _ objects: ArraySlice<NSObject> = [], titles: (any SectionTitles)?,
+        key: LiteralText, _ objects: ArraySlice<NSObject> = [], titles: (any SectionTitles)?,
         placed: @escaping (NSObject, RankedNode<NSObject>) -> Void
     ) {
-        self.name = name
+        self.key = key
         self.titles = titles
         items = RankedList(objects, placed: placed)
         items.owner = self
     }
+
+    var name: String { key.text }
 
     var indexTitle: String? { titles.map { $0.indexTitle(ofSection: name) } ?? Self.defaultIndexTitle(name) }
 

@@ -4,7 +4,7 @@ import Foundation
 final class ResultsContents {
     /// The sections, in order.
     private(set) var sections: RankedList<FetchedSection>
-    private var named: [String: FetchedSection] = [:]
+    private var named: [LiteralText: FetchedSection] = [:]
     private let places: PlaceTable
     private weak var titles: (any SectionTitles)?
     /// How many objects there are.
@@ -24,21 +24,21 @@ final class ResultsContents {
     ///   - objects: the results, in order.
     ///   - sectionName: the name of an object's section; nil for a single section.
     /// - Throws: the first object whose section had ended before it.
-    init(_ objects: [NSObject], titles: (any SectionTitles)?, sectionName: ((NSObject) throws -> String)?) throws {
+    init(_ objects: [NSObject], titles: (any SectionTitles)?, sectionName: ((NSObject) throws -> LiteralText)?) throws {
         let places = PlaceTable()
         self.places = places
         self.titles = titles
         count = objects.count
         var made: [FetchedSection] = []
-        func append(_ name: String, _ range: Range<Int>) throws {
-            let section = FetchedSection(name: name, objects[range], titles: titles, placed: places.place)
+        func append(_ name: LiteralText, _ range: Range<Int>) throws {
+            let section = FetchedSection(key: name, objects[range], titles: titles, placed: places.place)
             made.append(section)
-            if named.updateValue(section, forKey: name) != nil { throw SectionOutOfOrder(name: name, place: range.lowerBound) }
+            if named.updateValue(section, forKey: name) != nil { throw SectionOutOfOrder(name: name.text, place: range.lowerBound) }
         }
         sections = RankedList(placed: { $0.leaf = $1 })
         if let sectionName {
             var start = 0
-            var name = ""
+            var name = LiteralText("")
             for (place, object) in objects.enumerated() {
                 let next = try sectionName(object)
                 if next == name, place > 0 { continue }
@@ -47,7 +47,7 @@ final class ResultsContents {
             }
             if start < objects.count { try append(name, start..<objects.count) }
         } else {
-            try append("", 0..<objects.count)
+            try append(LiteralText(""), 0..<objects.count)
         }
         sections = RankedList(made[...], placed: { $0.leaf = $1 })
         sections.forEachLeaf { leaf in for section in leaf.elements { section.leaf = leaf } }
@@ -65,12 +65,14 @@ final class ResultsContents {
     }
 
     /// Results in sections whatever their order: a section is where its first object is, and has all others of its name.
-    static func grouped(_ objects: [NSObject], titles: (any SectionTitles)?, by name: @escaping (NSObject) -> String) -> ResultsContents {
+    static func grouped(_ objects: [NSObject], titles: (any SectionTitles)?, by name: @escaping (NSObject) -> LiteralText)
+        -> ResultsContents
+    {
         do {
             return try ResultsContents(objects, titles: titles, sectionName: name)
         } catch {
-            var names: [String] = []
-            var groups: [String: [NSObject]] = [:]
+            var names: [LiteralText] = []
+            var groups: [LiteralText: [NSObject]] = [:]
             for object in objects {
                 let name = name(object)
                 if groups[name] == nil { names.append(name) }
@@ -89,7 +91,7 @@ final class ResultsContents {
         return sections.flatMap(\.items.array)
     }
 
-    func section(named name: String) -> FetchedSection? { named[name] }
+    func section(named name: LiteralText) -> FetchedSection? { named[name] }
 
     // MARK: Places
 
@@ -145,21 +147,21 @@ final class ResultsContents {
         version += 1
     }
 
-    func makeSection(named name: String, at index: Int) -> FetchedSection {
-        let section = FetchedSection(name: name, titles: titles, placed: places.place)
+    func makeSection(named name: LiteralText, at index: Int) -> FetchedSection {
+        let section = FetchedSection(key: name, titles: titles, placed: places.place)
         insert(section, at: index)
         return section
     }
 
     func insert(_ section: FetchedSection, at index: Int) {
         sections.insert(section, at: index)
-        named[section.name] = section
+        named[section.key] = section
         version += 1
     }
 
     func remove(_ section: FetchedSection) {
         sections.remove(at: index(of: section))
-        if named[section.name] === section { named[section.name] = nil }
+        if named[section.key] === section { named[section.key] = nil }
         section.leaf = nil
         version += 1
     }

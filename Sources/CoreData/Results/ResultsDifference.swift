@@ -17,15 +17,15 @@ struct ResultsDifference {
         var changes = ResultsChanges()
         let (oldSections, newSections) = (old.sections.array, new.sections.array)
         // A section that stays keeps its order among those that stay; others go and come back.
-        var oldIndexes: [String: Int] = [:]
-        for (index, section) in oldSections.enumerated() { oldIndexes[section.name] = index }
-        let common = newSections.indices.filter { oldIndexes[newSections[$0].name] != nil }
+        var oldIndexes: [LiteralText: Int] = [:]
+        for (index, section) in oldSections.enumerated() { oldIndexes[section.key] = index }
+        let common = newSections.indices.filter { oldIndexes[newSections[$0].key] != nil }
         let kept = Set(
-            Self.longestRise(common.map { oldIndexes[newSections[$0].name] ?? 0 }).map { newSections[common[$0]].name })
-        for (index, section) in oldSections.enumerated() where !kept.contains(section.name) {
+            Self.longestRise(common.map { oldIndexes[newSections[$0].key] ?? 0 }).map { newSections[common[$0]].key })
+        for (index, section) in oldSections.enumerated() where !kept.contains(section.key) {
             changes.sections.append(ResultsChanges.SectionChange(section: section, kind: .delete, index: index))
         }
-        for (index, section) in newSections.enumerated() where !kept.contains(section.name) {
+        for (index, section) in newSections.enumerated() where !kept.contains(section.key) {
             changes.sections.append(ResultsChanges.SectionChange(section: section, kind: .insert, index: index))
         }
         compareObjects(oldSections, newSections, keptSections: kept, &changes)
@@ -36,17 +36,17 @@ struct ResultsDifference {
     private struct Place {
         let object: NSManagedObject
         let path: ResultsPath
-        let section: String
+        let section: LiteralText
     }
 
     private func compareObjects(
-        _ oldSections: [FetchedSection], _ newSections: [FetchedSection], keptSections: Set<String>, _ changes: inout ResultsChanges
+        _ oldSections: [FetchedSection], _ newSections: [FetchedSection], keptSections: Set<LiteralText>, _ changes: inout ResultsChanges
     ) {
         func places(_ sections: [FetchedSection]) -> [Place] {
             sections.enumerated().flatMap { index, section in
                 section.items.array.enumerated().compactMap { row, object in
                     (object as? NSManagedObject).map {
-                        Place(object: $0, path: ResultsPath(section: index, row: row), section: section.name)
+                        Place(object: $0, path: ResultsPath(section: index, row: row), section: section.key)
                     }
                 }
             }

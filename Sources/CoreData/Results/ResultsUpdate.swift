@@ -90,7 +90,7 @@ struct ResultsUpdate {
             guard let (section, row) = places[index] else { continue }
             let neighbour = neighbour(before: row, of: section)
             if neighbour.map({ !isDoubtful.contains(ObjectIdentifier($0)) }) ?? true { previous = neighbour }
-            if sectionName(of: candidate.object) == section.name, !(previous.map { query.order.isAfter($0, candidate.object) } ?? false),
+            if sectionName(of: candidate.object) == section.key, !(previous.map { query.order.isAfter($0, candidate.object) } ?? false),
                 !(next[index].map { query.order.isAfter(candidate.object, $0) } ?? false)
             {
                 between.append(index)
@@ -134,16 +134,16 @@ struct ResultsUpdate {
         return nil
     }
 
-    private func sectionName(of object: NSManagedObject) -> String { query.sectionName?.of(object) ?? "" }
+    private func sectionName(of object: NSManagedObject) -> LiteralText { query.sectionName?.of(object) ?? LiteralText("") }
 
     // MARK: Places
 
     private mutating func place() {
         let coming = query.order.sorted(moved.map(\.object) + inserted)
         var emptied = left.values.filter { $0.section.items.count == 0 && query.sectionName != nil }
-        var homeless: [(name: String, objects: [NSManagedObject])] = []
-        var homelessIndex: [String: Int] = [:]
-        func wait(_ object: NSManagedObject, _ name: String) {
+        var homeless: [(name: LiteralText, objects: [NSManagedObject])] = []
+        var homelessIndex: [LiteralText: Int] = [:]
+        func wait(_ object: NSManagedObject, _ name: LiteralText) {
             if let index = homelessIndex[name] {
                 homeless[index].objects.append(object)
             } else {
@@ -160,7 +160,7 @@ struct ResultsUpdate {
         for (section, index) in emptied {
             for object in section.items.array {
                 contents.remove(object)
-                if let object = object as? NSManagedObject { wait(object, section.name) }
+                if let object = object as? NSManagedObject { wait(object, section.key) }
             }
             contents.remove(section)
             changes.sections.append(ResultsChanges.SectionChange(section: section, kind: .delete, index: index))

@@ -5,7 +5,7 @@ struct SectionName {
     let keyPath: String
 
     /// The name of an object's section: the value as text, and an empty text for nil.
-    func of(_ object: NSObject) -> String { Self.text(KeyValue.comparedValue(forKeyPath: keyPath, of: object)) }
+    func of(_ object: NSObject) -> LiteralText { LiteralText(Self.text(KeyValue.comparedValue(forKeyPath: keyPath, of: object))) }
 
     static func text(_ value: Any?) -> String {
         switch value {

@@ -31,7 +31,7 @@ final class MetadataChanges: Sendable {
         let metadata = Unchecked(metadata)
         state.withLock { state in
             state.held = metadata.value
-            state.areDifferent = !Self.areSame(state.held, state.stored)
+            state.areDifferent = !SameValues.areSame(state.held, state.stored)
         }
     }
 
@@ -39,7 +39,7 @@ final class MetadataChanges: Sendable {
     var unwritten: Unwritten {
         state.withLock { state in
             let keys = Set(state.held.keys).union(state.stored.keys).subtracting(NSPersistentStore.ownMetadataKeys)
-            let changed = keys.filter { !Self.areSame(state.held[$0], state.stored[$0]) }
+            let changed = keys.filter { !SameValues.areSame(state.held[$0], state.stored[$0]) }
             return Unwritten(values: state.held.filter { changed.contains($0.key) }, removed: changed.filter { state.held[$0] == nil })
         }
     }
@@ -69,12 +69,12 @@ final class MetadataChanges: Sendable {
             // Without a UUID the rest is lost too.
             guard let present = current.value, present[NSStoreUUIDKey] != nil else { return Unchecked(state.held) }
             var merged = present
-            for key in Set(state.held.keys).union(state.stored.keys) where !Self.areSame(state.held[key], state.stored[key]) {
+            for key in Set(state.held.keys).union(state.stored.keys) where !SameValues.areSame(state.held[key], state.stored[key]) {
                 // What others have made of the store meanwhile is described by their entries.
-                if NSPersistentStore.ownMetadataKeys.contains(key), !Self.areSame(present[key], state.stored[key]) { continue }
+                if NSPersistentStore.ownMetadataKeys.contains(key), !SameValues.areSame(present[key], state.stored[key]) { continue }
                 merged[key] = state.held[key]
             }
-            return Unchecked(Self.areSame(merged, present) ? nil : merged)
+            return Unchecked(SameValues.areSame(merged, present) ? nil : merged)
         }.value
     }
 
@@ -85,28 +85,8 @@ final class MetadataChanges: Sendable {
             state.stored = written
             state.written = nil
             // They may have been set again meanwhile.
-            state.areDifferent = !Self.areSame(state.held, state.stored)
+            state.areDifferent = !SameValues.areSame(state.held, state.stored)
         }
     }
 
-    /// Whether two property lists are equal, whatever types their collections are declared with.
-    private static func areSame(_ first: Any?, _ second: Any?) -> Bool {
-        guard let first, let second else { return first == nil && second == nil }
-        if let first = first as? [String: Any], let second = second as? [String: Any] {
-            return first.count == second.count && first.allSatisfy { key, value in areSame(value, second[key]) }
-        }
-        if let first = first as? [Any], let second = second as? [Any] {
-            return first.count == second.count && zip(first, second).allSatisfy { areSame($0, $1) }
-        }
-        if let first = number(first), let second = number(second) { return first == second }
-        if let first = first as? AnyHashable, let second = second as? AnyHashable { return first == second }
-        return false
-    }
-
-    /// A number, which property lists give as an object and programs mostly as a value.
-    private static func number(_ value: Any) -> NSNumber? {
-        if let number = value as? NSNumber { return number }
-        if let integer = value as? Int { return NSNumber(value: integer) }
-        return (value as? Bool).map(NSNumber.init(value:)) ?? (value as? Double).map(NSNumber.init(value:))
-    }
 }

@@ -17,8 +17,8 @@ extension NSOrderedSet {
         SortOrder.sorted(map { $0 }, by: sortDescriptors)
     }
 
-    /// The distinct values of the property in the elements, without those that are nil: an `NSOrderedSet`, or an array of decimals, which
-    /// Foundation on Linux cannot hash.
+    /// The distinct values of the property in the elements, without those that are nil: an `NSOrderedSet`, or an array where Foundation on
+    /// Linux can make none: of decimals, and of texts that differ only in how letters are composed.
     public func value(forKey key: String) -> Any? {
         KeyValue.value(forKey: key, of: self)
     }

@@ -23,7 +23,7 @@ extension NSSet {
 
     /// A set of the property's values for the elements, without those that are `nil`.
     public func value(forKey key: String) -> Any? {
-        KeyValue.withoutNull(KeyValue.value(forKey: key, of: self))
+        KeyValue.published(KeyValue.value(forKey: key, of: self))
     }
 
     /// Sets the property of each element.

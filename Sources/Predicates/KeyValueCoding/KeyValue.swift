@@ -14,7 +14,9 @@ public enum KeyValue {
     /// everything else by reflection, which is slow. `self` is the value itself.
     ///
     /// - Returns: `nil` when the property is `nil` or the value has no such property.
-    public static func value(forKey key: String, of value: Any?) -> Any? { self.value(forKey: key, of: value, .program) }
+    public static func value(forKey key: String, of value: Any?) -> Any? {
+        DistinctValues.listed(self.value(forKey: key, of: value, .program))
+    }
 
     private static func value(forKey key: String, of value: Any?, _ reader: KeyValueReader) -> Any? {
         guard let value = unwrapped(value) else { return nil }
@@ -33,24 +35,26 @@ public enum KeyValue {
     /// @distinctUnionOfObjects @unionOfArrays @distinctUnionOfArrays @unionOfSets @distinctUnionOfSets`).
     ///
     /// The values of the elements of a set are a set without a place for `nil`; those of an array have `NSNull` for it. Unions of sets are
-    /// sets, all others arrays; where there are decimals, which Foundation on Linux cannot hash, a set is an array of distinct values.
+    /// sets, all others arrays. Where Foundation on Linux can make no set of the values, of decimals or of texts that differ only in how letters
+    /// are composed, a set is an array of distinct values.
     ///
     /// `@avg` takes a value that is `nil` for 0, the others leave it out. Of no elements at all `@count` and `@sum` are 0, and `@avg`, `@min` and
     /// `@max` are `nil`. The `@avg` of predicates, expressions and sort descriptors leaves `nil` out, as stores do.
     public static func value(forKeyPath keyPath: String, of value: Any?) -> Any? {
-        withoutNull(self.value(at: ParsedKeyPath(keyPath).steps[...], of: value, .program, keepsNull: true))
+        published(self.value(at: ParsedKeyPath(keyPath).steps[...], of: value, .program, keepsNull: true))
     }
 
     /// The value at the end of a path as predicates and sort descriptors see it.
     package static func comparedValue(forKeyPath keyPath: String, of value: Any?) -> Any? {
-        withoutNull(self.value(at: ParsedKeyPath(keyPath).steps[...], of: value))
+        published(self.value(at: ParsedKeyPath(keyPath).steps[...], of: value))
     }
 
     /// The property of a value as predicates see it.
     static func comparedValue(forKey key: String, of value: Any?) -> Any? { self.value(forKey: key, of: value, .predicate) }
 
-    /// A set of values without `NSNull`, which predicates see in it; any other value as it is.
-    static func withoutNull(_ value: Any?) -> Any? {
+    /// A value as programs get it: a set of values without `NSNull`, which predicates see in it, and an array where no set can hold them.
+    static func published(_ value: Any?) -> Any? {
+        if let values = value as? DistinctValues { return values.filter { !($0 is NSNull) } }
         // By type: two `NSNull`s may have different hashes.
         guard let value, type(of: value) == Set<AnyHashable>.self, let set = value as? Set<AnyHashable>,
             set.contains(where: { $0.base is NSNull })
@@ -154,18 +158,21 @@ public enum KeyValue {
         if reader == .program, collection is NSOrderedSet {
             let present = Statistics.distinct(values.filter { !($0 is NSNull) })
             // Decimals cannot be hashed by Foundation on Linux.
-            return present.contains { $0 is NSDecimalNumber || $0 is Decimal } ? present : NSOrderedSet(array: present)
+            if present.contains(where: { $0 is NSDecimalNumber || $0 is Decimal }) { return present }
+            let set = NSOrderedSet(array: present)
+            return set.count == present.count ? set : present
         }
         return CollectionElements.isOrdered(collection) ? values : set(of: values)
     }
 
-    /// A set of values; an array of the distinct ones where they cannot be hashed, as decimals cannot by Foundation on Linux.
+    /// A set of values; an array of the distinct ones where they cannot be hashed, as decimals cannot by Foundation on Linux, and those
+    /// without an order where `String` takes some of them for the same.
     static func set(of values: [Any]) -> Any {
         let distinct = Statistics.distinct(values)
         var set = Set<AnyHashable>(minimumCapacity: distinct.count)
         for value in distinct {
             guard !(value is NSDecimalNumber), let value = value as? AnyHashable else { return distinct }
-            set.insert(value)
+            if !set.insert(value).inserted { return DistinctValues(values: distinct) }
         }
         return set
     }

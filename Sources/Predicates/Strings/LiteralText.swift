@@ -1,10 +1,20 @@
-/// Text that is equal to the same code points only, unlike `String`, for which two ways to compose a letter are alike.
-struct LiteralText: Hashable {
-    let text: String
+/// Text as stores compare it: equal to the same code points only.
+///
+/// For `String` two ways to compose a letter are alike. Whatever compares values, or finds them by a key, does it through this type.
+package struct LiteralText: Hashable, Sendable {
+    package let text: String
 
-    static func == (left: LiteralText, right: LiteralText) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+    package init(_ text: String) { self.text = text }
 
-    func hash(into hasher: inout Hasher) {
+    package static func == (left: LiteralText, right: LiteralText) -> Bool { areSame(left.text, right.text) }
+
+    package func hash(into hasher: inout Hasher) {
         ASCIIText.bytes(of: text) { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Whether two texts have the same code points.
+    package static func areSame(_ left: String, _ right: String) -> Bool {
+        guard left.utf8.count == right.utf8.count else { return false }
+        return ASCIIText.bytes(of: left) { left in ASCIIText.bytes(of: right) { left.elementsEqual($0) } }
     }
 }

@@ -12,13 +12,13 @@ enum PatternCache {
     private static let regularExpressions = BoundedCache<Key, RegularExpression?>()
 
     static func wildcards(_ pattern: String, _ options: StringComparison.Options) -> WildcardPattern {
-        wildcardPatterns.value(for: Key(pattern: LiteralText(text: pattern), options: options)) {
+        wildcardPatterns.value(for: Key(pattern: LiteralText(pattern), options: options)) {
             WildcardPattern(pattern, options: options)
         }
     }
 
     static func regularExpression(_ pattern: String, _ options: StringComparison.Options) -> RegularExpression? {
-        regularExpressions.value(for: Key(pattern: LiteralText(text: pattern), options: options)) { RegularExpression(pattern, options) }
+        regularExpressions.value(for: Key(pattern: LiteralText(pattern), options: options)) { RegularExpression(pattern, options) }
     }
 }
 

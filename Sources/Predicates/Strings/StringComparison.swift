@@ -39,7 +39,7 @@ public enum StringComparison {
 
     /// Whether the strings are the same.
     public static func equal(_ lhs: String, _ rhs: String, options: Options = []) -> Bool {
-        if options.isLiteral { return lhs.utf8.elementsEqual(rhs.utf8) }
+        if options.isLiteral { return LiteralText.areSame(lhs, rhs) }
         if options.folds, let result = ASCIIText.equal(lhs, rhs, ignoringCase: options.contains(.caseInsensitive)) {
             return result
         }
@@ -147,7 +147,7 @@ public enum StringComparison {
 
     /// The order of UTF-8 is the order of code points.
     private static func literalOrder(_ lhs: String, _ rhs: String) -> ComparisonResult {
-        if lhs.utf8.elementsEqual(rhs.utf8) { return .orderedSame }
+        if LiteralText.areSame(lhs, rhs) { return .orderedSame }
         return lhs.utf8.lexicographicallyPrecedes(rhs.utf8) ? .orderedAscending : .orderedDescending
     }
 }

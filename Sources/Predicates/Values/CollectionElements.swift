@@ -31,6 +31,12 @@ enum CollectionElements {
         return elements.flatMap { isDictionary($0) ? [$0] : flattened($0) }
     }
 
+    /// The keys and values of a dictionary of Swift or Foundation; `nil` for everything else.
+    static func entries(of value: Any) -> [(key: Any, value: Any)]? {
+        if let dictionary = value as? any DictionaryValue { return dictionary.entries }
+        return (value as? NSDictionary).map { $0.map { ($0.key, $0.value) } }
+    }
+
     static func isDictionary(_ value: Any) -> Bool { value is any DictionaryValue || value is NSDictionary }
 
     static func isCollection(_ value: Any) -> Bool {
@@ -45,18 +51,21 @@ enum CollectionElements {
     /// Whether the elements have an order that counts.
     static func isOrdered(_ value: Any) -> Bool {
         if type(of: value) is NSObject.Type { return value is NSArray || value is NSOrderedSet }
-        return !(value is any SetAlgebra) && !(value is any DictionaryValue)
+        return !(value is any SetAlgebra) && !(value is any DictionaryValue) && !(value is DistinctValues)
     }
 }
 
 /// Lets a value of type `Any` be asked whether it is a dictionary.
 protocol DictionaryValue {
     var anyValues: [Any] { get }
+    var entries: [(key: Any, value: Any)] { get }
     func value(forAnyKey key: String) -> Any?
 }
 
 extension Dictionary: DictionaryValue {
     var anyValues: [Any] { values.map { $0 as Any } }
+
+    var entries: [(key: Any, value: Any)] { map { ($0.key, $0.value) } }
 
     func value(forAnyKey key: String) -> Any? {
         guard let key = key as? Key else { return nil }

@@ -140,7 +140,7 @@ extension ComparableValue {
     }
 
     private static func collections(_ mine: Any, _ theirs: Any, options: StringComparison.Options) -> Bool {
-        if let mine = mine as? NSDictionary, let theirs = theirs as? NSDictionary { return mine.isEqual(theirs) }
+        if CollectionElements.isDictionary(mine), CollectionElements.isDictionary(theirs) { return SameValues.areSame(mine, theirs) }
         guard let left = CollectionElements.of(mine), let right = CollectionElements.of(theirs),
             left.count == right.count
         else { return false }

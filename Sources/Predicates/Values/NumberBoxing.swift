@@ -5,7 +5,7 @@ import Foundation
 /// On a Mac the value of `NSExpression(format: "2 * 3")` is an `NSNumber` and may be cast to `Int` and to `Double`; a Swift
 /// `Int` in an `Any` could be cast to `Int` only.
 enum NumberBoxing {
-    /// A number of Swift's as `NSNumber`; any other value as it is.
+    /// A number of Swift's as `NSNumber`, and values that no set can hold as an array; any other value as it is.
     static func boxed(_ value: Any?) -> Any? {
         guard let value else { return nil }
         // An NSNumber casts to these types as well: what the value is must be asked first.
@@ -25,6 +25,7 @@ enum NumberBoxing {
         case let number as UInt8: NSNumber(value: number)
         case let number as Float: NSNumber(value: number)
         case let number as CGFloat: NSNumber(value: Double(number))
+        case let values as DistinctValues: values.values
         default: value
         }
     }

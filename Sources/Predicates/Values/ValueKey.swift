@@ -34,11 +34,11 @@ extension ComparableValue {
         case .integer(let number): .integer(number)
         case .double(let number): Int64(exactly: number).map { .integer($0) } ?? (number.isNaN ? nil : .double(number))
         case .decimal(let number): ComparableValue.key(of: number)
-        case .string(let text): .string(LiteralText(text: text))
+        case .string(let text): .string(LiteralText(text))
         case .date(let seconds): .date(seconds)
         case .object(let id as UUID): .other(id)
         case .object(let data as Data): .other(data)
-        case .object(let url as URL): .string(LiteralText(text: url.absoluteString))
+        case .object(let url as URL): .string(LiteralText(url.absoluteString))
         default: nil
         }
     }
@@ -61,9 +61,10 @@ package struct ValuesKey: Hashable {
         case null
         case value(ValueKey)
         case object(AnyHashable)
-        case text(String)
+        case attributed(LiteralText, NSAttributedString)
+        case text(LiteralText)
         /// A dictionary, whose elements have no order.
-        case dictionary([String: ValuesKey])
+        case dictionary([ValuesKey: ValuesKey])
         case array(ValuesKey)
         case set(Set<ValuesKey>)
     }
@@ -75,15 +76,18 @@ package struct ValuesKey: Hashable {
             let comparable = ComparableValue(value)
             if comparable.isNull { return .null }
             if let key = comparable.key { return .value(key) }
+            if case .object(let text as NSAttributedString) = comparable { return .attributed(LiteralText(text.string), text) }
             if case .object(let object as AnyHashable) = comparable { return .object(object) }
             if case .collection(let collection) = comparable {
-                if let dictionary = collection as? [String: Any] { return .dictionary(dictionary.mapValues { ValuesKey([$0]) }) }
-                if !CollectionElements.isDictionary(collection), let elements = CollectionElements.of(collection) {
+                if let entries = CollectionElements.entries(of: collection) {
+                    return .dictionary(Dictionary(entries.map { (ValuesKey([$0.key]), ValuesKey([$0.value])) }) { former, _ in former })
+                }
+                if let elements = CollectionElements.of(collection) {
                     if CollectionElements.isOrdered(collection) { return .array(ValuesKey(elements)) }
                     return .set(Set(elements.map { ValuesKey([$0]) }))
                 }
             }
-            return .text(value.map { "\($0)" } ?? "")
+            return .text(LiteralText(value.map { "\($0)" } ?? ""))
         }
     }
 }

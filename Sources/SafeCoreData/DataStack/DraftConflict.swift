@@ -83,10 +83,7 @@ extension DraftConflict {
         }
         let former = conflict.objectSnapshot ?? [:]
         let current = conflict.persistedSnapshot ?? conflict.cachedSnapshot ?? [:]
-        func value(_ name: String, in snapshot: [String: Any]) -> NSObject {
-            snapshot[name].flatMap { ($0 as AnyObject) as? NSObject } ?? NSNull()
-        }
-        let names = current.keys.filter { !value($0, in: former).isEqual(value($0, in: current)) }
+        let names = current.keys.filter { !SameValues.areSame(former[$0], current[$0]) }
         kind = .changed(properties: names.sorted())
     }
 

@@ -168,7 +168,7 @@ private struct SnapshotAssignment: _SnapshotVisitor {
     ) throws {
         guard let all = property.stored, !isDerived,
             let stored = unknown.isEmpty ? all : Kind._stored(all, without: unknown),
-            isInserted && Kind._destination == nil || Kind._stored(object, name) != stored
+            isInserted && Kind._destination == nil || !KeptValue.areSame(Kind._stored(object, name), stored)
         else { return }
         try Kind._assign(stored, object, name, objects)
     }

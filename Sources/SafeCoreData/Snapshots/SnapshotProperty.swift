@@ -31,6 +31,21 @@ public struct SnapshotProperty<Kind: _SnapshotKind>: Hashable, Sendable {
     }
 }
 
+extension SnapshotProperty {
+    /// Whether both have the same value, text by its code points, or none.
+    public static func == (left: SnapshotProperty, right: SnapshotProperty) -> Bool { KeptValue.areSame(left.stored, right.stored) }
+}
+
+/// Values in the form in which snapshots keep them.
+enum KeptValue {
+    /// Whether two values are the same: what decides whether a snapshot changes an object. Text is compared by its code points.
+    static func areSame<Value: Equatable>(_ left: Value, _ right: Value) -> Bool {
+        guard left == right else { return false }
+        guard let text = left as? String, let other = right as? String else { return true }
+        return LiteralText.areSame(text, other)
+    }
+}
+
 /// Where a snapshot's values come from: a row, or an object where only that has them.
 public struct _SnapshotReader {
     @usableFromInline let row: _StoredRow?

@@ -71,6 +71,21 @@ struct SnapshotApplicationTests {
         #expect(Set(keys).isSuperset(of: ["extent", "state"]), "\(keys)")
     }
 
+    /// Texts that differ only in how a letter is composed are two.
+    @Test func aTextOfOtherCodePointsIsAChange() throws {
+        let stack = try EntityStack(Vessel.self, Steamer.self, Tug.self)
+        let vessel = Vessel(context: stack.context, name: "caf\u{e9}")
+        try stack.context.save()
+        var snapshot = vessel.snapshot()
+        let former = snapshot
+        snapshot.name = "cafe\u{301}"
+        #expect(snapshot != former)
+        try stack.context.apply(snapshot)
+        #expect(vessel.name.unicodeScalars.count == 5)
+        try stack.context.save()
+        #expect(stack.file.value("SELECT length(ZNAME) FROM ZVESSEL") == "5")
+    }
+
     @Test func aGraphOfASubclassHasAllItsProperties() throws {
         let fleet = try EntityStack(Vessel.self, Steamer.self, Tug.self)
         let tug = Tug(context: fleet.context, inheriting: .init(inheriting: .init(name: "A"), power: 7), pull: 1.5)

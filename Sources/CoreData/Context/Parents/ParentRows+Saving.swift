@@ -47,12 +47,12 @@ extension ParentRows {
     /// order.
     private func isSameArchived(_ base: Snapshot, _ current: Snapshot, _ slot: Int) -> Bool {
         guard let attribute = base.layout.slots[slot].attribute else { return false }
-        func value(_ row: Snapshot) -> NSObject? {
+        func value(_ row: Snapshot) -> Any? {
             guard case .data(let data) = row.value(slot) else { return nil }
-            return Transformation.value(from: data, attribute: attribute) as? NSObject
+            return Transformation.value(from: data, attribute: attribute)
         }
         guard let first = value(base), let second = value(current) else { return false }
-        return first.isEqual(second)
+        return SameValues.areSame(first, second)
     }
 }
 

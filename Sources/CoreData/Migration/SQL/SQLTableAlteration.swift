@@ -84,21 +84,8 @@ struct SQLTableAlteration {
         switch (left, right) {
         case (.nothing, .nothing): true
         case (.former(let left), .former(let right)): left == right
-        case (.formerOrElse(let left, let value, _), .formerOrElse(let right, let other, _)): left == right && isSame(value, other)
-        case (.constant(let value, _), .constant(let other, _)): isSame(value, other)
-        default: false
-        }
-    }
-
-    private static func isSame(_ left: StoredValue, _ right: StoredValue) -> Bool {
-        switch (left, right) {
-        case (.null, .null): true
-        case (.integer(let left), .integer(let right)): left == right
-        case (.double(let left), .double(let right)): left == right
-        case (.string(let left), .string(let right)): left == right
-        case (.data(let left), .data(let right)): left == right
-        case (.uuid(let left), .uuid(let right)): left == right
-        case (.decimal(let left), .decimal(let right)): left == right
+        case (.formerOrElse(let left, let value, _), .formerOrElse(let right, let other, _)): left == right && value == other
+        case (.constant(let value, _), .constant(let other, _)): value == other
         default: false
         }
     }

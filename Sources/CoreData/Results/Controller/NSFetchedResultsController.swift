@@ -195,7 +195,9 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
         if object is NSManagedObject { return nil }
         // IDs and dictionaries are the same when they are equal.
         for (section, info) in contents.sections.array.enumerated() {
-            if let row = info.items.array.firstIndex(where: { $0.isEqual(object) }) { return IndexPath(item: row, section: section) }
+            if let row = info.items.array.firstIndex(where: { SameValues.areSame($0, object) }) {
+                return IndexPath(item: row, section: section)
+            }
         }
         return nil
     }
@@ -232,8 +234,8 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
 
     /// The titles of an index of the sections: each title once, in the order of the sections.
     open var sectionIndexTitles: [String] {
-        var seen: Set<String> = []
-        return (sections ?? []).compactMap(\.indexTitle).filter { seen.insert($0).inserted }
+        var seen: Set<LiteralText> = []
+        return (sections ?? []).compactMap(\.indexTitle).filter { seen.insert(LiteralText($0)).inserted }
     }
 
     /// The title of a section in an index: what the delegate says, or the first letter of the name as a capital.
@@ -252,7 +254,7 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     ///   - title: one of `sectionIndexTitles`.
     ///   - sectionIndex: its place there.
     open func section(forSectionIndexTitle title: String, at sectionIndex: Int) -> Int {
-        guard let section = (sections ?? []).firstIndex(where: { $0.indexTitle == title }) else {
+        guard let section = (sections ?? []).firstIndex(where: { $0.indexTitle.map { LiteralText.areSame($0, title) } ?? false }) else {
             preconditionFailure("No section has the index title \"\(title)\" (number \(sectionIndex)).")
         }
         return section

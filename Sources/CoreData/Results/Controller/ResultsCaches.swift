@@ -22,13 +22,13 @@ enum ResultsCaches {
 /// What a cache was made for.
 struct CachedRequest: Equatable {
     private let entity: String?
-    private let predicate: String?
+    private let predicate: LiteralText?
     private let order: [String]
     private let generation: Int
 
     init(_ request: NSFetchRequest<any NSFetchRequestResult>, cache: String) {
         entity = request.entityName
-        predicate = request.predicate?.predicateFormat
+        predicate = (request.predicate?.predicateFormat).map(LiteralText.init)
         order = (request.sortDescriptors ?? []).map { "\($0.key ?? "") \($0.ascending)" }
         generation = ResultsCaches.generation(of: cache)
     }

@@ -128,7 +128,7 @@ private final class ReadObservers: ContextListener {
             return
         }
         let isGone = object.managedObjectContext == nil || object.flags.contains(.deletedElsewhere)
-        for (name, value) in entry.values where isGone || Self.value(of: object, name) != value {
+        for (name, value) in entry.values where isGone || !SameValues.areSame(Self.value(of: object, name), value) {
             entries[identity]?.values[name] = nil
             tell(identity, name)
         }

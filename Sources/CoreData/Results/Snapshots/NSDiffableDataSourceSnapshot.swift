@@ -12,9 +12,10 @@
 /// ```
 public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, ItemIdentifierType: Hashable> {
     /// The sections, in order.
-    public private(set) var sectionIdentifiers: [SectionIdentifierType] = []
-    private var items: [SectionIdentifierType: [ItemIdentifierType]] = [:]
-    private var sections: [ItemIdentifierType: SectionIdentifierType] = [:]
+    public var sectionIdentifiers: [SectionIdentifierType] { order.map(\.identifier) }
+    private var order: [SectionKey<SectionIdentifierType>] = []
+    private var items: [SectionKey<SectionIdentifierType>: [ItemIdentifierType]] = [:]
+    private var sections: [ItemIdentifierType: SectionKey<SectionIdentifierType>] = [:]
     /// The sections that were marked as to be shown anew.
     public private(set) var reloadedSectionIdentifiers: [SectionIdentifierType] = []
     /// The items that were marked as to be shown anew: of a fetched results controller those that changed.
@@ -30,31 +31,33 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     /// The items of all sections, in order.
     ///
     /// Cost: O(number of items).
-    public var itemIdentifiers: [ItemIdentifierType] { sectionIdentifiers.flatMap { items[$0] ?? [] } }
+    public var itemIdentifiers: [ItemIdentifierType] { order.flatMap { items[$0] ?? [] } }
 
     /// How many items there are.
     public var numberOfItems: Int { sections.count }
 
     /// How many sections there are.
-    public var numberOfSections: Int { sectionIdentifiers.count }
+    public var numberOfSections: Int { order.count }
 
     /// How many items a section has.
     public func numberOfItems(inSection identifier: SectionIdentifierType) -> Int { itemIdentifiers(inSection: identifier).count }
 
     /// The items of a section, in order.
     public func itemIdentifiers(inSection identifier: SectionIdentifierType) -> [ItemIdentifierType] {
-        guard let items = items[identifier] else { Self.stop("There is no section \(identifier) in the snapshot.") }
+        guard let items = items[SectionKey(identifier)] else { Self.stop("There is no section \(identifier) in the snapshot.") }
         return items
     }
 
     /// The section of an item; nil if the item is not in the snapshot.
-    public func sectionIdentifier(containingItem identifier: ItemIdentifierType) -> SectionIdentifierType? { sections[identifier] }
+    public func sectionIdentifier(containingItem identifier: ItemIdentifierType) -> SectionIdentifierType? {
+        sections[identifier]?.identifier
+    }
 
     /// The place of an item among those of all sections. Takes time for each section.
     public func indexOfItem(_ identifier: ItemIdentifierType) -> Int? {
         guard let section = sections[identifier] else { return nil }
         var index = 0
-        for other in sectionIdentifiers {
+        for other in order {
             if other == section { break }
             index += items[other]?.count ?? 0
         }
@@ -62,7 +65,7 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     }
 
     /// The place of a section.
-    public func indexOfSection(_ identifier: SectionIdentifierType) -> Int? { sectionIdentifiers.firstIndex(of: identifier) }
+    public func indexOfSection(_ identifier: SectionIdentifierType) -> Int? { order.firstIndex(of: SectionKey(identifier)) }
 
     // MARK: Items
 
@@ -76,8 +79,8 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     /// snapshot.appendItems([8])                               // to "done", the last section
     /// ```
     public mutating func appendItems(_ identifiers: [ItemIdentifierType], toSection section: SectionIdentifierType? = nil) {
-        guard let section = section ?? sectionIdentifiers.last else { Self.stop("The snapshot has no section to add items to.") }
-        add(identifiers, to: section, at: itemIdentifiers(inSection: section).count)
+        guard let section = section.map({ SectionKey($0) }) ?? order.last else { Self.stop("The snapshot has no section to add items to.") }
+        add(identifiers, to: section, at: itemIdentifiers(inSection: section.identifier).count)
     }
 
     /// Adds items before another.
@@ -96,7 +99,7 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     ///
     /// Cost: O(number of items in the sections concerned).
     public mutating func deleteItems(_ identifiers: [ItemIdentifierType]) {
-        var gone: [SectionIdentifierType: Set<ItemIdentifierType>] = [:]
+        var gone: [SectionKey<SectionIdentifierType>: Set<ItemIdentifierType>] = [:]
         for identifier in identifiers {
             if let section = sections.removeValue(forKey: identifier) { gone[section, default: []].insert(identifier) }
         }
@@ -134,7 +137,7 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
         reconfiguredItemIdentifiers += identifiers
     }
 
-    private mutating func add(_ identifiers: [ItemIdentifierType], to section: SectionIdentifierType, at index: Int) {
+    private mutating func add(_ identifiers: [ItemIdentifierType], to section: SectionKey<SectionIdentifierType>, at index: Int) {
         for identifier in identifiers where sections.updateValue(section, forKey: identifier) != nil {
             Self.stop("The item \(identifier) is in the snapshot already.")
         }
@@ -151,12 +154,12 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
         sections[identifier] = next.section
     }
 
-    private func section(of item: ItemIdentifierType) -> SectionIdentifierType {
+    private func section(of item: ItemIdentifierType) -> SectionKey<SectionIdentifierType> {
         guard let section = sections[item] else { Self.stop("There is no item \(item) in the snapshot.") }
         return section
     }
 
-    private func place(of item: ItemIdentifierType) -> (section: SectionIdentifierType, index: Int) {
+    private func place(of item: ItemIdentifierType) -> (section: SectionKey<SectionIdentifierType>, index: Int) {
         let section = section(of: item)
         return (section, items[section]?.firstIndex(of: item) ?? 0)
     }
@@ -164,7 +167,7 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     // MARK: Sections
 
     /// Adds empty sections at the end.
-    public mutating func appendSections(_ identifiers: [SectionIdentifierType]) { add(identifiers, at: sectionIdentifiers.count) }
+    public mutating func appendSections(_ identifiers: [SectionIdentifierType]) { add(identifiers, at: order.count) }
 
     /// Adds empty sections before another.
     public mutating func insertSections(_ identifiers: [SectionIdentifierType], beforeSection section: SectionIdentifierType) {
@@ -178,11 +181,11 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
 
     /// Takes sections out, with their items. Those that are not in the snapshot are passed over.
     public mutating func deleteSections(_ identifiers: [SectionIdentifierType]) {
-        for identifier in identifiers {
-            deleteItems(items[identifier] ?? [])
-            items[identifier] = nil
-            sectionIdentifiers.removeAll { $0 == identifier }
-            reloadedSectionIdentifiers.removeAll { $0 == identifier }
+        for section in identifiers.map({ SectionKey($0) }) {
+            deleteItems(items[section] ?? [])
+            items[section] = nil
+            order.removeAll { $0 == section }
+            reloadedSectionIdentifiers.removeAll { SectionKey($0) == section }
         }
     }
 
@@ -203,22 +206,22 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     }
 
     private mutating func add(_ identifiers: [SectionIdentifierType], at index: Int) {
-        for identifier in identifiers where items.updateValue([], forKey: identifier) != nil {
+        for identifier in identifiers where items.updateValue([], forKey: SectionKey(identifier)) != nil {
             Self.stop("The section \(identifier) is in the snapshot already.")
         }
-        sectionIdentifiers.insert(contentsOf: identifiers, at: index)
+        order.insert(contentsOf: identifiers.map { SectionKey($0) }, at: index)
     }
 
     private mutating func move(_ identifier: SectionIdentifierType, to section: SectionIdentifierType, offset: Int) {
-        if identifier == section { Self.stop("The section \(section) cannot be moved before or after itself.") }
+        if SectionKey(identifier) == SectionKey(section) { Self.stop("The section \(section) cannot be moved before or after itself.") }
         let former = index(of: identifier)
         _ = index(of: section)
-        sectionIdentifiers.remove(at: former)
-        sectionIdentifiers.insert(identifier, at: index(of: section) + offset)
+        let key = order.remove(at: former)
+        order.insert(key, at: index(of: section) + offset)
     }
 
     private func index(of section: SectionIdentifierType) -> Int {
-        guard let index = sectionIdentifiers.firstIndex(of: section) else { Self.stop("There is no section \(section) in the snapshot.") }
+        guard let index = indexOfSection(section) else { Self.stop("There is no section \(section) in the snapshot.") }
         return index
     }
 
@@ -228,3 +231,21 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
 extension NSDiffableDataSourceSnapshot: Sendable where SectionIdentifierType: Sendable, ItemIdentifierType: Sendable {}
 
 extension NSDiffableDataSourceSnapshot: Equatable {}
+
+/// The identifier of a section in a form that hashes: a text by its code points, as the names of sections are values.
+struct SectionKey<Identifier: Hashable>: Hashable {
+    let identifier: Identifier
+
+    init(_ identifier: Identifier) { self.identifier = identifier }
+
+    static func == (left: SectionKey, right: SectionKey) -> Bool {
+        guard left.identifier == right.identifier else { return false }
+        guard let text = left.identifier as? String, let other = right.identifier as? String else { return true }
+        return LiteralText.areSame(text, other)
+    }
+
+    // Texts with the same code points have the same hash as strings, too.
+    func hash(into hasher: inout Hasher) { hasher.combine(identifier) }
+}
+
+extension SectionKey: Sendable where Identifier: Sendable {}

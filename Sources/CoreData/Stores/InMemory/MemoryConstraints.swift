@@ -31,25 +31,12 @@ struct MemoryConstraints: Sendable {
 }
 
 /// The values of one constraint in one row, none of them nil: nil is never equal to nil here.
-struct UniqueValues: Hashable, @unchecked Sendable {
-    // Sendable: the elements are strings, numbers, dates, data and UUIDs.
-    private let elements: [AnyHashable]
+struct UniqueValues: Hashable {
+    private let elements: [StoredValue]
 
     init?(_ values: [StoredValue]) {
-        var elements: [AnyHashable] = []
-        for value in values {
-            switch value {
-            case .integer(let integer): elements.append(integer)
-            case .double(let double): elements.append(double)
-            case .string(let string): elements.append(string)
-            case .data(let data): elements.append(data)
-            case .uuid(let uuid): elements.append(uuid)
-            case .decimal(let decimal): elements.append(decimal)
-            case .reference(let reference): elements.append(reference)
-            case .null: return nil
-            }
-        }
-        self.elements = elements
+        if values.contains(where: \.isNull) { return nil }
+        elements = values
     }
 }
 

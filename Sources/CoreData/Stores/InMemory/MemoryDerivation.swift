@@ -84,7 +84,7 @@ struct MemoryDerivation {
             // The time is that of the row's own last change.
             if !isSaved, Self.isTime(entry.expression) { continue }
             let value = value(of: entry, view)
-            if !Self.isSame(value, row.value(entry.slot.index)) { values[entry.slot.index] = value }
+            if value != row.value(entry.slot.index) { values[entry.slot.index] = value }
         }
         guard !values.isEmpty else { return }
         let copy = builder.appendRow(key: row.key, version: row.version)
@@ -99,10 +99,5 @@ struct MemoryDerivation {
         let value = derived.expression.expressionValue(with: view, context: nil)
         guard let converted = PropertyConversion.value(from: value, kind: derived.slot.kind) else { return .null }
         return (try? PropertyConversion.storeValue(converted, slot: derived.slot)) ?? .null
-    }
-
-    private static func isSame(_ first: StoredValue, _ second: StoredValue) -> Bool {
-        if first.isNull || second.isNull { return first.isNull && second.isNull }
-        return UniqueValues([first]) == UniqueValues([second])
     }
 }

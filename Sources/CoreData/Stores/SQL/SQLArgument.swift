@@ -32,7 +32,7 @@ struct SQLArgument {
     /// What several mentions of one value have in common.
     enum Mention: Hashable {
         case constant(ObjectIdentifier, SQLConstant.Form, ValueKind?)
-        case text(String)
+        case text(LiteralText)
     }
 
     /// What the argument mentions, where a statement may do so several times.
@@ -40,7 +40,7 @@ struct SQLArgument {
         switch role {
         case .constant(let constant, let form): return .constant(ObjectIdentifier(constant.expression), form, kind)
         case .fixed:
-            if case .string(let text) = value, kind == .string { return .text(text) }
+            if case .string(let text) = value, kind == .string { return .text(LiteralText(text)) }
             return nil
         case .once, .limit, .offset, .excludedKeys: return nil
         }

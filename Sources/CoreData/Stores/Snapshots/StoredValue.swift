@@ -12,7 +12,7 @@ struct RowReference: Hashable, Sendable {
 ///
 /// 17 bytes, no allocation for numbers, short strings and references. The cases say how the value is held, not the
 /// attribute's type: a date is `.double` (seconds since 2001), a boolean `.integer` (0 or 1).
-enum StoredValue {
+enum StoredValue: Hashable {
     case null
     case integer(Int64)
     case double(Double)
@@ -22,6 +22,34 @@ enum StoredValue {
     indirect case decimal(Decimal)
     /// A to-one destination: a row of the same store.
     case reference(RowReference)
+
+    /// Whether two values are the same: held in the same way, and texts with the same code points.
+    static func == (left: StoredValue, right: StoredValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.integer(let left), .integer(let right)): left == right
+        case (.double(let left), .double(let right)): left == right
+        case (.string(let left), .string(let right)): LiteralText.areSame(left, right)
+        case (.data(let left), .data(let right)): left == right
+        case (.uuid(let left), .uuid(let right)): left == right
+        case (.decimal(let left), .decimal(let right)): left == right
+        case (.reference(let left), .reference(let right)): left == right
+        default: false
+        }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: break
+        case .integer(let integer): hasher.combine(integer)
+        case .double(let double): hasher.combine(double)
+        case .string(let string): hasher.combine(LiteralText(string))
+        case .data(let data): hasher.combine(data)
+        case .uuid(let uuid): hasher.combine(uuid)
+        case .decimal(let decimal): hasher.combine(decimal)
+        case .reference(let reference): hasher.combine(reference)
+        }
+    }
 
     var isNull: Bool {
         if case .null = self { return true }

@@ -1,0 +1,17 @@
+/// Values without an order that no `Set` can hold: it takes texts that differ only in how a letter is composed for the same.
+struct DistinctValues: Collection {
+    let values: [Any]
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { values.count }
+
+    subscript(index: Int) -> Any { values[index] }
+
+    func index(after index: Int) -> Int { index + 1 }
+
+    /// A value as programs get it: an array in the place of these values.
+    static func listed(_ value: Any?) -> Any? {
+        if let values = value as? DistinctValues { return values.values }
+        return value
+    }
+}
