@@ -10,7 +10,8 @@ extension NSManagedObjectContext {
         // A new object whose insertion was taken back never had a row.
         if object.flags.contains(.discarded) { return object.becomeInaccessible() }
         do {
-            if try load(object) { return }
+            // One whose row is of another entity reads as nil from now on.
+            if try load(object) || object.flags.contains(.inaccessible) { return }
         } catch {
             if object.storeNumber >= 0, registry.store(number: Int(object.storeNumber)) == nil {
                 // Its store was removed: it reads as nil from now on.
@@ -31,7 +32,7 @@ extension NSManagedObjectContext {
         changes.deleteInaccessible(object)
     }
 
-    /// Loads a fault. False when the row does not exist.
+    /// Loads a fault. False when the row does not exist, or is of another entity than the object's ID has said.
     func load(_ object: NSManagedObject) throws -> Bool {
         if !object.flags.contains(.fault) { return true }
         if object.flags.contains(.inserted) {
@@ -39,10 +40,7 @@ extension NSManagedObjectContext {
             object.becomeLoaded()
             return true
         }
-        if object.committedRow != nil, let page = object.page, isGood(page) {
-            fulfill(object)
-            return true
-        }
+        if object.committedRow != nil, let page = object.page, isGood(page) { return fulfillIfOfEntity(object) }
         if object.flags.contains(.invalid) { return false }
         guard object.storeNumber >= 0 else { return false }
         guard let rows = rows(near: object) else {
@@ -59,8 +57,24 @@ extension NSManagedObjectContext {
             guard let row = read.rows.first else { return false }
             object.keep(row)
         }
+        return fulfillIfOfEntity(object)
+    }
+
+    /// Makes the committed row readable, unless it is of another entity than the object: then there is no such object.
+    private func fulfillIfOfEntity(_ object: NSManagedObject) -> Bool {
+        if let row = object.committedRow, row.rowLayoutIndex != object.layout.index {
+            leaveRow(object)
+            return false
+        }
         fulfill(object)
         return true
+    }
+
+    /// Takes an object out of the context whose row is of another entity: the row is left to an object of that entity.
+    func leaveRow(_ object: NSManagedObject) {
+        object.forgetRow()
+        object.becomeInaccessible()
+        endDeletion(of: object)
     }
 
     /// Whether rows of a page are young enough for the context's staleness interval.

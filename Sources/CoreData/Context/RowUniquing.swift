@@ -26,6 +26,8 @@ extension NSManagedObjectContext {
         let uniquing = RowUniquing(context: self, store: store, root: root)
         uniquing.initialize(buffer, areDistinct: rows.areDistinct) {
             rows.rows[$0].rowKey
+        } layoutIndex: {
+            rows.rows[$0].rowLayoutIndex
         } makingMissing: { existing in
             var start = 0
             var made = 0
@@ -195,14 +197,22 @@ private struct RowUniquing {
     /// - Parameters:
     ///   - areDistinct: whether no two rows have the same key.
     ///   - key: the primary key of the row at a place.
+    ///   - layoutIndex: the entity of the row at a place, where the row was read; an object of another entity leaves it.
     ///   - makingMissing: initializes all places, with the objects it is given by place (none at all where that is empty) and new ones
     ///     for the others; says how many it has made.
     @inline(__always)
     func initialize(
         _ buffer: UnsafeMutableBufferPointer<NSManagedObject>, areDistinct: Bool, key: (Int) -> Int64,
-        makingMissing: (ContiguousArray<NSManagedObject?>) -> Int
+        layoutIndex: ((Int) -> Int)? = nil, makingMissing: (ContiguousArray<NSManagedObject?>) -> Int
     ) {
-        let (existing, registrationCount) = registered(count: buffer.count, key)
+        var (existing, registrationCount) = registered(count: buffer.count, key)
+        if let layoutIndex, !existing.isEmpty {
+            for (place, object) in existing.enumerated() {
+                guard let object, object.layout.index != layoutIndex(place) else { continue }
+                context.leaveRow(object)
+                existing[place] = nil
+            }
+        }
         let made = makingMissing(existing)
         if made == 0 { return }
         let objects = UnsafeBufferPointer(buffer)

@@ -18,7 +18,16 @@ extension NSPersistentStoreCoordinator {
             let layout = modelLayout.layoutByName[entityName],
             let key = store.key(forReferenceText: reference, of: layout)
         else { return nil }
-        return NSManagedObjectID(key: key, layout: layout, store: store)
+        return NSManagedObjectID(key: key, layout: self.layout(ofRow: key, named: layout, in: store), store: store)
     }
 
+    /// The entity of a row, which may be another one of its hierarchy than the URI names; the named one where the row cannot be read.
+    private func layout(ofRow key: Int64, named layout: EntityLayout, in store: NSPersistentStore) -> EntityLayout {
+        let root = modelLayout.layouts[layout.rootIndex]
+        // A class of the program's own reads rows for contexts only.
+        guard root.familyIndexes.count > 1, let rows = store.snapshotStore, !rows.needsObjects else { return layout }
+        if let cached = rows.cachedRow(key, of: root) { return cached.layout }
+        guard let read = try? rows.readRows([key], of: root) else { return layout }
+        return withExtendedLifetime(read) { read.rows.first.map { modelLayout.layouts[$0.rowLayoutIndex] } ?? layout }
+    }
 }

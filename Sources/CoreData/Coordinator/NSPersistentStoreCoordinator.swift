@@ -283,7 +283,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// The object ID that a URI names (`x-coredata://STORE-UUID/Entity/p12`).
     ///
-    /// The object itself need not exist any more.
+    /// The object itself need not exist any more. The ID has the entity of its row, whichever of the hierarchy the URI names: where the
+    /// entity has a superentity or subentities, and the row is not in memory, it is read.
     ///
     /// - Returns: nil when the URI has another form, no added store has its UUID, or the model lacks its entity.
     open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {

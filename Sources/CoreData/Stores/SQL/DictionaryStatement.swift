@@ -12,15 +12,18 @@ struct DictionaryStatement {
         var isColumn = false
         /// The attribute whose transformer makes its value of the bytes.
         var transformable: NSAttributeDescription?
-        /// For a to-one relationship: the destination's entity.
-        var destination: Int = -1
-        var entityColumn: SQLText?
+        /// For a row: its entity.
+        var rowEntity: SQLRowEntity?
         /// The composite attribute whose value this is, and the columns of its elements in declared order.
         var composite: CompositeLayout?
         var elements: [Column] = []
 
         /// What is selected for the entry.
-        var texts: [SQLText] { composite == nil ? [text] + [entityColumn].compactMap { $0 } : elements.map(\.text) }
+        var texts: [SQLText] {
+            if composite != nil { return elements.map(\.text) }
+            if case .number(let number)? = rowEntity { return [text, number] }
+            return [text]
+        }
     }
 
     let text: SQLText
@@ -101,19 +104,11 @@ struct DictionaryStatement {
                 throw generator.refuse(description.name, "the expression description has no expression")
             }
             let wanted = ValueKind(resultOf: description.expressionResultType)
-            if expression.expressionType == .evaluatedObject {
-                return objectColumn(description.name, generator, environment.scope)
-            }
-            if wanted == nil, let path = expression.keyPathFromEvaluatedObject,
-                let column = try relationshipColumn(description.name, path, generator, environment.scope)
-            {
-                return column
-            }
             let row = try generator.resultTerm(expression, in: environment)
             let term = isGrouped ? generator.ofGroup(row, expression.groupFunction(of: environment.scope.entity.layout)) : row
-            if wanted == nil, term.kind == .toOne {
-                let destination = term.slot?.destinationIndex ?? term.rootIndex ?? -1
-                return Column(name: description.name, text: term.text, kind: .toOne, destination: destination)
+            if term.kind == .toOne, wanted == nil || expression.expressionType == .evaluatedObject {
+                return Column(
+                    name: description.name, text: term.text, kind: .toOne, isColumn: term.isColumn, rowEntity: term.rowEntity)
             }
             guard let kind = wanted ?? term.kind else { return Column(name: description.name, text: term.text, kind: nil) }
             guard let text = generator.dialect.value(term, as: kind) else {
@@ -127,8 +122,6 @@ struct DictionaryStatement {
         guard let name = StoreFetch.DictionaryColumns.name(of: property) else {
             throw generator.refuse("\(property)", "propertiesToFetch takes property descriptions and names")
         }
-        if name == "objectID" || name == "self" || name == "SELF" { return objectColumn(name, generator, environment.scope) }
-        if let column = try relationshipColumn(name, name, generator, environment.scope) { return column }
         let path = name.pathNames
         let row = try generator.term(path: path, in: environment.scope, .words(name))
         if let composite = row.composite {
@@ -141,27 +134,7 @@ struct DictionaryStatement {
         return Column(
             name: name, text: term.text, kind: term.kind, isColumn: term.isColumn,
             transformable: term.kind == .transformable ? term.slot?.attribute : nil,
-            destination: term.slot?.destinationIndex ?? term.rootIndex ?? -1)
-    }
-
-    /// A to-one relationship at the end of a path, with the entity of its row; nil for any other path.
-    private static func relationshipColumn(
-        _ name: String, _ keyPath: String, _ generator: SQLGenerator, _ scope: SQLScope
-    ) throws -> Column? {
-        let path = keyPath.pathNames
-        if keyPath.contains("@") { return nil }
-        guard case .column(let alias, let column, let slot) = try generator.resolve(path, in: scope, .words(keyPath)), slot.kind == .toOne
-        else { return nil }
-        return Column(
-            name: name, text: SQLText(generator.column(alias, column.name)), kind: .toOne, isColumn: true,
-            destination: slot.destinationIndex,
-            entityColumn: column.entityColumn.map { SQLText(generator.column(alias, $0)) })
-    }
-
-    private static func objectColumn(_ name: String, _ generator: SQLGenerator, _ scope: SQLScope) -> Column {
-        Column(
-            name: name, text: SQLText(generator.key(scope)), kind: .toOne, destination: scope.entity.layout.index,
-            entityColumn: SQLText(generator.entityNumber(of: scope.entity, alias: scope.alias)))
+            rowEntity: term.rowEntity)
     }
 
     // MARK: Values
@@ -192,11 +165,14 @@ struct DictionaryStatement {
         if row.isNull(index) { return nil }
         switch column.kind {
         case .toOne?:
-            var layout = column.destination
-            if column.entityColumn != nil, let found = mapping.layoutIndex(forNumber: row.int64(index + 1)) {
-                layout = found
-            }
-            guard layout >= 0 else { return NSNumber(value: row.int64(index)) }
+            let layout: Int? =
+                switch column.rowEntity {
+                case .one(let index)?: index
+                case .number?: mapping.layoutIndex(forNumber: row.int64(index + 1))
+                case nil: nil
+                }
+            // A row of an entity that the model lacks is none.
+            guard let layout else { return nil }
             return objectID(RowReference(key: row.int64(index), layoutIndex: layout))
         case let kind? where kind.isInteger:
             return PropertyConversion.object(from: .integer(row.int64(index)), kind: kind)

@@ -68,7 +68,7 @@ extension SQLGenerator {
 
     /// ` WHERE …` of a statement that writes a table under an alias.
     private func whereClause(_ scope: SQLScope, _ condition: SQLText?, includesSubentities: Bool) -> SQLText {
-        let limit = entityCondition(scope.entity, alias: scope.alias, includesSubentities: includesSubentities).map { SQLText($0) }
+        let limit = mapping.entityCondition(scope.entity, alias: scope.alias, includesSubentities: includesSubentities).map { SQLText($0) }
         let all = [limit, condition].compactMap { $0 }
         return all.isEmpty ? SQLText("") : " WHERE " + SQLText.joined(all, by: " AND ")
     }

@@ -12,13 +12,16 @@ extension SQLGenerator {
             if column.type == .bytes, column.allowsExternalStorage, let bytes = dialect.externalBytes(text) {
                 return SQLTerm(text: bytes, kind: slot.kind, slot: slot, stored: text)
             }
-            return SQLTerm(text: text, kind: slot.kind, slot: slot, isColumn: true, rootIndex: rootIndex(ofDestination: slot))
+            return SQLTerm(
+                text: text, kind: slot.kind, slot: slot, isColumn: true, rootIndex: rootIndex(ofDestination: slot),
+                rowEntity: rowEntity(ofDestination: slot, column, alias: alias))
         case .composite(let alias, let composite, let entity):
             return SQLTerm(composite: SQLComposite(alias: alias, layout: composite, entity: entity, dialect: dialect))
         case .row(let alias, let entity):
             return SQLTerm(
                 text: SQLText(key(alias, of: entity)), kind: .toOne, isColumn: true, canBeNull: alias != scope.alias,
-                rootIndex: entity.layout.rootIndex)
+                rootIndex: entity.layout.rootIndex,
+                rowEntity: rowEntity(of: entity, alias: alias))
         case .entity(let alias, let entity, let isName):
             let canBeNull = alias != scope.alias
             let number = entityNumber(of: entity, alias: alias, canBeNull: canBeNull)
@@ -59,10 +62,29 @@ extension SQLGenerator {
         slot.kind == .toOne && slot.destinationIndex >= 0 ? mapping.layouts.layouts[slot.destinationIndex].rootIndex : nil
     }
 
+    private func rowEntity(of entity: SQLEntity, alias: String) -> SQLRowEntity {
+        entity.table.entityColumn.map { .number(SQLText(column(alias, $0))) } ?? .one(entity.layout.index)
+    }
+
+    /// The entity of the row that a to-one relationship leads to; nil for an attribute.
+    private func rowEntity(ofDestination slot: PropertySlot, _ column: SQLColumn, alias: String) -> SQLRowEntity? {
+        guard slot.kind == .toOne, slot.destinationIndex >= 0 else { return nil }
+        return column.entityColumn.map { .number(SQLText(self.column(alias, $0))) } ?? .one(slot.destinationIndex)
+    }
+
+    /// The number of the entity of the row that a term stands for. What the store does not know is of none.
+    private func entityNumber(_ term: SQLTerm) -> SQLText {
+        switch term.rowEntity {
+        case .one(let index)?: SQLText(mapping.entities[index].map { String($0.number) } ?? "NULL")
+        case .number(let text)?: text
+        case nil: SQLText("NULL")
+        }
+    }
+
     private func row(_ scope: SQLScope) -> SQLTerm {
         SQLTerm(
             text: SQLText(key(scope)), kind: .toOne, isColumn: true, canBeNull: false,
-            rootIndex: scope.entity.layout.rootIndex)
+            rootIndex: scope.entity.layout.rootIndex, rowEntity: rowEntity(of: scope.entity, alias: scope.alias))
     }
 
     /// An expression as a value.
@@ -82,6 +104,7 @@ extension SQLGenerator {
             return SQLTerm(
                 text: isOfManyConstants ? dialect.singleConstant(text) : text, kind: kind, constant: argument,
                 isNull: isNull, canBeNull: isNull,
+                rowEntity: (expression.constantValue as? any RowIdentity)?.rowReference(in: store).map { .one($0.layoutIndex) },
                 isEntity: expression.constantValue is NSEntityDescription)
         case .evaluatedObject: return row(environment.scope)
         case .variable:
@@ -118,7 +141,8 @@ extension SQLGenerator {
             return SQLTerm(
                 text: kind == .string || kind == .uri ? dialect.computed(text) : text, kind: kind,
                 canBeNull: first.canBeNull || second.canBeNull, exact: dialect.exact(first, second, kind).map(choice),
-                rootIndex: first.rootIndex == second.rootIndex || second.isNull ? first.rootIndex : nil)
+                rootIndex: first.rootIndex == second.rootIndex || second.isNull ? first.rootIndex : nil,
+                rowEntity: kind == .toOne ? .number(choice(entityNumber(first), entityNumber(second))) : nil)
         case .fetchRequest:
             guard let value = expression.expressionValue(with: nil, context: nil), SQLList.elements(of: value) == nil else {
                 throw refuse(context, "a fetch request gives one value if it only counts; use IN")

@@ -39,21 +39,12 @@ final class SQLGenerator {
     /// The mapping of an entity that a request names.
     func entity(_ layout: EntityLayout) throws -> SQLEntity { try mapping.requiredEntity(layout) }
 
-    /// The condition that limits a table's rows to an entity; nil when the table holds no others.
-    func entityCondition(_ entity: SQLEntity, alias: String, includesSubentities: Bool) -> String? {
-        let family = includesSubentities ? entity.layout.familyIndexes : [entity.layout.index]
-        if family.count == entity.table.family.count { return nil }
-        let numbers = family.compactMap { mapping.entities[$0]?.number }.map(String.init)
-        let number = column(alias, entity.table.numberColumn)
-        return numbers.count == 1 ? "\(number) = \(numbers[0])" : "\(number) IN (\(numbers.joined(separator: ", ")))"
-    }
-
     /// FROM and WHERE of a scope.
     func source(
         _ scope: SQLScope, where conditions: [SQLText?], includesSubentities: Bool
     ) -> SQLText {
         var all: [SQLText] = []
-        if let limit = entityCondition(scope.entity, alias: scope.alias, includesSubentities: includesSubentities) {
+        if let limit = mapping.entityCondition(scope.entity, alias: scope.alias, includesSubentities: includesSubentities) {
             all.append(SQLText(limit))
         }
         all += conditions.compactMap { $0 }

@@ -100,6 +100,15 @@ final class SQLMapping: @unchecked Sendable {
         return index >= 0 ? index : nil
     }
 
+    /// The condition that limits a table's rows to an entity; nil when the table holds no others.
+    func entityCondition(_ entity: SQLEntity, alias: String, includesSubentities: Bool) -> String? {
+        let family = includesSubentities ? entity.layout.familyIndexes : [entity.layout.index]
+        if family.count == entity.table.family.count { return nil }
+        let numbers = family.compactMap { entities[$0]?.number }.map(String.init)
+        let number = alias + "." + dialect.identifier(entity.table.numberColumn)
+        return numbers.count == 1 ? "\(number) = \(numbers[0])" : "\(number) IN (\(numbers.joined(separator: ", ")))"
+    }
+
     /// Tables and columns of this mapping that a store lacks, as `TABLE` or `TABLE.COLUMN`.
     func missing(from columns: [String: [String]]) -> [String] {
         var missing: [String] = []

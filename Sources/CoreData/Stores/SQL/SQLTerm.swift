@@ -22,6 +22,8 @@ struct SQLTerm {
     var bits: Int?
     /// For a row: the root of its entity's hierarchy, whose rows are told apart by their keys.
     var rootIndex: Int?
+    /// For a row: its entity.
+    var rowEntity: SQLRowEntity?
     /// Whether it is the number of a row's entity.
     var isEntity = false
     /// The composite attribute that it is.
@@ -36,6 +38,14 @@ struct SQLTerm {
         guard let kind else { return .unknown }
         return SQLValueClass(kind)
     }
+}
+
+/// The entity of a row that a term stands for.
+enum SQLRowEntity {
+    /// Every row is of the entity with this layout index.
+    case one(Int)
+    /// The number of the row's entity.
+    case number(SQLText)
 }
 
 /// Values of one class are compared by SQL itself; values of different classes are unequal, but where a rule brings them together.

@@ -39,9 +39,14 @@ struct SelectColumns {
         let dialect = mapping.dialect
         let keyed =
             "SELECT \(sql) FROM \(dialect.identifier(table.name)) \(SQLScope.firstAlias) WHERE \(column(table.keyColumn)) "
-        oneKey = keyed + dialect.keyCondition(.one)
-        keyList = keyed + dialect.keyCondition(.list)
-        keyRange = keyed + dialect.keyCondition(.range)
+        // An ID may name another entity of the table than its row is of.
+        let limit = mapping.entityCondition(entity, alias: SQLScope.firstAlias, includesSubentities: includesSubentities).map {
+            " AND " + $0
+        }
+        func statement(_ form: SQLKeys.Form) -> String { keyed + dialect.keyCondition(form) + (limit ?? "") }
+        oneKey = statement(.one)
+        keyList = statement(.list)
+        keyRange = statement(.range)
         self.positions = positions
         self.family = family
     }
