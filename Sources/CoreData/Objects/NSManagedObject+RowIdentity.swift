@@ -1,3 +1,7 @@
 extension NSManagedObject: RowIdentity {
     func rowReference(in store: AnyObject) -> RowReference? { objectID.rowReference(in: store) }
 }
+
+extension NSManagedObject: RankedIdentity {
+    package final var identityRank: IdentityRank { objectID.identityRank }
+}

@@ -159,6 +159,15 @@ extension NSManagedObjectID: RowIdentity {
     }
 }
 
+extension NSManagedObjectID: RankedIdentity {
+    package var identityRank: IdentityRank {
+        switch identity {
+        case .permanent(let token, let table, let key): IdentityRank(store: token.number, table: table, key: key)
+        case .temporary(_, let serial): IdentityRank(newWithSerial: serial)
+        }
+    }
+}
+
 /// A store as its object IDs know it: its UUID, and the store itself while it exists.
 final class StoreToken: Hashable, Sendable {
     let uuid: String

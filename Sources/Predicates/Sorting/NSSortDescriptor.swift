@@ -129,7 +129,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     public var comparator: Comparator {
         if let custom { return custom }
         let selector = selector ?? .compare
-        return { NSSortDescriptor.order(ComparableValue($0), ComparableValue($1), by: selector) }
+        return { NSSortDescriptor.order(NSSortDescriptor.comparable($0), NSSortDescriptor.comparable($1), by: selector) }
     }
 
     /// The order of two objects under this criterion alone. Values without an order among them count as the same.
@@ -163,7 +163,14 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
         }
         // A closure sees the value as it is; only whether there is one matters beside it.
         return SortValue(
-            value: value, comparable: custom == nil || value == nil ? ComparableValue(value) : .object(self))
+            value: value, comparable: custom == nil || value == nil ? NSSortDescriptor.comparable(value) : .object(self))
+    }
+
+    /// A value as it is put in order: an object has its place by its identity.
+    private static func comparable(_ value: Any?) -> ComparableValue {
+        let comparable = ComparableValue(value)
+        guard case .object(let object as any RankedIdentity) = comparable else { return comparable }
+        return .object(object.identityRank)
     }
 
     private static func order(

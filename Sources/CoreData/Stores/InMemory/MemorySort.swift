@@ -91,6 +91,9 @@ struct MemorySort {
                     return RowView.published(expression.expressionValue(with: view, context: nil))
                 }, descriptor)
         }
+        if isPlain, descriptor.selector == .compare, let key = descriptor.key, ["objectID", "self", "SELF"].contains(key) {
+            return .integers(rows.map(\.key), ascending: descriptor.ascending)
+        }
         guard isPlain, let key = descriptor.key, !key.contains(".") || rows.first?.layout.slotByPath[key] != nil else {
             return .views(rows.map { RowView(row: $0, tables: tables, store: store) }, descriptor)
         }

@@ -1,0 +1,30 @@
+/// The place of an object among others by its identity alone: what an order by `objectID` or `self` compares.
+///
+/// Rows follow in the order of their stores, tables and keys. Objects that were never saved come behind all rows, in the order of their
+/// temporary identities.
+package struct IdentityRank: Comparable {
+    private let isNew: Bool
+    private let store: Int
+    private let table: Int
+    private let key: Int64
+
+    /// The rank of a row.
+    package init(store: Int, table: Int, key: Int64) {
+        (isNew, self.store, self.table, self.key) = (false, store, table, key)
+    }
+
+    /// The rank of an object that was never saved.
+    package init(newWithSerial serial: Int64) {
+        (isNew, store, table, key) = (true, 0, 0, serial)
+    }
+
+    package static func < (left: IdentityRank, right: IdentityRank) -> Bool {
+        if left.isNew != right.isNew { return right.isNew }
+        return (left.store, left.table, left.key) < (right.store, right.table, right.key)
+    }
+}
+
+/// A value that stands for a row or a new object.
+package protocol RankedIdentity {
+    var identityRank: IdentityRank { get }
+}
