@@ -5,3 +5,7 @@ extension NSManagedObject: RowIdentity {
 extension NSManagedObject: RankedIdentity {
     package final var identityRank: IdentityRank { objectID.identityRank }
 }
+
+extension NSManagedObject: KeyPathDestinations {
+    package final func leadsToMany(_ keys: [String]) -> Bool { layout.crossesToMany(keys) }
+}

@@ -92,13 +92,8 @@ public enum KeyValue {
     /// The value at the end of a path that starts at an object known to read by name.
     static func value(at steps: ArraySlice<ParsedKeyPath.Step>, of object: any KeyValueCoding) -> Any? {
         guard case .key(let key)? = steps.first, !isSelf(key) else { return value(at: steps, of: object as Any?) }
-        let first = object._comparedValue(forKey: key)
-        return steps.count == 1 ? unwrapped(first) : value(at: steps.dropFirst(), ofPart: first)
-    }
-
-    private static func value(at steps: ArraySlice<ParsedKeyPath.Step>, ofPart part: Any?) -> Any? {
-        guard let part = unwrapped(part) else { return whenMissing(steps) }
-        return value(at: steps, of: part as Any?)
+        guard let first = unwrapped(object._comparedValue(forKey: key)) else { return whenMissing(steps, of: object, .predicate) }
+        return steps.count == 1 ? first : value(at: steps.dropFirst(), of: first as Any?)
     }
 
     /// - Parameter keepsNull: whether an `NSNull` at the end of the path is given as it is, and not as nil.
@@ -107,30 +102,35 @@ public enum KeyValue {
     ) -> Any? {
         var current = value
         for index in steps.indices {
+            let owner = current
             switch steps[index] {
             case .key(let key):
                 current = self.value(forKey: key, of: current, reader)
             case .collectionOperator(let operation):
                 return apply(operation, to: current, rest: steps[(index + 1)...], reader)
             }
-            if current == nil { return whenMissing(steps[(index + 1)...]) }
+            if current == nil { return whenMissing(steps[index...], of: owner, reader) }
         }
         if keepsNull, let null = current as? NSNull { return null }
         return unwrapped(current)
     }
 
-    /// A missing collection has no elements: its count is zero.
-    private static func whenMissing(_ steps: ArraySlice<ParsedKeyPath.Step>) -> Any? {
-        for case .collectionOperator(let operation) in steps {
-            return operation == .count || operation == .sum ? 0 : nil
-        }
-        return nil
+    /// What a path gives whose first key has no value. A missing collection has no elements: its count is zero. Predicates take a path
+    /// through a collection for an empty one, as stores do, also where the object that has the collection is missing.
+    private static func whenMissing(_ steps: ArraySlice<ParsedKeyPath.Step>, of owner: Any?, _ reader: KeyValueReader) -> Any? {
+        if steps.count == 1 { return nil }
+        for case .collectionOperator(let operation) in steps { return ofNoCollection(operation) }
+        guard reader == .predicate, let owner = owner as? any KeyPathDestinations else { return nil }
+        let keys = steps.map { step in if case .key(let key) = step { key } else { "" } }
+        return owner.leadsToMany(keys) ? [Any]() : nil
     }
+
+    private static func ofNoCollection(_ operation: CollectionOperator) -> Any? { operation == .count || operation == .sum ? 0 : nil }
 
     private static func apply(
         _ operation: CollectionOperator, to value: Any?, rest: ArraySlice<ParsedKeyPath.Step>, _ reader: KeyValueReader
     ) -> Any? {
-        guard let value = unwrapped(value) else { return whenMissing([.collectionOperator(operation)]) }
+        guard let value = unwrapped(value) else { return ofNoCollection(operation) }
         let elements = CollectionElements.of(value) ?? [value]
         // The values of a set's elements are a set, in which nil does not count.
         if rest.isEmpty, operation == .count, type(of: value) == Set<AnyHashable>.self { return elements.count { !($0 is NSNull) } }

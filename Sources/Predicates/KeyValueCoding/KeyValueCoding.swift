@@ -61,3 +61,8 @@ extension KeyValueCoding {
         for (key, value) in keyedValues { setValue(KeyValue.unwrapped(value), forKey: key) }
     }
 }
+
+/// An object that knows which key paths lead through collections, whatever values it has.
+package protocol KeyPathDestinations {
+    func leadsToMany(_ keys: [String]) -> Bool
+}

@@ -102,19 +102,20 @@ extension ComparableValue {
     }
 
     /// Exact also where the integer has more digits than a `Double` can hold.
-    private static func order(_ integer: Int64, _ number: Double) -> ComparisonResult? {
+    private static func order<Integer: FixedWidthInteger>(_ integer: Integer, _ number: Double) -> ComparisonResult? {
         if number.isNaN { return nil }
-        if let whole = Int64(exactly: number) { return order(integer, whole) }
-        if number >= 0x1p63 { return .orderedAscending }
-        if number < -0x1p63 { return .orderedDescending }
-        return integer > Int64(number.rounded(.down)) ? .orderedDescending : .orderedAscending
+        if let whole = Integer(exactly: number) { return order(integer, whole) }
+        // The double of the largest integer is the next power of two.
+        if number >= Double(Integer.max) { return .orderedAscending }
+        if number < Double(Integer.min) { return .orderedDescending }
+        return integer > Integer(number.rounded(.down)) ? .orderedDescending : .orderedAscending
     }
 
-    /// Whole decimals are compared exactly; a store keeps the others as the doubles that are nearest to them.
+    /// Whole decimals of 64 bits are compared exactly; a store keeps the others as the doubles that are nearest to them.
     private static func order(_ decimal: Decimal, _ number: Double) -> ComparisonResult? {
         let text = "\(decimal)"
         if let whole = Int64(text) { return order(whole, number) }
-        if decimal.exponent >= 0, let other = ComparableValue.double(number).decimalValue { return order(decimal, other) }
+        if let whole = UInt64(text) { return order(whole, number) }
         return Double(text).flatMap { order($0, number) }
     }
 

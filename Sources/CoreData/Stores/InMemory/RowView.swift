@@ -1,7 +1,7 @@
 import Foundation
 
 /// A row as predicates, expressions and sort descriptors see it: properties by name, relationships as views of other rows.
-final class RowView: KeyValueCoding, PredicateComparable, RankedIdentity, Hashable {
+final class RowView: KeyValueCoding, PredicateComparable, RankedIdentity, KeyPathDestinations, Hashable {
     private(set) var row: Snapshot
     private let tables: MemoryTables
     private unowned let store: NSPersistentStore
@@ -63,6 +63,8 @@ final class RowView: KeyValueCoding, PredicateComparable, RankedIdentity, Hashab
     func setValue(_ value: Any?, forKey key: String) {}
 
     var objectID: NSManagedObjectID { NSManagedObjectID(key: row.key, layout: row.layout, store: store) }
+
+    func leadsToMany(_ keys: [String]) -> Bool { row.layout.crossesToMany(keys) }
 
     var identityRank: IdentityRank { IdentityRank(store: store.number, table: row.layout.rootIndex, key: row.key) }
 

@@ -141,6 +141,7 @@ extension SQLGenerator {
             return SQLTerm(
                 text: kind == .string || kind == .uri ? dialect.computed(text) : text, kind: kind,
                 canBeNull: first.canBeNull || second.canBeNull, exact: dialect.exact(first, second, kind).map(choice),
+                mayOverflow: first.mayOverflow || second.mayOverflow,
                 rootIndex: first.rootIndex == second.rootIndex || second.isNull ? first.rootIndex : nil,
                 rowEntity: kind == .toOne ? .number(choice(entityNumber(first), entityNumber(second))) : nil)
         case .fetchRequest:

@@ -81,7 +81,7 @@ extension SQLGenerator {
     private func unary(_ name: String, _ value: SQLTerm, _ context: RequestPart) throws -> SQLTerm? {
         if name == "onescomplement:" {
             try requireNumbers([value], name, context)
-            if value.kind?.isInteger == true { return SQLTerm(text: dialect.complement(value), kind: .int64) }
+            if value.isInteger { return SQLTerm(text: dialect.complement(value), kind: .int64) }
             return try calculation(name, [value], kind: .int64, context)
         }
         if name == "length:" || Self.textFunctions[name] != nil {
@@ -101,7 +101,9 @@ extension SQLGenerator {
         switch name {
         case "abs:":
             // Of a Boolean comes a number.
-            return try calculation(name, [value], kind: value.kind == .boolean ? .int64 : value.kind, context)
+            var term = try calculation(name, [value], kind: value.kind == .boolean ? .int64 : value.kind, context)
+            term.mayOverflow = true
+            return term
         case "floor:", "ceiling:", "trunc:":
             if value.kind?.isInteger == true { return value.computed }
             return try calculation(name, [value], kind: .double, context)
@@ -118,14 +120,17 @@ extension SQLGenerator {
         }
         let areIntegers = left.kind?.isInteger == true && right.kind?.isInteger == true
         if let operation = Self.integerOperations[name] {
-            return areIntegers ? try native(operation, .int64) : try calculation(name, [left, right], kind: .int64, context)
+            if left.isInteger, right.isInteger { return try native(operation, .int64) }
+            return try calculation(name, [left, right], kind: .int64, context)
         }
         guard let operation = Self.arithmeticOperations[name] else {
             return try calculation(name, [left, right], kind: name == "raise:topower:" ? .double : .int64, context)
         }
         if left.kind == .decimal || right.kind == .decimal { return try calculation(name, [left, right], kind: .decimal, context) }
         // Whole numbers that overflow become doubles, as in memory.
-        return try native(operation, areIntegers ? .int64 : .double)
+        var term = try native(operation, areIntegers ? .int64 : .double)
+        term.mayOverflow = true
+        return term
     }
 
     /// A date plus or minus seconds is a date; a date minus a date is seconds.
@@ -164,5 +169,10 @@ extension SQLTerm {
     var mostExact: SQLText { exact ?? text }
 
     /// The value without what holds for a column or a constant only.
-    fileprivate var computed: SQLTerm { SQLTerm(text: text, kind: kind, canBeNull: canBeNull, exact: exact, bits: bits) }
+    fileprivate var computed: SQLTerm {
+        SQLTerm(text: text, kind: kind, canBeNull: canBeNull, exact: exact, bits: bits, mayOverflow: mayOverflow)
+    }
+
+    /// Whether every value is a whole number of 64 bits, or nil.
+    fileprivate var isInteger: Bool { kind?.isInteger == true && !mayOverflow }
 }

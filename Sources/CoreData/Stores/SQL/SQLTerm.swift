@@ -20,6 +20,8 @@ struct SQLTerm {
     var exact: SQLText?
     /// For a computed whole number: how many bits it takes at most, beside its sign.
     var bits: Int?
+    /// Whether a computed whole number is a double where 64 bits do not hold it.
+    var mayOverflow = false
     /// For a row: the root of its entity's hierarchy, whose rows are told apart by their keys.
     var rootIndex: Int?
     /// For a row: its entity.

@@ -109,9 +109,11 @@ final class EntityLayout: @unchecked Sendable {
     }
 
     /// Whether a path of names goes through a to-many relationship.
-    func crossesToMany(_ keyPath: String) -> Bool {
+    func crossesToMany(_ keyPath: String) -> Bool { crossesToMany(keyPath.pathNames) }
+
+    func crossesToMany(_ names: [String]) -> Bool {
         var layout = self
-        for name in keyPath.pathNames where !["self", "SELF", "objectID"].contains(name) {
+        for name in names where !["self", "SELF", "objectID"].contains(name) {
             guard let slot = layout.familyProperty(name)?.slot else { return false }
             if slot.kind.isToMany { return true }
             guard slot.destinationIndex >= 0 else { return false }

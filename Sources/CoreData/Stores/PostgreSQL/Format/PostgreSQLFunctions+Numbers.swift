@@ -233,11 +233,8 @@ extension PostgreSQLFunctions {
                 "ocd_compare(a numeric, b double precision)", "integer",
                 """
                 BEGIN
-                    IF a <> trunc(a) THEN
+                    IF a <> trunc(a) OR a NOT BETWEEN \(least) AND \(most) THEN
                         RETURN CASE WHEN CAST(a AS double precision) < b THEN -1 WHEN CAST(a AS double precision) = b THEN 0 ELSE 1 END;
-                    END IF;
-                    IF a NOT BETWEEN \(least) AND \(most) AND abs(b) < 'Infinity' THEN
-                        RETURN CAST(sign(a - CAST(CAST(b AS text) AS numeric)) AS integer);
                     END IF;
                     IF abs(b) = 'Infinity' THEN RETURN CASE WHEN b > 0 THEN -1 ELSE 1 END; END IF;
                     RETURN CAST(sign(a - ocd_double(b)) AS integer);

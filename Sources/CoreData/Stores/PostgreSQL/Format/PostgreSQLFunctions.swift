@@ -14,7 +14,7 @@ enum PostgreSQLFunctions {
     ///
     /// Programs of several versions use a store at once, and the newest functions serve all: what a function takes, and the type that it
     /// gives, never changes. One that needs others is a new one with a name of its own.
-    static let version = 2
+    static let version = 3
 
     /// The function that gives the version of those in its schema, and shows what that was called when they were made: triggers name it.
     static let versionName = "ocd_functions"
