@@ -146,8 +146,11 @@ struct FetchExecutor<Result> {
         }
     }
 
-    /// The number of objects that the request would give.
+    /// The number of results that the request would give.
     func count() throws -> Int {
+        if request.resultType == .dictionaryResultType, resolved.fetch.columns?.joinRows(of: resolved.layout) == true {
+            return try dictionaries().count
+        }
         var plan = try plan()
         plan.asked = resolved.fetch
         plan.asked.shape = .count

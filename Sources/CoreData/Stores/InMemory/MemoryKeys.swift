@@ -63,6 +63,10 @@ struct MemoryKeys {
         case .function:
             let arguments = expression.arguments ?? []
             for argument in arguments { try check(argument, of: entity, variables, context) }
+            if ["median:", "mode:", "stddev:"].contains(expression.function.lowercased()), expression.methodTarget == nil {
+                throw CoreDataErrors.unanswerable(
+                    context.text, by: judge, "the function '\(expression.function)' is one of values, which no store computes")
+            }
             try checkMethod(expression, arguments, of: entity, variables, context)
         case .aggregate:
             for element in expression.collection as? [NSExpression] ?? [] {

@@ -125,7 +125,7 @@ enum PropertyConversion {
     private static func integer(_ object: Any) -> Int64? {
         switch object {
         case let value as Int: return Int64(value)
-        case let value as NSNumber: return value.int64Value
+        case let value as NSNumber: return whole(value)
         case let value as Int64: return value
         case let value as Int32: return Int64(value)
         case let value as Int16: return Int64(value)
@@ -135,6 +135,16 @@ enum PropertyConversion {
         case let value as Float: return Int64(exactly: value.rounded(.towardZero))
         case let value as Decimal: return NSDecimalNumber(decimal: value).int64Value
         default: return nil
+        }
+    }
+
+    /// A number without its fraction. Of a floating-point number that 64 bits do not hold, the nearest whole one, as SQL casts.
+    private static func whole(_ number: NSNumber) -> Int64 {
+        guard "df".utf8.contains(UInt8(bitPattern: number.objCType[0])) else { return number.int64Value }
+        return switch number.doubleValue {
+        case 0x1p63...: .max
+        case ...(-0x1p63): .min
+        default: number.int64Value
         }
     }
 

@@ -46,6 +46,12 @@ struct StoreFetch {
         var having: NSPredicate?
         var isDistinct = false
 
+        /// Whether a result may stand for several rows of the entity.
+        func joinRows(of entity: EntityLayout) -> Bool {
+            isDistinct || !groupBy.isEmpty
+                || properties.contains { ($0 as? NSExpressionDescription)?.expression?.holdsRowAggregate(of: entity) == true }
+        }
+
         /// The name of a column: that of its description, or its key path.
         static func name(of property: Any) -> String? { (property as? NSPropertyDescription)?.name ?? property as? String }
 
