@@ -125,9 +125,10 @@ extension NSManagedObjectContext {
     private func publishBatch(_ changes: SavedObjectIDs, near roots: Set<Int>) {
         var changes = changes
         changes.unnamed = .ofRoots(roots)
+        // First, so that what an observer of the own merge enqueues finds the others up to date.
+        tellOthers { changes }
         // Inserted objects are nobody's yet here.
         merge(SavedObjectIDs(updated: changes.updated, deleted: changes.deleted, unnamed: changes.unnamed))
-        tellOthers { changes }
     }
 }
 

@@ -46,8 +46,8 @@ final class ContextMerge {
         if !keepingDeletions { merge.endDeletions() }
         var all = changes
         all.add(updated: others.updated, deleted: others.deleted)
-        merge.tell(all)
         for child in context.mergingChildren.all { child.takeOver(all) }
+        merge.tell(all)
     }
 
     // MARK: Insertions

@@ -53,7 +53,7 @@ struct SaveCompletion {
         context.conflictChecks.removeAll()
         context.tellChildrenOfKeys()
         callDidSave(written.objects)
-        postDidSave(savedSets, insertedObjects, updatedObjects, deletedObjects)
+        tell(savedSets, insertedObjects, updatedObjects, deletedObjects)
     }
 
     private func callDidSave(_ objects: SavedObjects) {
@@ -152,11 +152,17 @@ struct SaveCompletion {
         return userInfo
     }
 
-    private func postDidSave(
+    /// Has other contexts merge what was saved, and tells observers and listeners.
+    private func tell(
         _ savedSets: (inserted: Set<NSManagedObject>?, updated: Set<NSManagedObject>?),
         _ insertedObjects: ContiguousArray<NSManagedObject>, _ updatedObjects: ContiguousArray<NSManagedObject>,
         _ deletedObjects: ContiguousArray<NSManagedObject>
     ) {
+        // First, so that what an observer enqueues finds the contexts that merge up to date.
+        context.tellOthers {
+            SavedObjectIDs(
+                inserted: insertedObjects.map(\.objectID), updated: updatedObjects.map(\.objectID), deleted: deletedObjects.map(\.objectID))
+        }
         let count = insertedObjects.count + updatedObjects.count + deletedObjects.count
         if ContextNotification.didSave.isWanted(forObjects: count) {
             var userInfo = commonUserInfo
@@ -177,9 +183,5 @@ struct SaveCompletion {
         }
         let savedObjects = [insertedObjects, updatedObjects]
         context.tellListenersAfterEvent { [context] in $0.context(context, didSave: savedObjects) }
-        context.tellOthers {
-            SavedObjectIDs(
-                inserted: insertedObjects.map(\.objectID), updated: updatedObjects.map(\.objectID), deleted: deletedObjects.map(\.objectID))
-        }
     }
 }
