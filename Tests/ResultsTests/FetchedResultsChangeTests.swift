@@ -58,6 +58,59 @@ import Testing
         #expect(shelf.listener.objectCalls.first?.old == shelf.listener.objectCalls.first?.new)
     }
 
+    @Test func aSortKeyThatIsSetToItsValueIsAnUpdate() throws {
+        let shelf = try BookShelf(["Ash", "Bay", "Cedar"], sort: byPages, sections: "pages")
+        let (ash, bay, cedar) = (try shelf.book("Ash"), try shelf.book("Bay"), try shelf.book("Cedar"))
+        ash.title = "Ash"
+        bay.title = "Bee"
+        bay.title = "Bay"
+        cedar.pages = 6
+        cedar.pages = 5
+        cedar.title = "Cider"
+        shelf.process()
+        #expect(shelf.listener.summary == ["move Cider", "update Ash", "update Bay"])
+        // Against unsaved values, too.
+        cedar.title = "Cider"
+        shelf.process()
+        #expect(shelf.listener.summary.last == "update Cider")
+    }
+
+    /// An observer that is told before the controller saves, after which the objects do not know what they were.
+    @Test func aSaveInAnObserverDoesNotMakeAnUpdateAMove() throws {
+        let shelf = try BookShelf()
+        let ash = try shelf.book("Ash")
+        let context = shelf.context
+        let token = NotificationCenter.default.addObserver(
+            forName: NSManagedObjectContext.didChangeObjectsNotification, object: context, queue: nil
+        ) { _ in if context.hasChanges { try? context.save() } }
+        defer { NotificationCenter.default.removeObserver(token) }
+        ash.title = "Ash"
+        shelf.process()
+        #expect(shelf.listener.summary == ["update Ash"])
+    }
+
+    @Test func aSortKeyAcrossARelationshipThatIsSetToItsDestinationIsAnUpdate() throws {
+        let shelf = try BookShelf(sort: [NSSortDescriptor(key: "author.name", ascending: true)] + byTitle)
+        let ash = try shelf.book("Ash")
+        let ada = shelf.context.author("Ada")
+        ash.author = ada
+        try shelf.context.save()
+        #expect(shelf.listener.summary == ["move Ash"])
+        ash.author = ada
+        shelf.process()
+        #expect(shelf.listener.summary == ["update Ash"])
+    }
+
+    @Test func aSectionIsEqualToItselfInCollectionsOfFoundation() throws {
+        let shelf = try BookShelf(sort: byPages, sections: "pages")
+        let sections = try #require(shelf.controller.sections)
+        let (first, second) = (sections[0], sections[1])
+        #expect(NSDictionary(dictionary: ["section": first]) == NSDictionary(dictionary: ["section": first]))
+        #expect(NSDictionary(dictionary: ["section": first]) != NSDictionary(dictionary: ["section": second]))
+        #expect(NSSet(array: [first, second, first]).count == 2)
+        #expect(NSArray(array: [first, second]).index(of: second) == 1)
+    }
+
     @Test("268: what stops matching is deleted, what starts matching inserted") func thePredicateDecides() throws {
         let shelf = try BookShelf(["Ash", "Bay", "Cedar"], where: NSPredicate(format: "pages < 5"))
         #expect(shelf.titles == [["Ash", "Bay"]])

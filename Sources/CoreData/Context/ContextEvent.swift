@@ -24,6 +24,27 @@ struct ContextEvent {
     }
 }
 
+/// What changed in one object in an event that ends.
+struct ChangedProperties {
+    /// The properties that were set.
+    let touched: SlotMask
+    /// Those of them that have another value than before the event.
+    let altered: SlotMask
+
+    /// Nil where nothing was set.
+    init?(of object: NSManagedObject) {
+        guard let pending = object.pending, !pending.eventMask.isEmpty else { return nil }
+        touched = pending.eventMask
+        var altered = touched
+        touched.forEach(below: object.layout.slots.count) { index in
+            let slot = object.layout.slots[index]
+            if slot.kind.isToMany || slot.kind == .fetched || slot.composite != nil { return }
+            if object.hasFormerValue(slot, pending.former) { altered.remove(index) }
+        }
+        self.altered = altered
+    }
+}
+
 /// The changes of an event that has ended, by kind. Its objects are part of no event any more.
 struct EventChanges {
     let inserted: ContiguousArray<NSManagedObject>
@@ -44,7 +65,7 @@ struct EventChanges {
     /// All objects of the event.
     private let objects: ContiguousArray<NSManagedObject>
     /// Which properties changed in the objects, where somebody follows. Whoever is told first may save, which ends the objects' own masks.
-    private let changedProperties: [ObjectIdentifier: SlotMask]
+    private let changedProperties: [ObjectIdentifier: ChangedProperties]
 
     var count: Int { inserted.count + updated.count + deleted.count + refreshed.count + invalidated.count }
 
@@ -101,16 +122,16 @@ struct EventChanges {
         self.discarded = discarded
     }
 
-    private static func changedProperties(of objects: ContiguousArray<NSManagedObject>) -> [ObjectIdentifier: SlotMask] {
-        var properties: [ObjectIdentifier: SlotMask] = [:]
+    private static func changedProperties(of objects: ContiguousArray<NSManagedObject>) -> [ObjectIdentifier: ChangedProperties] {
+        var properties: [ObjectIdentifier: ChangedProperties] = [:]
         for object in objects {
-            if let mask = object.pending?.eventMask, !mask.isEmpty { properties[ObjectIdentifier(object)] = mask }
+            if let changed = ChangedProperties(of: object) { properties[ObjectIdentifier(object)] = changed }
         }
         return properties
     }
 
     /// The properties of an object that changed in the event; nil where none did. Known only where somebody followed when it ended.
-    func changedProperties(of object: NSManagedObject) -> SlotMask? { changedProperties[ObjectIdentifier(object)] }
+    func changedProperties(of object: NSManagedObject) -> ChangedProperties? { changedProperties[ObjectIdentifier(object)] }
 
     /// Forgets which properties changed in the event, and what the objects were before, in those that have not changed since.
     func finish() {

@@ -102,6 +102,15 @@ extension NSManagedObject {
         return registry?.object(for: reference, near: self).map(PropertyValue.object) ?? .null
     }
 
+    /// Whether an attribute or a to-one relationship is what it was.
+    final func hasFormerValue(_ slot: PropertySlot, _ former: FormerState?) -> Bool {
+        switch (formerValue(slot.index, former), currentValue(slot.index)) {
+        case (.custom(let former), .custom(let value)): former === value
+        case (.object(let destination), .stored(.reference(let reference))): registry?.object(for: reference, near: self) === destination
+        case (let former, let value): equals(value, former, slot)
+        }
+    }
+
     /// What has changed in a to-many relationship; nil for nothing.
     final func changedMembers(_ slot: PropertySlot, since former: FormerMembers) -> ChangedMembers? {
         guard let state = extras?.toMany(slot.index) else { return nil }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A section of results.
-final class FetchedSection: NSFetchedResultsSectionInfo {
+/// A section of results. An object of Foundation's, so that its collections find it: it is equal to itself only.
+final class FetchedSection: NSObject, NSFetchedResultsSectionInfo {
     /// The name, by which sections are told apart.
     let key: LiteralText
     private(set) var items: RankedList<NSObject>
@@ -16,6 +16,7 @@ final class FetchedSection: NSFetchedResultsSectionInfo {
         self.key = key
         self.titles = titles
         items = RankedList(objects, placed: placed)
+        super.init()
         items.owner = self
     }
 

@@ -55,7 +55,7 @@ struct ResultsQuery {
         }
     }
 
-    /// Whether an object that changed in some properties did so in one that decides its place.
+    /// Whether an object that has other values of some properties has one of those that decide its place.
     func placeChanged(of object: NSManagedObject, _ properties: SlotMask) -> Bool {
         object.layout.propertySlots.contains { $0.isIn(properties) && placingProperties.contains($0.name) }
     }

@@ -3,9 +3,9 @@ import Foundation
 /// Objects of an event that bear on results: those that are in them, and those that may come to be.
 struct TouchedObjects {
     enum Reason {
-        /// Changed here in properties that do not decide its place.
+        /// Set here, and as before in the properties that decide its place.
         case changed
-        /// Changed here in a property that decides its place.
+        /// Another value here of a property that decides its place.
         case placed
         /// New, or its values were read again: nobody knows what changed.
         case unknown
@@ -33,7 +33,7 @@ struct TouchedObjects {
                 // What was merged into its changes is not noted as changed.
                 if event.reread.contains(object) { return .unknown }
                 guard let properties = event.changedProperties(of: object) else { return nil }
-                return query.placeChanged(of: object, properties) ? .placed : .changed
+                return query.placeChanged(of: object, properties.altered) ? .placed : .changed
             }
         }
         event.inserted.forEachUnretained { add($0) { _ in .unknown } }

@@ -149,20 +149,10 @@ final class ChangeJournal {
                 let former = state?.toMany.first { $0.slot == index } ?? FormerMembers(slot: index)
                 if let members = object.changedMembers(slot, since: former) { change.toMany.append(members) }
             } else {
-                let value = object.formerValue(index, state)
-                if !isSame(value, object.currentValue(index), object, slot) { change.values.append((index, value)) }
+                if !object.hasFormerValue(slot, state) { change.values.append((index, object.formerValue(index, state))) }
             }
         }
         return change
-    }
-
-    private func isSame(_ former: PropertyValue, _ value: PropertyValue, _ object: NSManagedObject, _ slot: PropertySlot) -> Bool {
-        switch (former, value) {
-        case (.custom(let former), .custom(let value)): former === value
-        case (.object(let destination), .stored(.reference(let reference))):
-            object.registry?.object(for: reference, near: object) === destination
-        default: object.equals(value, former, slot)
-        }
     }
 }
 
