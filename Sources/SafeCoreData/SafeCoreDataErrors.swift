@@ -3,10 +3,7 @@ import Foundation
 /// What this module throws by itself: code 134060, since Core Data has no code for what it cannot ask.
 enum SafeCoreDataErrors {
     private static func make(_ message: String, recovery: String, userInfo: [String: Any] = [:]) -> any Error {
-        CocoaError(
-            .coreData,
-            userInfo: [NSLocalizedDescriptionKey: message, NSLocalizedRecoverySuggestionErrorKey: recovery]
-                .merging(userInfo) { own, _ in own })
+        CoreDataErrors.make(.coreData, message, recovery: recovery, userInfo: userInfo)
     }
 
     /// An ID whose object is of another class than the caller expects.

@@ -164,7 +164,7 @@ extension NSPersistentStoreCoordinator {
         userInfo[NSUnderlyingErrorKey] = unreadable as NSError
         userInfo[NSLocalizedDescriptionKey] =
             "\(error.localizedDescription) The model in the store cannot be read: \(unreadable.problem)"
-        return NSError(domain: error.domain, code: error.code, userInfo: userInfo)
+        return CoreDataError(domain: error.domain, code: error.code, userInfo: userInfo)
     }
 
     private func newIdentifier(of store: NSPersistentStore) -> String {

@@ -31,7 +31,7 @@ extension NSPersistentStoreCoordinator {
             userInfo[NSLocalizedDescriptionKey] =
                 "\(error.localizedDescription) The store \(StoreName.text(type: open.type, url: destinationURL)) was removed from the "
                 + "coordinator before it was to be replaced; add it again to go on with it."
-            throw NSError(domain: error.domain, code: error.code, userInfo: userInfo)
+            throw CoreDataError(domain: error.domain, code: error.code, userInfo: userInfo)
         }
     }
 

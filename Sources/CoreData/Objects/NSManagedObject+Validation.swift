@@ -107,7 +107,8 @@ extension NSManagedObject {
             elements = try layout.elementValues(of: object, composite)
         } catch {
             throw ValidationErrors.make(
-                .managedObjectValidation, self, slot, object, "Unacceptable value for \(layout.name).\(slot.name): \(error.reason).")
+                .managedObjectValidation, self, slot, object, "Unacceptable value for \(layout.name).\(slot.name): \(error.reason).",
+                form: ValidationText.wrongKind(slot.name))
         }
         if elements.allSatisfy(\.value.isNull) {
             if !slot.isOptional, !composite.mayBeEmpty { throw missing(slot) }
@@ -145,7 +146,8 @@ extension NSManagedObject {
                     errors.append(
                         ValidationErrors.make(
                             .validationMissingMandatoryProperty, self, slot, nil,
-                            "\(layout.name).\(inner.path) is required, but is nil in \(descriptionOfIdentity)."))
+                            "\(layout.name).\(inner.path) is required, but is nil in \(descriptionOfIdentity).",
+                            form: ValidationText.missing(inner.path)))
                 }
             }
         }
@@ -163,12 +165,14 @@ extension NSManagedObject {
         if count < relationship.minCount {
             throw ValidationErrors.make(
                 .validationRelationshipLacksMinimumCount, self, slot, nil,
-                "\(layout.name).\(slot.name) has \(count) objects, but needs at least \(relationship.minCount).")
+                "\(layout.name).\(slot.name) has \(count) objects, but needs at least \(relationship.minCount).",
+                form: ValidationText.tooFew(slot.name, least: relationship.minCount))
         }
         if relationship.maxCount > 0, count > relationship.maxCount {
             throw ValidationErrors.make(
                 .validationRelationshipExceedsMaximumCount, self, slot, nil,
-                "\(layout.name).\(slot.name) has \(count) objects, but may have at most \(relationship.maxCount).")
+                "\(layout.name).\(slot.name) has \(count) objects, but may have at most \(relationship.maxCount).",
+                form: ValidationText.tooMany(slot.name, most: relationship.maxCount))
         }
     }
 
@@ -177,7 +181,8 @@ extension NSManagedObject {
         ValidationErrors.make(
             .validationMissingMandatoryProperty, self, slot, nil,
             "\(layout.name).\((element ?? slot).name) is required, but is "
-                + (isNotANumber ? "not a number (NaN), which stores keep as nil, " : "nil ") + "in \(descriptionOfIdentity).")
+                + (isNotANumber ? "not a number (NaN), which stores keep as nil, " : "nil ") + "in \(descriptionOfIdentity).",
+            form: ValidationText.missing((element ?? slot).name))
     }
 
     /// - Parameter element: what is checked of a composite attribute.
@@ -191,6 +196,7 @@ extension NSManagedObject {
                     rule.code, self, slot, value,
                     rule.message
                         ?? "\(layout.name).\((element ?? slot).name) must satisfy \(rule.checked.predicateFormat), but is \(value ?? "nil").",
+                    form: ValidationText.violated(rule, (element ?? slot).name),
                     extra: [NSValidationPredicateErrorKey: rule.predicate]))
         }
         try throwCombined(errors)
@@ -230,7 +236,8 @@ extension NSManagedObject {
     }
 
     private func unacceptable(_ value: Any?, _ slot: PropertySlot) -> NSError {
-        ValidationErrors.make(.managedObjectValidation, self, slot, value, wrongType(value, slot))
+        ValidationErrors.make(
+            .managedObjectValidation, self, slot, value, wrongType(value, slot), form: ValidationText.wrongKind(slot.name))
     }
 
     /// Violations of the deny rule.
@@ -249,7 +256,8 @@ extension NSManagedObject {
                 errors.append(
                     ValidationErrors.make(
                         .validationRelationshipDeniedDelete, self, slot, objectValue(slot.index),
-                        "\(layout.name) \(descriptionOfIdentity) cannot be deleted while \(slot.name) is not empty."))
+                        "\(layout.name) \(descriptionOfIdentity) cannot be deleted while \(slot.name) is not empty.",
+                        form: ValidationText.denied(slot.name)))
             }
         }
         return errors
@@ -287,11 +295,16 @@ extension ValidationRule {
 
 /// Validation errors with Core Data's user info.
 enum ValidationErrors {
+    /// - Parameters:
+    ///   - message: for a log.
+    ///   - form: for the user of a form: the failure reason.
     static func make(
-        _ code: CocoaError.Code, _ object: NSManagedObject, _ slot: PropertySlot, _ value: Any?, _ message: String,
+        _ code: CocoaError.Code, _ object: NSManagedObject, _ slot: PropertySlot, _ value: Any?, _ message: String, form: String,
         recovery: String? = nil, extra: [String: Any] = [:]
     ) -> NSError {
-        var userInfo: [String: Any] = [NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: slot.name]
+        var userInfo: [String: Any] = [
+            NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: slot.name, NSLocalizedFailureReasonErrorKey: form,
+        ]
         if let value { userInfo[NSValidationValueErrorKey] = value }
         userInfo.merge(extra) { $1 }
         return CoreDataErrors.make(code, message, recovery: recovery, userInfo: userInfo)
@@ -303,7 +316,11 @@ enum ValidationErrors {
         return CoreDataErrors.make(
             .validationMultipleErrors,
             "\(details.count) validation errors: " + details.map(\.localizedDescription).joined(separator: " "),
-            userInfo: [NSDetailedErrorsKey: details])
+            userInfo: [
+                NSDetailedErrorsKey: details,
+                NSLocalizedFailureReasonErrorKey: details.map { $0.localizedFailureReason ?? $0.localizedDescription }.joined(
+                    separator: "\n"),
+            ])
     }
 
     /// An error as one of several. Without the Objective-C runtime an `NSError` made of a Swift error does not lead back to it, so it is kept
@@ -314,7 +331,7 @@ enum ValidationErrors {
         var userInfo = detail.userInfo
         if userInfo[NSUnderlyingErrorKey] == nil { userInfo[NSUnderlyingErrorKey] = error }
         if userInfo[NSLocalizedDescriptionKey] == nil { userInfo[NSLocalizedDescriptionKey] = error.localizedDescription }
-        return NSError(domain: detail.domain, code: detail.code, userInfo: userInfo)
+        return CoreDataError(domain: detail.domain, code: detail.code, userInfo: userInfo)
     }
 
     /// The single errors of an error that may be a combined one.

@@ -240,8 +240,10 @@ extension NSCompositeAttributeDescription {
 ///     if end < start { throw CompositeValueError("the end comes before the start") }
 /// }
 /// ```
-public struct CompositeValueError: Error, CustomStringConvertible {
+public struct CompositeValueError: LocalizedError, CustomStringConvertible {
     public let description: String
+
+    public var errorDescription: String? { description }
 
     public init(_ description: String) { self.description = description }
 }

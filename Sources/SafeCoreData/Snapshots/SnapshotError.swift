@@ -7,7 +7,7 @@
 ///     print("missing:", references.map(\.entityName))
 /// }
 /// ```
-public enum SnapshotError: LocalizedError, Hashable, Sendable {
+public enum SnapshotError: LocalizedError, CustomStringConvertible, Hashable, Sendable {
     /// Snapshots lead to objects that neither the store has nor the snapshots show.
     case unknownObjects([ObjectReference])
     /// The context's model has no entity, or only an abstract one, of the name that a new object has.
@@ -17,7 +17,9 @@ public enum SnapshotError: LocalizedError, Hashable, Sendable {
     /// A snapshot type, such as that of a superclass, has no place for properties that objects of a class have.
     case losesProperties(snapshot: String, objectClass: String, properties: [String])
 
-    public var errorDescription: String? {
+    public var errorDescription: String? { description }
+
+    public var description: String {
         switch self {
         case .unknownObjects(let references):
             "The snapshots lead to objects that do not exist: \(references.map(\.description).joined(separator: ", ")). "

@@ -148,7 +148,7 @@ struct RowChanges {
         return ValidationErrors.make(
             .managedObjectValidation, object, property, destination,
             "\(object.layout.name).\(property.name) of \(object.descriptionOfIdentity) leads to \(destination.descriptionOfIdentity), which "
-                + (destination.flags.contains(.deleted) ? "is to be deleted." : "was deleted."),
+                + (destination.flags.contains(.deleted) ? "is to be deleted." : "was deleted."), form: ValidationText.gone(property.name),
             recovery: "Set the relationship to nil or to another \(destination.layout.name), or take the deletion back with insert(_:).")
     }
 

@@ -127,6 +127,6 @@ struct SQLiteError: Error, CustomStringConvertible {
                 domain: NSSQLiteErrorDomain, code: Int(extendedCode), userInfo: [NSLocalizedDescriptionKey: message]),
         ]
         if let sql { userInfo["NSSQLiteStatement"] = sql }
-        return NSError(domain: NSCocoaErrorDomain, code: cocoa.rawValue, userInfo: userInfo)
+        return CoreDataError(domain: NSCocoaErrorDomain, code: cocoa.rawValue, userInfo: userInfo)
     }
 }
