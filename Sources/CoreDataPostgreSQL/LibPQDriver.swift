@@ -24,7 +24,9 @@ final class LibPQDriver: NSObject, DatabaseDriver {
     /// Why a connection could not be made; nil where the second attempt has made it.
     private static func failure(of connection: OpaquePointer) -> WireError? {
         var error = WireError(lastOf: connection)
-        error.isConnectionLost = true
+        (error.isConnectionLost, error.isOfConnecting) = (true, true)
+        // The library asks the server for nothing then.
+        if PQconnectionNeedsPassword(connection) != 0 { error.sqlState = WireError.wrongPassword }
         // What the server said comes without its code, unless the library is told otherwise before it connects, which it can be for a
         // second attempt only. The severity before the message is in the server's language; what follows it is not.
         guard error.message.contains(behindSeverity) else { return error }

@@ -30,6 +30,9 @@ extension WireError {
             isConnectionLost: PQstatus(connection) != CONNECTION_OK)
     }
 
+    /// Also of a password that is missing.
+    static let wrongPassword = "28P01"
+
     static let closed = WireError(message: "the connection is closed", isConnectionLost: true)
 
     /// A statement that was not sent.

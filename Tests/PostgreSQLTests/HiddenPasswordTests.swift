@@ -107,12 +107,23 @@ struct HiddenPasswordTests {
             case .unknownParameter: "ocd.unknown"
             }
         }
+
+        /// What stands in the advice.
+        var advice: String? {
+            switch self {
+            case .wrongPassword: "password"
+            case .unknownDatabase: "Create the database"
+            case .unreachableServer: "whether the server runs"
+            case .unknownParameter: nil
+            }
+        }
     }
 
     @Test(arguments: Way.allCases, Failure.allCases) func anErrorOfOpeningShowsNone(way: Way, failure: Failure) throws {
         let guarded = try failure.store(way)
         let error = try #require(throws: NSError.self) { try guarded.open() }
         #expect(error.localizedDescription.contains(failure.words), "\(error)")
+        if let advice = failure.advice { #expect(error.localizedRecoverySuggestion?.contains(advice) == true, "\(error)") }
         ShownTexts.expectNoPassword(in: error)
     }
 

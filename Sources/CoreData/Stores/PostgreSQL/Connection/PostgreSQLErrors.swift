@@ -103,7 +103,7 @@ extension WireError {
         if sqlState == nil, message.hasPrefix("connection to server"), message.contains("SSL") || message.contains("certificate") {
             return (code, "Look whether the server speaks TLS, and whether its certificate is what sslmode and sslrootcert ask for.")
         }
-        if isConnectionLost { return (code, "The connection to the server was lost. Try again.") }
+        // Also of a connection that the server has ended, or not let come about: why it did so comes first.
         switch sqlState {
         case "55P03"?:
             return (
@@ -117,6 +117,7 @@ extension WireError {
         case "28000"?, "28P01"?: return (code, "Look at the user's name and password, and at the server's pg_hba.conf.")
         case "3D000"?: return (code, "Create the database, or name another one in the URL.")
         case "53300"?: return (code, "The server has no connection left: lower NSPersistentStoreConnectionPoolMaxSizeKey, or use a pooler.")
+        case _ where isConnectionLost && !isOfConnecting: return (code, "The connection to the server was lost. Try again.")
         case nil: return (code, "Look whether the server runs at this address.")
         default: return (code, remedy)
         }

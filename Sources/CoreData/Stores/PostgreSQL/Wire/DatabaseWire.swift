@@ -172,6 +172,8 @@ package struct WireError: Error, Sendable {
     package var isConnectionLost: Bool
     /// Whether it was given up because the server said nothing for too long.
     package var isSilence = false
+    /// Whether the connection was not there yet.
+    package var isOfConnecting = false
 
     package init(sqlState: String? = nil, message: String, isConnectionLost: Bool = false) {
         self.sqlState = sqlState
