@@ -2,10 +2,8 @@ import Foundation
 
 // Notifications of coordinators, and the keys of their userInfo.
 extension NSNotification.Name {
-    /// Posted by a coordinator before its list of stores changes, with `NSAddedPersistentStoresKey` or
-    /// `NSRemovedPersistentStoresKey`. An added store is open then, but not among `persistentStores` yet.
-    ///
-    /// An observer must not wait for another thread that adds or removes stores of the coordinator.
+    /// Never posted: on a Mac it tells that the account of a store in iCloud changes, and adding and removing stores does not post it.
+    /// `NSPersistentStoreCoordinatorWillRemoveStore` comes before a store is removed.
     ///
     /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstorecoordinatorstoreswillchangenotification>
     public static let NSPersistentStoreCoordinatorStoresWillChange = NSNotification.Name(
@@ -25,7 +23,9 @@ extension NSNotification.Name {
     public static let NSPersistentStoreCoordinatorStoresDidChange = NSNotification.Name(
         "NSPersistentStoreCoordinatorStoresDidChangeNotification")
 
-    /// Posted by a store before its coordinator removes it, behind `NSPersistentStoreCoordinatorStoresWillChange`. There is no userInfo.
+    /// Posted by a store before its coordinator removes it. There is no userInfo.
+    ///
+    /// An observer must not wait for another thread that adds or removes stores of the coordinator.
     ///
     /// The object is the store, as it is on a Mac, although Apple's documentation says that it is the coordinator.
     ///

@@ -83,7 +83,6 @@ extension NSPersistentStoreCoordinator {
             store.detach()
             throw error
         }
-        post(.NSPersistentStoreCoordinatorStoresWillChange, [NSAddedPersistentStoresKey: [store]])
         list(store, holding: held)
         follow(store)
         store.didAdd(to: self)
@@ -193,7 +192,6 @@ extension NSPersistentStoreCoordinator {
     func removeStore(_ store: NSPersistentStore) throws {
         try requireAdded(store, toBe: "removed")
         // Not under the lock, as observers may wait for other threads. The store may be gone when they return.
-        post(.NSPersistentStoreCoordinatorStoresWillChange, [NSRemovedPersistentStoresKey: [store]])
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store, userInfo: nil)
         try changingStores.withLock {
             try requireAdded(store, toBe: "removed")

@@ -172,9 +172,8 @@ import Testing
         let (library, coordinator) = (contexts.library, contexts.library.coordinator)
         let isAdded = Mutex(false)
         let token = NotificationCenter.default.addObserver(
-            forName: .NSPersistentStoreCoordinatorStoresWillChange, object: coordinator, queue: nil
-        ) { notification in
-            guard notification.userInfo?[NSRemovedPersistentStoresKey] != nil else { return }
+            forName: .NSPersistentStoreCoordinatorWillRemoveStore, object: library.store, queue: nil
+        ) { _ in
             let group = DispatchGroup()
             detached(group) {
                 let url = URL(fileURLWithPath: "/dev/null/other")

@@ -83,9 +83,7 @@ struct CoordinatorTests {
         try coordinator.remove(store)
         #expect(
             log.lines == [
-                "coordinator NSPersistentStoreCoordinatorStoresWillChangeNotification 1 0",
                 "coordinator NSPersistentStoreCoordinatorStoresDidChangeNotification 1 0",
-                "coordinator NSPersistentStoreCoordinatorStoresWillChangeNotification 0 1",
                 "store NSPersistentStoreCoordinatorWillRemoveStoreNotification 0 0",
                 "coordinator NSPersistentStoreCoordinatorStoresDidChangeNotification 0 1",
             ])

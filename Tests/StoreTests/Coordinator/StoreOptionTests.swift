@@ -57,7 +57,7 @@ struct StoreOptionTests {
         try coordinator.remove(store)
         #expect(
             log.lines == [
-                "will added 1, 0 stores", "did added 1, 1 stores", "will removed 1, 1 stores", "did removed 1, 0 stores",
+                "did added 1, 1 stores", "did removed 1, 0 stores",
             ])
     }
 
