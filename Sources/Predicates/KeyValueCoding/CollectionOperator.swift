@@ -44,9 +44,11 @@ enum KeyValueReader {
 
 /// Sums and the like over values of any number type. What is no number does not take part.
 enum Statistics {
-    /// Zero for no numbers. Whole as long as every number is; decimal as soon as one is.
-    static func sum(_ values: [Any]) -> Any {
-        numbers(values).reduce(Number.integer(0)) { Number.add($0, $1) }.value
+    /// Zero for no values, `nil` for values of which none is a number. Whole as long as every number is; decimal as soon as one is.
+    static func sum(_ values: [Any]) -> Any? {
+        let numbers = numbers(values)
+        if numbers.isEmpty, values.contains(where: { !ComparableValue($0).isNull }) { return nil }
+        return numbers.reduce(Number.integer(0)) { Number.add($0, $1) }.value
     }
 
     /// `nil` for no numbers.

@@ -191,6 +191,31 @@ import Testing
         #expect(rows.first?["mean"] == nil)
     }
 
+    @Test(arguments: StoreKind.allCases) func theSumAndTheAverageOfTextsAndDatesAreNil(kind: StoreKind) throws {
+        let library = try filled(kind)
+        library.context.book("E", pages: 50).published = Date(timeIntervalSinceReferenceDate: 0)
+        try library.context.save()
+        let columns = [
+            column("sum", "sum:(title)"), column("path", "@sum.title"), column("mean", "average:(title)", .doubleAttributeType),
+            column("dates", "sum:(published)"), column("moment", "average:(published)"), column("pages", "sum:(pages)"),
+        ]
+        let rows = try library.context.fetch(request(columns))
+        #expect(rows.count == 1)
+        #expect(rows.first?.allKeys as? [String] == ["pages"])
+        let groups = request(["author.name"] + columns, groupBy: ["author.name"])
+        groups.sortDescriptors = [NSSortDescriptor(key: "author.name", ascending: true)]
+        #expect(try library.context.fetch(groups).map { $0["sum"] as? Int } == [nil, nil, nil])
+        // Of a relationship of each row.
+        let authors = request(["name", column("sum", "sum:(books.title)"), column("mean", "average:(books.title)")], entity: "Author")
+        let found = try library.context.fetch(authors)
+        #expect(Set(found.compactMap { $0["name"] as? String }) == ["Ada", "Zoe"])
+        #expect(found.allSatisfy { $0["sum"] == nil && $0["mean"] == nil })
+        // The sum of nothing is zero whatever it would be the sum of.
+        let nothing = request(columns)
+        nothing.predicate = NSPredicate(format: "pages > 1000")
+        #expect(try library.context.fetch(nothing).first?["sum"] as? Int == 0)
+    }
+
     @Test(arguments: StoreKind.allCases) func theSumOfAGroupWithoutValuesIsZero(kind: StoreKind) throws {
         let library = try Library(kind)
         for title in ["a", "b"] {

@@ -69,35 +69,37 @@ extension SQLGenerator {
         if name == "@count" {
             return SQLTerm(text: "(SELECT COUNT(DISTINCT " + value.text + ")" + from + ")", kind: .int64, canBeNull: false)
         }
-        func text(_ call: SQLText) -> SQLText {
-            "(SELECT " + (name == "@sum" ? dialect.value(call, orElse: SQLText("0")) : call) + from + ")"
-        }
-        let aggregate = try aggregate(name, of: value, context)
-        return SQLTerm(
-            text: text(dialect.aggregate(aggregate, value)), kind: aggregateKind(name, of: value), canBeNull: name != "@sum",
-            exact: dialect.exactAggregate(aggregate, value).map(text), rootIndex: value.rootIndex)
+        var result = try aggregate(name, of: value, context)
+        result.text = "(SELECT " + result.text + from + ")"
+        result.exact = result.exact.map { "(SELECT " + $0 + from + ")" }
+        return result
     }
 
     private static let aggregates: [String: SQLAggregate] = ["@sum": .sum, "@min": .minimum, "@max": .maximum, "@avg": .average]
 
-    /// The aggregate behind a collection operator.
+    /// A collection operator over the values of rows, without the rows. Sums and averages of what is no number are nil, as in memory, but
+    /// for the sum of nothing.
     ///
     /// - Throws: for values that the operator makes no sense of.
-    func aggregate(_ name: String, of value: SQLTerm, _ context: RequestPart) throws -> SQLAggregate {
+    func aggregate(_ name: String, of value: SQLTerm, _ context: RequestPart) throws -> SQLTerm {
         switch (name, value.valueClass) {
-        case ("@sum", .number), ("@avg", .number), ("@sum", .unknown), ("@avg", .unknown): break
-        case ("@sum", _), ("@avg", _): throw refuse(context, "\(name) needs numbers")
         case (_, .object), (_, .archived), (_, .entity): throw refuse(context, "\(name) needs values that have an order")
+        case ("@sum", .number), ("@avg", .number), ("@sum", .unknown), ("@avg", .unknown): break
+        case ("@sum", _): return SQLTerm(text: "(CASE WHEN COUNT(" + value.text + ") = 0 THEN 0 END)", kind: .int64)
+        case ("@avg", _): return SQLTerm(text: "NULLIF(COUNT(" + value.text + "), COUNT(" + value.text + "))", kind: .double)
         default: break
         }
         guard let aggregate = Self.aggregates[name] else {
             throw refuse(context, "the collection operator '\(name)' has no equivalent in SQL")
         }
-        return aggregate
+        func text(_ call: SQLText) -> SQLText { aggregate == .sum ? dialect.value(call, orElse: SQLText("0")) : call }
+        return SQLTerm(
+            text: text(dialect.aggregate(aggregate, value)), kind: aggregateKind(name, of: value), canBeNull: aggregate != .sum,
+            exact: dialect.exactAggregate(aggregate, value).map(text), rootIndex: value.rootIndex)
     }
 
     /// The kind of what a collection operator gives.
-    func aggregateKind(_ name: String, of value: SQLTerm) -> ValueKind? {
+    private func aggregateKind(_ name: String, of value: SQLTerm) -> ValueKind? {
         switch name {
         case "@avg": value.kind == .decimal ? .decimal : .double
         case "@sum" where value.kind?.isInteger == true: .int64

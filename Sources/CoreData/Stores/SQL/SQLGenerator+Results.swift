@@ -23,12 +23,7 @@ extension SQLGenerator {
                     return SQLTerm(text: "COUNT(" + (value.stored ?? value.text) + ")", kind: .int64, canBeNull: false)
                 }
                 _ = try single(value, context)
-                let aggregate = try aggregate(function.collectionOperator, of: value, context)
-                let text = dialect.aggregate(aggregate, value)
-                // The sum of nothing is 0, as in memory.
-                return SQLTerm(
-                    text: aggregate == .sum ? dialect.value(text, orElse: SQLText("0")) : text,
-                    kind: aggregateKind(function.collectionOperator, of: value), canBeNull: aggregate != .sum)
+                return try aggregate(function.collectionOperator, of: value, context)
             }
         }
         return try term(expression, in: environment, like: nil, context)
