@@ -64,7 +64,8 @@ open class NSEntityMapping: NSObject {
     /// The name of the class that makes the destination's objects. An inferred mapping has none.
     open var entityMigrationPolicyClassName: String?
 
-    /// Facts of the application's own about the mapping.
+    /// Facts about the mapping. An inferred one of an entity in both models has sets of names: `mappedProperties` and `addedProperties` of the
+    /// newer entity, `removedProperties` of the older one.
     open var userInfo: [AnyHashable: Any]?
 
     /// Makes a mapping of no entities.

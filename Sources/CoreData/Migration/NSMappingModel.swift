@@ -87,9 +87,21 @@ extension MappingInference {
             mapping.relationshipMappings = propertyMappings(entity.relationshipsByName.values, pair) { name, property in
                 expression(of: property, from: name)
             }
+            mapping.userInfo = Self.userInfo(of: pair)
             if isCopy { copied.append(mapping) } else { transformed.append(mapping) }
         }
         return removed + added + copied + transformed
+    }
+
+    /// The names of the destination's properties that have a source and that are new, and those of the source's that are gone.
+    private static func userInfo(of pair: EntityPair) -> [AnyHashable: Any] {
+        func names(_ entity: NSEntityDescription) -> Set<String> { Set(entity.propertiesByName.values.filter(isStored).map(\.name)) }
+        let present = names(pair.destination)
+        let mapped = present.filter { pair.sourceNames[$0] != nil }
+        return [
+            "mappedProperties": mapped, "addedProperties": present.subtracting(mapped),
+            "removedProperties": names(pair.source).subtracting(mapped.compactMap { pair.sourceNames[$0] }),
+        ]
     }
 
     private func propertyMappings<Property: NSPropertyDescription>(

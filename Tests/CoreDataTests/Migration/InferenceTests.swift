@@ -38,6 +38,22 @@ import Testing
         #expect(changed.sourceEntityVersionHash != nil && changed.sourceEntityVersionHash != changed.destinationEntityVersionHash)
     }
 
+    /// As programs for a Mac read it.
+    @Test func mappingsNameThePropertiesThatAreMappedAddedAndRemoved() throws {
+        let inferred = try mapping(
+            model(entity("Same", text("a")), entity("Gone"), entity("Old", text("a"), text("d"), text("e"))),
+            model(entity("Same", text("a")), entity("Added"), entity("New", was: "Old", text("b", was: "a"), text("c"), text("d"))))
+        func names(_ key: String, _ mapping: String) -> Set<String>? {
+            inferred.entityMappingsByName[mapping]?.userInfo?[key] as? Set<String>
+        }
+        #expect(names("mappedProperties", "IEM_Transform_New") == ["b", "d"])
+        #expect(names("addedProperties", "IEM_Transform_New") == ["c"])
+        #expect(names("removedProperties", "IEM_Transform_New") == ["e"])
+        #expect(names("mappedProperties", "IEM_Copy_Same") == ["a"])
+        #expect(names("addedProperties", "IEM_Copy_Same") == [])
+        #expect(names("removedProperties", "IEM_Copy_Same") == [])
+    }
+
     @Test func aMappingWithoutANameIsCalledAfterItsEntities() {  // 286
         let mapping = NSEntityMapping()
         mapping.sourceEntityName = "Car"
